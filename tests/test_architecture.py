@@ -245,6 +245,7 @@ SHARED_WITHIN = {
         "json_values",
         "places",
         "conclusion",
+        "conclusion_words",
         "task_conclusion",
         "cause",
         "baseline_conclusion",

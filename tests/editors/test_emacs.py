@@ -47,7 +47,7 @@ def test_what_is_around_the_cursor_is_run_by_an_action_for_eglot_shows_no_lenses
 
 
 def test_the_end_of_the_run_is_told(session: dict[str, Any]) -> None:
-    assert session["ended"].endswith(": 1 task failed")
+    assert session["ended"].endswith(": 0 of 1 task passed, 1 failed")
 
 
 def test_the_hover_says_what_the_run_came_to(session: dict[str, Any]) -> None:

@@ -48,7 +48,7 @@ def test_the_run_reports_progress_and_ends(session: dict[str, Any]) -> None:
 
 
 def test_the_end_of_the_run_is_told(session: dict[str, Any]) -> None:
-    assert session["messages"][-1].endswith(": 1 task failed")
+    assert session["messages"][-1].endswith(": 0 of 1 task passed, 1 failed")
 
 
 def test_the_score_comes_as_an_inlay_hint(session: dict[str, Any]) -> None:

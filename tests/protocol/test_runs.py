@@ -100,11 +100,54 @@ async def test_the_run_after_a_dead_engine_starts_a_new_one(runs: Runs) -> None:
     assert (await runs.run(suite("completes"), ignore)).status == "completed"
 
 
-async def test_a_killed_engine_ends_all_of_its_runs(runs: Runs) -> None:
-    both = asyncio.gather(runs.run(suite("waits"), ignore), runs.run(suite("waits", "g"), ignore))
+async def test_runs_at_the_same_time_have_an_engine_each_and_a_killed_one_ends_its_own(runs: Runs) -> None:
+    first = asyncio.create_task(runs.run(suite("waits"), ignore))
+    second = asyncio.create_task(runs.run(suite("waits", "g"), ignore))
     await until(lambda: len(runs.active) == 2 and all(run.run_id for run in runs.active))
-    the_engine().kill()
-    assert [outcome.status for outcome in await both] == ["error", "error"]
+    ends, goes_on = runs.active
+    assert len(engines()) == 2
+    assert ends.engine is not None
+    psutil.Process(ends.engine.pid).kill()
+    assert (await first).status == "error"
+    assert runs.active == (goes_on,)
+    await runs.cancel(goes_on)
+    assert (await second).status == "canceled"
+
+
+async def test_what_was_started_for_a_run_beside_another_ends_with_it(runs: Runs) -> None:
+    waits = asyncio.create_task(runs.run(suite("waits"), ignore))
+    await until(lambda: runs.active and runs.active[0].run_id)
+    stays = the_engine()
+    assert (await runs.run(suite("completes"), ignore)).status == "completed"
+    await until(lambda: engines() == [stays])
+    await runs.cancel(runs.active[0])
+    await waits
+    assert (await runs.run(suite("completes"), ignore)).status == "completed"
+    assert engines() == [stays]
+
+
+async def test_an_engine_that_ignores_the_cancel_ends_no_other_run(runs: Runs) -> None:
+    waits = asyncio.create_task(runs.run(suite("waits"), ignore))
+    deaf = asyncio.create_task(runs.run(suite("deaf"), ignore))
+    await until(lambda: len(runs.active) == 2 and all(run.run_id for run in runs.active))
+    goes_on, ignores = runs.active
+    await runs.cancel(ignores)
+    assert (await deaf).status == "canceled"
+    assert runs.active == (goes_on,)
+    assert not waits.done()
+    await runs.cancel(goes_on)
+    await waits
+
+
+async def test_the_same_target_with_other_options_is_a_run_of_its_own(runs: Runs) -> None:
+    of_two = asyncio.create_task(runs.run(suite("waits"), ignore, {"trials": 2}))
+    of_five = asyncio.create_task(runs.run(suite("waits"), ignore, {"trials": 5}))
+    await until(lambda: len(runs.active) == 2 and all(run.run_id for run in runs.active))
+    await runs.cancel(runs.active[0])
+    assert (await of_two).status == "canceled"
+    assert [run.options for run in runs.active] == [{"trials": 5}]
+    await runs.cancel(runs.active[0])
+    assert (await of_five).status == "canceled"
 
 
 async def test_who_follows_a_run_hears_its_end_when_its_engine_is_killed() -> None:

@@ -273,3 +273,30 @@ async def test_a_prompt_is_tried_alone_and_the_others_keep_their_marks(suite: Pa
         await marked(editor, uri, 2)
         with pytest.raises(JsonRpcException, match="nothing to grade again"):
             await editor.command("waza.regrade", {"id": prompt})
+
+
+async def test_each_event_has_the_token_of_the_run_that_it_is_of(suite: Path) -> None:
+    tokens: set[Any] = set()
+
+    def hear(params: Any) -> None:
+        tokens.add(params.token)
+
+    async with editing(suite.parent, options={"runEvents": True}) as editor:
+        editor.feature("waza/runEvent")(hear)
+        await editor.command("waza.run", {"id": suite.as_posix(), "workDoneToken": "mine"})
+        assert tokens == {"mine"}
+
+
+async def test_a_page_says_that_its_answers_were_graded_again(suite: Path) -> None:
+    question = {"id": f"{suite.as_posix()}::two"}
+    async with editing(suite.parent) as editor:
+
+        async def page() -> Any:
+            return _plain(await editor.protocol.send_request_async("waza/resultDocument", question))
+
+        await editor.command("waza.run", question)
+        assert (await page())["regraded"] is False
+        await editor.command("waza.regrade", question)
+        assert (await page())["regraded"] is True
+        await editor.command("waza.run", question)
+        assert (await page())["regraded"] is False

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.results.conclusion import Conclusion, Reason
+from waza_engine.results.conclusion_words import counts_words
 from waza_engine.results.reports.words import (
     VERDICT_WORDS,
-    counts_words,
     mistake_words,
     repeated_words,
     trigger_words,

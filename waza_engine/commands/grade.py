@@ -13,9 +13,10 @@ from waza_engine.commands.regraded import TaskReport, answer_in_parts, conclusio
 from waza_engine.commands.run import INTERRUPTED, NOT_RUN
 from waza_engine.counting import counted
 from waza_engine.executors.base import Cancellation
+from waza_engine.results.conclusion_words import counts_words
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reading.scores import GraderResult
-from waza_engine.results.reports.words import VERDICT_WORDS, counts_words
+from waza_engine.results.reports.words import VERDICT_WORDS
 from waza_engine.results.writing.attached import copy_attachments
 from waza_engine.results.writing.store import ResultsError, encoded, write_output
 from waza_engine.runs.grading.recorded_verdicts import is_recorded, kept_for_files

@@ -27,8 +27,8 @@ _MOST_RECORDS = 50
 def recorded_page(path: Path, task: str | None, suite: Path | None = None) -> dict[str, Any]:
     """Return the page of a result file, or of the newest run of a suite, as ``markdown``.
 
-    ``workspaces`` are those that the run has kept and that are still there, ``{task, trial, path}`` each;
-    ``answered`` are its tasks with an answer, ``{id, name}`` each.
+    ``goes_on`` tells that the run has not ended. ``workspaces`` are those that it has kept and that are still
+    there, ``{task, trial, path}`` each; ``answered`` are its tasks with an answer, ``{id, name}`` each.
 
     With a task, it is the newest run that had it. ``suite`` has the prompts of a result file that has none.
     Raises ``RecordingError`` when there is none.
@@ -38,14 +38,20 @@ def recorded_page(path: Path, task: str | None, suite: Path | None = None) -> di
         recording = _older(path, recording.eval_file, task)
     record = recording.path
     run = run_of(with_attachments(recording.document, record))
-    page = result_page(run.header, conclude(run), _prompts(suite or path), task)
+    page = result_page(run.header, conclude(run), _prompts(suite or path), task, goes_on=recording.goes_on)
     kept = [found for found in _workspaces(run) if task in (None, found["task"])]
     answered = [
         {"id": found.id, "name": found.name or found.id}
         for found in run.tasks
         if task in (None, found.id) and any(trial.output for trial in found.trials)
     ]
-    return {"record": str(record), "markdown": masked(page), "workspaces": kept, "answered": answered}
+    return {
+        "record": str(record),
+        "markdown": masked(page),
+        "goes_on": recording.goes_on,
+        "workspaces": kept,
+        "answered": answered,
+    }
 
 
 def _workspaces(run: RunOutcome) -> Iterator[dict[str, Any]]:

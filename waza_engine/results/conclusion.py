@@ -12,6 +12,16 @@ from typing import Any, Literal, cast
 
 from waza_engine.counting import counted
 from waza_engine.results.baseline_conclusion import BaselineConclusion, conclude_baseline
+from waza_engine.results.conclusion_words import (
+    PROMPTS,
+    SCORE,
+    SKILLS,
+    TASKS,
+    WHOLE_RUN,
+    Counts,
+    Reason,
+    ended_words,
+)
 from waza_engine.results.record import MetricOutcome, RunOutcome, RunStatus, TriggerOutcome
 from waza_engine.results.task_conclusion import TaskConclusion, TaskVerdict, conclude_task
 from waza_engine.scoring.statistics import mean
@@ -44,20 +54,6 @@ DECIDING = "trigger_accuracy"
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """How many tasks came to what. ``flaky`` ones are among the others, each of which is in one of these."""
-
-    total: int
-    passed: int
-    failed: int
-    errored: int
-    skipped: int
-    lost: int
-    not_run: int
-    flaky: int
-
-
-@dataclass(frozen=True, slots=True)
 class TriggerConclusion:
     """How the trigger prompts went: answered rightly, wrongly, or not at all. Rates are 0..1.
 
@@ -86,27 +82,6 @@ class MissedMetric:
     name: str
     words: str
     decides: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """Why a run is no pass: an answer, a metric or the skills (``failed``), or what broke (``errored``).
-
-    ``about`` is what it is about: ``tasks``, the name of a metric, or one of the few things below.
-    """
-
-    words: str
-    kind: Literal["failed", "errored", "unjudged"]
-    about: str
-
-
-TASKS, WHOLE_RUN, SKILLS, SCORE, PROMPTS = (
-    "tasks",
-    "the whole run",
-    "the skills",
-    "the score",
-    "trigger prompts",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +119,21 @@ class Conclusion:
         """Whether something was judged, and nothing speaks against the run."""
         return self.verdict == "passed"
 
+    @property
+    def words(self) -> str:
+        """How it ended, in one line: ``2 of 3 tasks passed, 1 failed``; what broke or stopped it first."""
+        tried, broken = self.triggers, [task.reason for task in self.tasks if task.verdict == "errored"]
+        if tried is not None:
+            broken += [trigger.error for trigger in tried.broken]
+        prompts = None if tried is None else (tried.right, tried.wrong, tried.errored)
+        return ended_words(self.verdict, self.reasons, self.counts, prompts, broken)
+
     def document(self) -> dict[str, Any]:
         """Return it as JSON, without its tasks."""
         tried = self.triggers
         return {
             "verdict": self.verdict,
+            "words": self.words,
             "exit_code": self.exit_code,
             "tasks": asdict(self.counts),
             **(

@@ -1,12 +1,14 @@
 """Runs of suites, tasks and graders: started by a click, followed by their events, cancelled for certain.
 
 Whatever happens, a run ends: completed, failed, canceled or with an error. A cancelled run that does not end
-by itself within a second and a half is ended by killing the engine; the next run starts a new one.
+by itself within a second and a half is ended by killing its engine; the next run starts a new one. Runs that
+go on at the same time have an engine each, so that what ends one of them by force ends no other.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -66,12 +68,26 @@ Options = Mapping[str, Any]
 """What a run is told beside what it runs, in the words of ``eval.run``."""
 
 
+@frozen()
+class RunKey:
+    """What is run, and how: who asks for the same again while it goes on joins it."""
+
+    target: RunnableId
+    options: str
+
+    @staticmethod
+    def of(target: RunnableId, options: Options) -> RunKey:
+        """Return the key of a run with these options."""
+        return RunKey(target, json.dumps(dict(options), sort_keys=True, default=str))
+
+
 @dataclass(eq=False)
 class Run:
-    """A run that has not ended yet."""
+    """A run that has not ended yet. ``token`` is that of the progress that it was first asked for with."""
 
     target: RunnableId
     options: Options = field(default_factory=dict[str, Any])
+    token: str | int | None = None
     listeners: list[Listener] = field(default_factory=list["Listener"])
     run_id: str | None = None
     cancelling: bool = False
@@ -82,9 +98,14 @@ class Run:
     outcome: RunOutcome | None = None
     """How it ended, once it has."""
 
+    @property
+    def key(self) -> RunKey:
+        """What it was asked for."""
+        return RunKey.of(self.target, self.options)
+
 
 class Runs:
-    """All runs of one server, and the one engine that carries them out."""
+    """All runs of one server, and their engine; what runs beside another run has an engine of its own."""
 
     def __init__(
         self,
@@ -104,10 +125,13 @@ class Runs:
         """The engine, and those before it that have not ended yet."""
         self._closed = False
         self._starting = asyncio.Lock()
-        self._active: dict[RunnableId, Run] = {}
+        self._active: dict[RunKey, Run] = {}
+        self._stopping: set[asyncio.Task[None]] = set()
         self.on_verdicts: Callable[[Event], None] = lambda _verdicts: None
         """Called with what live sessions judge."""
-        self._events: dict[str, asyncio.Queue[Event | EngineError]] = defaultdict(asyncio.Queue)
+        self._events: dict[tuple[EngineProcess, str], asyncio.Queue[Event | EngineError]] = defaultdict(
+            asyncio.Queue
+        )
 
     @property
     def active(self) -> tuple[Run, ...]:
@@ -115,16 +139,22 @@ class Runs:
         return tuple(self._active.values())
 
     async def run(
-        self, target: RunnableId, on_progress: Listener, options: Options | None = None
+        self,
+        target: RunnableId,
+        on_progress: Listener,
+        options: Options | None = None,
+        token: str | int | None = None,
     ) -> RunOutcome:
         """Run the target and return how it ended; never raises for what the engine does.
 
-        A target that is running already is joined, not run twice. Cancelling the caller cancels the run.
+        What is running already with the same options is joined, not run twice. Cancelling the caller cancels
+        the run.
         """
-        run = self._active.get(target)
+        key = RunKey.of(target, options or {})
+        run = self._active.get(key)
         if run is None:
-            run = Run(target, options or {})
-            self._active[target] = run
+            run = Run(target, options or {}, token)
+            self._active[key] = run
             run.work = asyncio.create_task(self._carry_out(run))
             self._on_change(run)
         run.listeners.append(on_progress)
@@ -169,9 +199,8 @@ class Runs:
             raise EngineError(f"The engine did not answer within {within_seconds:g} seconds.") from None
 
     async def restart_engine(self) -> None:
-        """End the engine; its runs end with an error, and the next run starts a new one."""
-        if self._engine is not None:
-            await self._engine.kill()
+        """End all engines; their runs end with an error, and the next run starts a new one."""
+        await asyncio.gather(*(engine.kill() for engine in tuple(self._engines)))
 
     def use_interpreter(self, interpreter: str) -> None:
         """Take another interpreter for the runs that start from now on."""
@@ -214,9 +243,10 @@ class Runs:
         except asyncio.CancelledError:
             outcome = RunOutcome("canceled")
         finally:
-            self._active.pop(run.target, None)
-            if run.run_id is not None:
-                self._events.pop(run.run_id, None)
+            self._active.pop(run.key, None)
+            if run.engine is not None and run.run_id is not None:
+                self._events.pop((run.engine, run.run_id), None)
+            self._stop_unless_needed(run.engine)
         if run.cancelling and outcome.status == "error":
             outcome = RunOutcome("canceled", outcome.results_file)
         if run.run_id is not None and not run.ended and not self._closed:
@@ -227,15 +257,15 @@ class Runs:
         return outcome
 
     async def _follow(self, run: Run) -> RunOutcome:
-        run.engine = await self._running_engine()
+        engine = await self._engine_for(run)
         if run.cancelling:
             return RunOutcome("canceled")
-        answer = await run.engine.request("eval.run", {**request_of(run.target), **run.options})
+        answer = await engine.request("eval.run", {**request_of(run.target), **run.options})
         run.run_id = str(answer["run_id"])
-        events = self._events[run.run_id]
-        if run.engine.last_words is not None:
+        events = self._events[engine, run.run_id]
+        if engine.last_words is not None:
             # It ended with its answer, before anybody could know which run that was.
-            events.put_nowait(EngineError(run.engine.last_words))
+            events.put_nowait(EngineError(engine.last_words))
         if run.cancelling:
             await self._ask_to_cancel(run)
         progress = RunProgress(0, 0, "starting")
@@ -251,6 +281,22 @@ class Runs:
             for listener in tuple(run.listeners):
                 listener(progress)
 
+    async def _engine_for(self, run: Run) -> EngineProcess:
+        """Return the engine of a run that begins: the one there is, or one of its own beside another run."""
+        engine = await self._running_engine()
+        if any(other.engine is engine for other in self.active):
+            engine = self._started()
+        run.engine = engine
+        return engine
+
+    def _stop_unless_needed(self, engine: EngineProcess | None) -> None:
+        """End an engine that was started for a run beside others; the first one stays for the next run."""
+        if engine is None or engine is self._engine or engine not in self._engines:
+            return
+        stopping = asyncio.create_task(engine.stop(STOP_GRACE_SECONDS))
+        self._stopping.add(stopping)
+        stopping.add_done_callback(self._stopping.discard)
+
     async def _running_engine(self) -> EngineProcess:
         async with self._starting:
             idle = all(run.engine is None for run in self.active)
@@ -259,20 +305,23 @@ class Runs:
             if self._closed:
                 raise EngineError("The server is shutting down.")
             if self._engine is None or self._engine.pid is None:
-                engine = EngineProcess(
-                    self._interpreter,
-                    on_event=self._on_event,
-                    on_exit=self._on_exit,
-                    on_verdicts=self._take_verdicts,
-                    arguments=self._arguments,
-                )
-                engine.start()
-                self._engines.add(engine)
-                self._engine = engine
+                self._engine = self._started()
             return self._engine
 
-    def _on_event(self, event: Event) -> None:
-        self._events[str(event.get("run_id"))].put_nowait(event)
+    def _started(self) -> EngineProcess:
+        def hear(event: Event) -> None:
+            self._events[engine, str(event.get("run_id"))].put_nowait(event)
+
+        engine = EngineProcess(
+            self._interpreter,
+            on_event=hear,
+            on_exit=self._on_exit,
+            on_verdicts=self._take_verdicts,
+            arguments=self._arguments,
+        )
+        engine.start()
+        self._engines.add(engine)
+        return engine
 
     def _take_verdicts(self, verdicts: Event) -> None:
         # Who judges live may come when the engine was started for something else.
@@ -284,7 +333,7 @@ class Runs:
             self._engine = None
         for run in self.active:
             if run.engine is engine and run.run_id is not None:
-                self._events[run.run_id].put_nowait(EngineError(reason))
+                self._events[engine, run.run_id].put_nowait(EngineError(reason))
 
 
 def request_of(target: RunnableId) -> dict[str, Any]:
@@ -316,7 +365,7 @@ def _interrupted(run_id: str, outcome: RunOutcome) -> Event:
     message = (outcome.message or "").rstrip(".")
     why = f": {message[:1].lower()}{message[1:]}" if message else ""
     reason = f"the run was interrupted{why}; what was finished is kept"
-    conclusion = {"verdict": "interrupted", "reasons": [reason]}
+    conclusion = {"verdict": "interrupted", "words": reason, "reasons": [reason]}
     return {"run_id": run_id, "kind": "ended", "status": outcome.status, "conclusion": conclusion}
 
 

@@ -40,10 +40,9 @@ if TYPE_CHECKING:
 
     from waza_engine.steps import Steps
     from waza_language_server.analysis.problem import Problem
-    from waza_language_server.engine.runs import Run, Runs
+    from waza_language_server.engine.runs import Run, RunKey, Runs
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
-    from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.protocol.handlers.live import LiveSessions
     from waza_language_server.protocol.services.affected import AffectedTasks
     from waza_language_server.protocol.services.chosen_beds import ChosenBeds
@@ -72,7 +71,7 @@ class WazaServer(LanguageServer):
         self.told: set[str] = set()
         """What the user was told once and is not told again."""
         self.runs_in_background: set[asyncio.Task[Any]] = set()
-        self.progress_bars: dict[types.ProgressToken, RunnableId] = {}
+        self.progress_bars: dict[types.ProgressToken, RunKey] = {}
         """What is run behind each progress bar that the client shows."""
         self.confirmed_suites: set[Path] = set()
         """The suites outside the open folders that the user has let run."""
@@ -192,7 +191,7 @@ class WazaServer(LanguageServer):
         return Runs(
             interpreter,
             on_change=lambda run: show_run(self, run),
-            on_event=lambda run, event: tell_event(self, run.target, event),
+            on_event=lambda run, event: tell_event(self, run.target, event, run.token),
         )
 
     @cached_property

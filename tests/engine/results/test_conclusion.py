@@ -112,6 +112,37 @@ def test_a_verdict_and_its_exit_code(found: RunOutcome, verdict: RunVerdict, cod
 
 
 @pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (run(PASSES, task("b", "failed")), "1 of 2 tasks passed, 1 failed"),
+        (run(PASSES, task("c", "error")), "no answer · 1 of 2 tasks passed, 1 in error"),
+        (run(task("w", "skipped")), "nothing was judged · 0 of 1 task passed, 1 skipped"),
+        (run(), "nothing was judged"),
+        (
+            run(PASSES, status="canceled"),
+            "the run was interrupted; what was finished is kept · 1 of 1 task passed",
+        ),
+        (run(PASSES, status="error", message="the hook failed"), "the hook failed · 1 of 1 task passed"),
+        (
+            run(TaskOutcome("a", "a", "error", error="b.yaml: no\ntask")),
+            "b.yaml: no task · 0 of 1 task passed, 1 in error",
+        ),
+        (
+            run(PASSES, **tried((True, ""), (False, ""))),
+            "1 of 1 task passed, 1 of 2 trigger prompts right · trigger_accuracy is 0.50, below 0.9",
+        ),
+        (
+            run(**tried((True, ""), (False, "no login"))),
+            "no login · 1 of 1 trigger prompt right, 1 could not be tried",
+        ),
+    ],
+)
+def test_how_a_run_ended_is_one_line_with_what_broke_first(found: RunOutcome, words: str) -> None:
+    assert conclude(found).words == words
+    assert conclude(found).document()["words"] == words
+
+
+@pytest.mark.parametrize(
     ("found", "verdict"),
     [
         (task("a", "passed", "error"), "errored"),
@@ -261,6 +292,8 @@ def test_every_report_tells_the_same_of_any_run(record: RunOutcome, least: float
 
     told = json.loads(report_of(document, ReportKind.JSON, least))
     assert told["metadata"]["engine"]["conclusion"] == found.document()
+    if found.counts.total:
+        assert counted(found.words) == expected_counts(found)
 
     text = io.StringIO()
     print_results(document, text, fail_under=least)

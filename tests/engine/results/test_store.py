@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.suites import GREETS, run, task, write_suite
+from waza_engine.commands.result_page import recorded_page
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.places import results_directory
 from waza_engine.results.reading.newest_scores import latest_results
@@ -229,6 +230,19 @@ def dead_run(suite: Path, tasks: list[TaskOutcome], planned: dict[str, str] | No
     first = json.loads(lines[0]) | {"process": {"pid": 2**22 + 1, "started": 0}}
     store.journal_path.write_bytes(b"\n".join([json.dumps(first).encode(), *lines[1:], b""]))
     return store
+
+
+def test_a_page_tells_a_run_that_goes_on_from_one_that_was_killed(tmp_path: Path) -> None:
+    store = ResultStore(tmp_path / "going", header(), {"a": "A", "b": "B"})
+    store.open()
+    store.add(TaskOutcome("a", "A", "passed"))
+    going = recorded_page(store.journal_path, None)
+    assert (going["goes_on"], going["markdown"].splitlines()[0]) == (True, "# `suite`: goes on")
+    assert "\n- the run goes on\n" in going["markdown"]
+    dead = dead_run(tmp_path / "dead", [TaskOutcome("a", "A", "passed")], {"a": "A", "b": "B"})
+    killed = recorded_page(dead.journal_path, None)
+    assert (killed["goes_on"], killed["markdown"].splitlines()[0]) == (False, "# `suite`: interrupted")
+    assert "\n- the run was interrupted; what was finished is kept\n" in killed["markdown"]
 
 
 def test_the_journal_of_a_living_process_is_left_alone(tmp_path: Path) -> None:

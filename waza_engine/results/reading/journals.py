@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from waza_engine.results.codec.recounting import counted_document
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of
@@ -25,6 +26,20 @@ def unended_document(journal: Block, message: str) -> Json:
         header = {key: value for key, value in head.items() if key not in ("is_baseline", "baseline_outcome")}
         head["baseline_outcome"] = counted_document(header, without)
     return counted_document(head, _listed(planned, blocks_of(journal.get("tasks")), message))
+
+
+def goes_on(journal: Block) -> bool:
+    """Tell whether the process that writes a journal is there."""
+    import psutil  # most runs have ended, and nobody asks
+
+    process: Any = journal.get("process")
+    if not isinstance(process, Mapping):
+        return False
+    owner = cast("Mapping[str, Any]", process)
+    try:
+        return abs(psutil.Process(int(owner["pid"])).create_time() - float(owner["started"])) < 2
+    except (psutil.Error, KeyError, ValueError, TypeError):
+        return False
 
 
 def _listed(planned: Sequence[Block], done: Sequence[Block], message: str) -> list[Block]:

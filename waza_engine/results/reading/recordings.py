@@ -19,7 +19,7 @@ from waza_engine.results.codec.trials import trial_of
 from waza_engine.results.json_values import Block, blocks_of, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.results.reading.formats import read_document, todays_layout, why_unreadable
-from waza_engine.results.reading.journals import unended_document
+from waza_engine.results.reading.journals import goes_on, unended_document
 from waza_engine.results.reading.scores import TaskResult
 from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import RunHeader, TrialOutcome
@@ -72,12 +72,16 @@ class RecordedTask:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A recorded run; ``document`` is what its file says, in today's layout and with its reviews."""
+    """A recorded run; ``document`` is what its file says, in today's layout and with its reviews.
+
+    ``goes_on`` tells that it has not ended: the record holds what is finished so far.
+    """
 
     path: Path
     document: Block
     header: RunHeader
     tasks: Sequence[RecordedTask]
+    goes_on: bool = False
 
     @property
     def eval_file(self) -> str:
@@ -102,14 +106,17 @@ def read_recording(path: Path) -> Recording:
     version = text_of(found.get("schemaVersion"))
     if version and version.partition(".")[0] != _MAJOR_VERSION:
         raise RecordingError(f"{path} has the format version {version}; only version 1 can be read.")
+    under_way = False
     if path.name.endswith(JOURNAL_SUFFIX):
-        found = unended_document(found, "the run goes on, or was interrupted")
+        under_way = goes_on(found)
+        why = "the run goes on" if under_way else "the run was interrupted; what was finished is kept"
+        found = unended_document(found, why)
     document = with_reviews(todays_layout(found), path)
     header = header_of(document)
     tasks = [_recorded_task(task, header.started, path) for task in blocks_of(document.get("tasks"))]
     if not tasks and not blocks_of(document.get("trigger_results")):
         raise RecordingError(f"{path} holds no task.")
-    return Recording(path, document, header, tasks)
+    return Recording(path, document, header, tasks, under_way)
 
 
 def _recorded_task(task: Block, started: datetime, results: Path) -> RecordedTask:

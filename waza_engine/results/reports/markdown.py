@@ -9,13 +9,13 @@ from waza_engine.counting import counted
 from waza_engine.markdown import cell, code, sentence
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import Conclusion, RunVerdict, TriggerConclusion, conclude
+from waza_engine.results.conclusion_words import rest_words
 from waza_engine.results.json_values import Block, block_of
 from waza_engine.results.record import RunHeader
 from waza_engine.results.reports.words import (
     VERDICT_WORDS,
     mistake_words,
     repeated_words,
-    rest_words,
     spending_words,
     trigger_words,
 )

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from waza_engine.counting import counted
 from waza_engine.markdown import cell, cell_sentence, code, fenced, sentence
 from waza_engine.results.conclusion import Conclusion, TriggerConclusion
+from waza_engine.results.conclusion_words import counts_words
 from waza_engine.results.record import RunHeader, TrialOutcome, Validation
 from waza_engine.results.reports.answer_marks import LEGEND, marked_answer, wanted_text
 from waza_engine.results.reports.words import (
     CAUSE_WORDS,
     VERDICT_WORDS,
-    counts_words,
     dollars,
     mistake_words,
     trigger_words,
@@ -49,14 +49,20 @@ _LISTS = ("contains", "contains_cs", "not_contains", "not_contains_cs")
 
 
 def result_page(
-    header: RunHeader, found: Conclusion, prompts: Mapping[str, str] | None = None, task: str | None = None
+    header: RunHeader,
+    found: Conclusion,
+    prompts: Mapping[str, str] | None = None,
+    task: str | None = None,
+    *,
+    goes_on: bool = False,
 ) -> str:
-    """Return the page of a run, or of one of its tasks.
+    """Return the page of a run, or of one of its tasks; of one that ``goes_on`` what is finished so far.
 
     ``prompts`` are those of the suite by task id, for records that hold none.
     """
     tasks = [each for each in found.tasks if task is None or each.id == task]
-    head = _head(header, found) + (_triggers(found.triggers) if task is None and found.triggers else "")
+    triggers = _triggers(found.triggers) if task is None and found.triggers else ""
+    head = _head(header, found, goes_on=goes_on) + triggers
     pages = (head, *(_task(each, (prompts or {}).get(each.id, "")) for each in tasks))
     text = ""
     for page in pages:
@@ -66,9 +72,10 @@ def result_page(
     return text
 
 
-def _head(header: RunHeader, found: Conclusion) -> str:
+def _head(header: RunHeader, found: Conclusion, *, goes_on: bool) -> str:
+    verdict = "goes on" if goes_on else VERDICT_WORDS[found.verdict]
     lines = [
-        f"# {code(header.eval_name) or 'Evaluation'}: {VERDICT_WORDS[found.verdict]}",
+        f"# {code(header.eval_name) or 'Evaluation'}: {verdict}",
         "",
         counts_words(found.counts),
         "",

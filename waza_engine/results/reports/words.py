@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from waza_engine.counting import counted
-from waza_engine.results.conclusion import Conclusion, Counts, RunVerdict, TriggerConclusion
+from waza_engine.results.conclusion import Conclusion, RunVerdict, TriggerConclusion
 from waza_engine.results.json_values import Block, block_of, number
 from waza_engine.results.record import TriggerOutcome
 
@@ -39,27 +39,6 @@ VERDICT_WORDS: Mapping[RunVerdict, str] = {
     "broken": "not run to its end",
 }
 """What a report calls the verdict of a run."""
-
-
-def counts_words(counts: Counts) -> str:
-    """Return how many tasks came to what: ``1 of 4 tasks passed, 2 failed, 1 in error``."""
-    rest = [word for word in rest_words(counts) if word]
-    return ", ".join([f"{counts.passed} of {counted(counts.total, 'task')} passed", *rest])
-
-
-def rest_words(counts: Counts) -> list[str]:
-    """Return the same for each other verdict that tasks came to."""
-    return [
-        f"{count} {word}"
-        for count, word in (
-            (counts.failed, "failed"),
-            (counts.errored, "in error"),
-            (counts.skipped, "skipped"),
-            (counts.lost, "lost"),
-            (counts.not_run, "not run"),
-        )
-        if count
-    ]
 
 
 def trigger_words(found: TriggerConclusion) -> str:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
 
 import psutil
 
-from waza_engine.results.json_values import block_of
+from waza_engine.results.json_values import Block, block_of
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory, workspace_prefix
 from waza_engine.results.reading.formats import read_document
-from waza_engine.results.reading.journals import unended_document
+from waza_engine.results.reading.journals import goes_on, unended_document
 from waza_engine.results.writing.store import encoded, write_atomically
 from waza_engine.spec.reading.boundary import suite_boundary
 
@@ -32,7 +30,7 @@ def recover_journals(suite_directory: Path) -> list[Path]:
     for journal in sorted(directory.glob(f"*{JOURNAL_SUFFIX}")):
         entry = read_document(journal)
         # What cannot be read is left alone: it may be a journal that another run is about to start.
-        if entry is None or _is_running(entry):
+        if entry is None or goes_on(entry):
             continue
         path = directory / f"{journal.name.removesuffix(JOURNAL_SUFFIX)}.json"
         document = unended_document(entry, "the run was interrupted")
@@ -45,18 +43,7 @@ def recover_journals(suite_directory: Path) -> list[Path]:
     return recovered
 
 
-def _is_running(entry: Mapping[str, Any]) -> bool:
-    process: Any = entry.get("process")
-    if not isinstance(process, Mapping):
-        return False
-    owner = cast("Mapping[str, Any]", process)
-    try:
-        return abs(psutil.Process(int(owner["pid"])).create_time() - float(owner["started"])) < 2
-    except (psutil.Error, KeyError, ValueError, TypeError):
-        return False
-
-
-def _remove_workspaces(entry: Mapping[str, Any]) -> None:
+def _remove_workspaces(entry: Block) -> None:
     """Remove the workspaces that a killed process has left; not when its number is somebody else's now."""
     process: object = block_of(entry, "process").get("pid")
     if not isinstance(process, int) or psutil.pid_exists(process):

@@ -21,9 +21,9 @@ from uuid import uuid4
 
 from lsprotocol import types
 
-from waza_language_server.engine.runs import RunOutcome, RunProgress
+from waza_engine.results.json_values import text_of
+from waza_language_server.engine.runs import RunKey, RunOutcome, RunProgress
 from waza_language_server.features.code_lens import RUN_AFFECTED
-from waza_language_server.features.run_words import ended_words
 from waza_language_server.features.test_bed import TEST_BED
 from waza_language_server.protocol.handlers.grader_types import forget_types
 from waza_language_server.protocol.handlers.making import MAKING, make
@@ -87,9 +87,8 @@ async def execute(ls: WazaServer, params: types.ExecuteCommandParams) -> Any:
 
 async def progress_cancelled(ls: WazaServer, params: types.WorkDoneProgressCancelParams) -> None:
     """Cancel the run whose progress bar was cancelled."""
-    target = ls.progress_bars.get(params.token) if is_identifier(params.token) else None
-    if target is not None:
-        await _cancel_targets(ls, {target})
+    key = ls.progress_bars.get(params.token) if is_identifier(params.token) else None
+    await _cancel_all(ls, [run for run in ls.runs.active if run.key == key])
 
 
 def show_run(ls: WazaServer, run: Run) -> None:
@@ -127,11 +126,11 @@ async def _run(ls: WazaServer, request: RunRequest, token: types.ProgressToken |
 async def _carried_out(
     ls: WazaServer, request: RunRequest, token: types.ProgressToken | None
 ) -> dict[str, Any]:
-    bar = _ProgressBar(ls, request.target, token)
+    bar = _ProgressBar(ls, RunKey.of(request.target, request.options), token)
     opening = asyncio.create_task(bar.open())
     outcome = RunOutcome("canceled")
     try:
-        outcome = await ls.runs.run(request.target, bar.report, request.options)
+        outcome = await ls.runs.run(request.target, bar.report, request.options, token)
     finally:
         opening.cancel()
         bar.close(outcome)
@@ -148,7 +147,7 @@ def _tell_end(ls: WazaServer, target: RunnableId, outcome: RunOutcome) -> None:
     elif outcome.status != "canceled":
         passed = outcome.conclusion.get("verdict") == "passed"
         kind = types.MessageType.Info if passed else types.MessageType.Warning
-        ls.tell(kind, f"{_named(target)}: {ended_words(outcome.conclusion) or outcome.status}")
+        ls.tell(kind, f"{_named(target)}: {text_of(outcome.conclusion.get('words')) or outcome.status}")
 
 
 def _named(target: RunnableId) -> str:
@@ -168,21 +167,21 @@ async def _run_affected(
 
 
 async def _cancel(ls: WazaServer, target: RunnableId | None) -> dict[str, int]:
-    targets = {run.target for run in ls.runs.active if target is None or run.target == target}
-    await _cancel_targets(ls, targets)
-    return {"canceled": len(targets)}
+    runs = [run for run in ls.runs.active if target is None or run.target == target]
+    await _cancel_all(ls, runs)
+    return {"canceled": len(runs)}
 
 
-async def _cancel_targets(ls: WazaServer, targets: set[RunnableId]) -> None:
-    await asyncio.gather(*(ls.runs.cancel(run) for run in ls.runs.active if run.target in targets))
+async def _cancel_all(ls: WazaServer, runs: list[Run]) -> None:
+    await asyncio.gather(*(ls.runs.cancel(run) for run in runs))
 
 
 class _ProgressBar:
     """The progress bar of one run: with the client's own token, else with one of ours, else none."""
 
-    def __init__(self, ls: WazaServer, target: RunnableId, token: types.ProgressToken | None) -> None:
+    def __init__(self, ls: WazaServer, run: RunKey, token: types.ProgressToken | None) -> None:
         self._ls = ls
-        self._target = target
+        self._run = run
         self._given = token
         self._token: types.ProgressToken | None = None
         self._latest: RunProgress | None = None
@@ -224,10 +223,10 @@ class _ProgressBar:
 
     def _begin(self, token: types.ProgressToken) -> None:
         self._token = token
-        self._ls.progress_bars[token] = self._target
+        self._ls.progress_bars[token] = self._run
         self._send(
             types.WorkDoneProgressBegin(
-                title=message(f"Waza: {_named(self._target)}"),
+                title=message(f"Waza: {_named(self._run.target)}"),
                 cancellable=True,
                 message=_words(self._latest) if self._latest else "starting",
                 percentage=0,

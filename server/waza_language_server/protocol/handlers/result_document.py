@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from waza_language_server.engine.process import EngineError
@@ -29,9 +30,22 @@ async def result_document(ls: WazaServer, params: ResultDocumentParams) -> dict[
     return {
         "markdown": answer["markdown"],
         "resultsFile": answer["record"],
+        "goesOn": answer["goes_on"],
+        "regraded": _is_regraded(ls, target, Path(answer["record"])),
         "workspaces": answer["workspaces"],
         "answered": answer["answered"],
     }
+
+
+def _is_regraded(ls: WazaServer, target: RunnableId, record: Path) -> bool:
+    """Tell whether answers of a record were graded again: marks tell that, and the record does not."""
+    scores = ls.session.project.scores
+    run = scores.results(target.suite)
+    return any(
+        scores.regraded.asked(target.suite, task) is not None
+        for task in (run.tasks.values() if run is not None else ())
+        if target.task in (None, task.id) and task.origin is not None and task.origin.results == record
+    )
 
 
 async def recorded_runs(ls: WazaServer, params: RecordedRunsParams) -> list[dict[str, Any]]:

@@ -26,8 +26,11 @@ _PLACED = frozenset({"graded", "passed", "failed", "errored", "pending", "skippe
 """The events that say something of a line."""
 
 
-def tell_event(ls: WazaServer, target: RunnableId, event: Event) -> None:
-    """Hand an event on, with the item of the tree that it is about and where that stands."""
+def tell_event(ls: WazaServer, target: RunnableId, event: Event, token: str | int | None = None) -> None:
+    """Hand an event on, with the item of the tree that it is about and where that stands.
+
+    ``token`` is that of the progress that its run was asked for with, which tells two runs of a target apart.
+    """
     if not ls.options.run_events:
         return
     told: dict[str, Any] = dict(event)
@@ -36,7 +39,7 @@ def tell_event(ls: WazaServer, target: RunnableId, event: Event) -> None:
         told["item"], told["label"] = item
     if event.get("kind") in _PLACED:
         told |= _located(ls, target.suite, event)
-    ls.protocol.notify(RUN_EVENT, {"id": str(target), "event": told})
+    ls.protocol.notify(RUN_EVENT, {"id": str(target), "token": token, "event": told})
 
 
 def _item(suite: Path, event: Event) -> tuple[str, str] | None:

@@ -1,0 +1,107 @@
+"""What a run came to, in words: how many tasks came to what, why it is no pass, how it ended. Light."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from waza_engine.counting import counted
+
+_LONGEST_REASON = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many tasks came to what. ``flaky`` ones are among the others, each of which is in one of these."""
+
+    total: int
+    passed: int
+    failed: int
+    errored: int
+    skipped: int
+    lost: int
+    not_run: int
+    flaky: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a run is no pass: an answer, a metric or the skills (``failed``), or what broke (``errored``).
+
+    ``about`` is what it is about: ``tasks``, the name of a metric, or one of the few things below.
+    """
+
+    words: str
+    kind: Literal["failed", "errored", "unjudged"]
+    about: str
+
+
+TASKS, WHOLE_RUN, SKILLS, SCORE, PROMPTS = (
+    "tasks",
+    "the whole run",
+    "the skills",
+    "the score",
+    "trigger prompts",
+)
+
+
+def ended_words(
+    verdict: str,
+    reasons: Sequence[Reason],
+    counts: Counts,
+    prompts: tuple[int, int, int] | None,
+    broken: Sequence[str],
+) -> str:
+    """Return how a run ended, in one line: ``2 of 3 tasks passed, 1 failed``; what broke or stopped it first.
+
+    ``prompts`` are how many trigger prompts were answered rightly, wrongly, or not at all; ``broken`` are the
+    reasons of what could not be judged.
+    """
+    came_to = [counts_words(counts)] if counts.total else []
+    came_to += [_prompt_words(*prompts)] if prompts is not None and any(prompts) else []
+    first = next((reason.words for reason in reasons), "")
+    before, behind = "", ""
+    if verdict in ("interrupted", "limited", "unjudged"):
+        before = first
+    elif verdict in ("errored", "broken"):
+        of_run = [reason.words for reason in reasons if reason.about == WHOLE_RUN]
+        before = next(filter(None, [*of_run, *broken]), first)
+    elif verdict == "failed":
+        # What tasks and prompts came to is told by their numbers.
+        behind = next((reason.words for reason in reasons if reason.about not in (TASKS, PROMPTS)), "")
+    return " · ".join(words for words in (_shortened(before), ", ".join(came_to), behind) if words)
+
+
+def counts_words(counts: Counts) -> str:
+    """Return how many tasks came to what: ``1 of 4 tasks passed, 2 failed, 1 in error``."""
+    rest = [word for word in rest_words(counts) if word]
+    return ", ".join([f"{counts.passed} of {counted(counts.total, 'task')} passed", *rest])
+
+
+def rest_words(counts: Counts) -> list[str]:
+    """Return the same for each other verdict that tasks came to."""
+    return [
+        f"{count} {word}"
+        for count, word in (
+            (counts.failed, "failed"),
+            (counts.errored, "in error"),
+            (counts.skipped, "skipped"),
+            (counts.lost, "lost"),
+            (counts.not_run, "not run"),
+        )
+        if count
+    ]
+
+
+def _prompt_words(right: int, wrong: int, errored: int) -> str:
+    tried = right + wrong
+    if not tried:
+        return f"{counted(errored, 'trigger prompt')} could not be tried"
+    untried = f", {errored} could not be tried" if errored else ""
+    return f"{right} of {counted(tried, 'trigger prompt')} right{untried}"
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_REASON else f"{line[: _LONGEST_REASON - 1]}…"
