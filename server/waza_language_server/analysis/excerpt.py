@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import is_
 
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
@@ -116,7 +115,7 @@ class _Version:
 
     def with_children(self, kept: Sequence[Placed]) -> Green:
         green = self.green
-        same = len(kept) == len(green.children) and all(map(is_, kept, green.children))
+        same = len(kept) == len(green.children) and all(map(_stands, kept, green.children))
         return green if same else replace(green, children=tuple(kept))
 
 
@@ -242,6 +241,10 @@ class _Cutting:
             and start - moved == old.at + was.offset + was.green.start
             and end - moved == old.at + was.offset + was.green.end
         )
+
+
+def _stands(one: Placed, other: Placed) -> bool:
+    return one.green is other.green and one.offset == other.offset
 
 
 def _with_green(placed: Placed, green: Green) -> Placed:

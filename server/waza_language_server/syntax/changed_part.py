@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from operator import attrgetter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
-from waza_language_server.syntax.nodes import Green, Node, Placed
+from waza_language_server.syntax.items import greens_of
+from waza_language_server.syntax.nodes import Node, Placed
 from waza_language_server.text.common_ends import common_head, common_tail
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
     from waza_language_server.syntax.tree import Tree
-
-_green: Callable[[Placed], Green] = attrgetter("green")
 
 
 @frozen()
@@ -74,12 +72,12 @@ def _keys(mapping: Node) -> list[tuple[str, str]]:
     # One that is no word is as good as another one each time.
     return [
         (green.kind if green.kind in {"scalar", "alias"} else f"{id(green)}", green.value)
-        for green in map(_green, mapping.green.children[::2])
+        for green in greens_of(mapping.green.children[::2])
     ]
 
 
 def _common_ends(old: Sequence[Placed], new: Sequence[Placed]) -> tuple[int, int]:
-    olds, news = tuple(map(_green, old)), tuple(map(_green, new))
+    olds, news = greens_of(old), greens_of(new)
     most = min(len(olds), len(news))
     head = common_head(olds, news, most)
     return head, common_tail(olds, news, most - head)

@@ -75,7 +75,7 @@ class Reading(Notes):
 class Part:
     """A pair of a mapping, or an item of a list, with offsets from its own start."""
 
-    children: tuple[Placed, ...]
+    children: Sequence[Placed]
     notes: Notes
 
 

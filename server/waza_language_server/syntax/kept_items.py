@@ -12,13 +12,13 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import field
-from operator import attrgetter
 from typing import Any, Generic, TypeVar, cast
 from weakref import WeakKeyDictionary, ref
 
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
-from waza_language_server.syntax.nodes import Green, Node, Placed, refers_elsewhere
+from waza_language_server.syntax.items import greens_of
+from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
 from waza_language_server.text.common_ends import common_head, common_tail
 
 Value = TypeVar("Value")
@@ -27,7 +27,6 @@ Derived = TypeVar("Derived")
 _LISTS_COMPARED = 8
 """The lists read last among which the one before an edit is looked for."""
 _ASKED_AT_ONCE = 16
-_green: Callable[[Placed], Green] = attrgetter("green")
 
 
 @frozen()
@@ -183,7 +182,7 @@ _last: deque[ref[_List]] = deque(maxlen=_LISTS_COMPARED)
 
 
 def _listed_in_steps(items: Green) -> Steps[_List]:
-    greens = tuple(map(_green, items.children))
+    greens = greens_of(items.children)
     living = (one() for one in _last)
     before = next((one for one in living if one is not None and _alike(one.greens, greens)), None)
     old, aliased_then = ((), ()) if before is None else (before.greens, before.aliased)

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import field, replace
 from itertools import pairwise
-from operator import attrgetter
 
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.syntax.characters import has_refused
-from waza_language_server.syntax.nodes import Green, Placed
+from waza_language_server.syntax.items import Items
+from waza_language_server.syntax.nodes import Placed
 from waza_language_server.syntax.pieces import (
     Joining,
     Moved,
@@ -37,6 +37,7 @@ from waza_language_server.syntax.pieces import (
     strict_whole,
 )
 from waza_language_server.text.common_ends import common_head, common_tail
+from waza_language_server.text.offsets import Offsets
 from waza_language_server.text.span import Span
 
 _PREAMBLE = re.compile(
@@ -55,10 +56,6 @@ _OUTCAST = re.compile(
 )
 _ODD_STARTS = frozenset("?:&!*|>%@`[{")
 """A line at column 0 that starts so may be more than ``key: value``."""
-
-
-_green: Callable[[Placed], Green] = attrgetter("green")
-_offset: Callable[[Placed], int] = attrgetter("offset")
 
 
 @frozen(eq=False)
@@ -215,9 +212,7 @@ def _update_list(
         known.items[text] = item
         return None
     delta = change.delta
-    starts = section.starts
-    if delta:
-        starts = (*starts[: index + 1], *map(delta.__add__, starts[index + 1 :]))
+    starts = _moved_starts(section.starts, index, delta) if delta else section.starts
     items = (*section.items[:index], item, *section.items[index + 1 :])
     whole = body[start : start + len(section.text) + delta]
     faulty = [each for each in section.faulty if each[0] < begin]
@@ -227,17 +222,23 @@ def _update_list(
     return build_list(whole, section.head, section.dash, starts, items, moved)
 
 
-def _moved_children(section: Section, index: int, item: Piece, delta: int) -> list[Placed]:
+def _moved_starts(starts: Sequence[int], index: int, delta: int) -> Sequence[int]:
+    if isinstance(starts, Offsets):
+        return starts.changed(index, index + 1, (starts[index],), delta)
+    return (*starts[: index + 1], *map(delta.__add__, starts[index + 1 :]))
+
+
+def _moved_children(section: Section, index: int, item: Piece, delta: int) -> Sequence[Placed]:
     """Return the items of the list with those of piece ``index`` exchanged and the later ones moved."""
     children = section.children[1].green.children
     start = section.starts[index]
     before = bisect_left(children, start, key=lambda placed: placed.green.start + placed.offset)
     behind = before + len(section.items[index].children)
-    placed = list(children[:before])
-    placed.extend(Placed(child.green, child.offset + start) for child in item.children)
-    later = children[behind:]
-    placed.extend(map(Placed, map(_green, later), map(delta.__add__, map(_offset, later))))
-    return placed
+    read = [Placed(child.green, child.offset + start) for child in item.children]
+    if isinstance(children, Items):
+        return children.changed(before, behind, read, delta)
+    later = (Placed(child.green, child.offset + delta) for child in children[behind:])
+    return (*children[:before], *read, *later)
 
 
 def _changed_piece(start: int, end: int, fixed: int, old: str, body: str, change: _Change) -> str | None:

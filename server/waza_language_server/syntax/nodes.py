@@ -12,7 +12,7 @@ offsets.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from weakref import WeakKeyDictionary
@@ -49,7 +49,7 @@ class Green:
     value: str = ""
     tag: str | None = None
     anchor: str | None = None
-    children: tuple[Placed, ...] = ()
+    children: Sequence[Placed] = ()
 
 
 _FEW_CHILDREN = 64

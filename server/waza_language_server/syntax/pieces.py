@@ -19,9 +19,11 @@ from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.syntax.events import Notes, Part, Reading, read_in_steps, read_parts
 from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.items import Items
 from waza_language_server.syntax.nodes import Green, Placed
 from waza_language_server.syntax.repair import Repaired, repair_block, repair_entries, repair_items
 from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.offsets import Offsets
 from waza_language_server.text.span import Span
 
 MOST_WASTED = 2_000
@@ -30,6 +32,9 @@ MOST_WASTED = 2_000
 MOST_TOGETHER = 500
 _LONGEST_TOGETHER = 50_000
 """Pieces, and characters, that are read in one go; what is more is read in several."""
+
+_FEW_ITEMS = 64
+"""In lists up to this size each item has its own place: all are moved as fast."""
 
 _HEADER = re.compile(
     r"""(?:[A-Za-z_][\w.-]*|"[\w .-]*"|'[\w .-]*')[ \t]*:(?:[ \t]+#[^\r\n]*|[ \t]*)(?:\r\n|\n)"""
@@ -49,7 +54,7 @@ class Piece:
     """
 
     text: str
-    children: tuple[Placed, ...]
+    children: Sequence[Placed]
     end: int
     faults: tuple[SyntaxFault, ...] = ()
     anchors: tuple[str, ...] = ()
@@ -67,9 +72,9 @@ class Section:
 
     text: str
     head: Piece
-    children: tuple[Placed, ...]
+    children: Sequence[Placed]
     dash: int = -1
-    starts: tuple[int, ...] = ()
+    starts: Sequence[int] = ()
     items: tuple[Piece, ...] = ()
     open: bool = False
     faulty: tuple[tuple[int, Piece], ...] = ()
@@ -156,15 +161,14 @@ def build_list(
             Placed(child.green, child.offset + start) for start, item in parts for child in item.children
         ]
         faulty = [part for part in [(0, head), *parts] if noteworthy(part[1])]
-        moved = Moved(placed, faulty)
+        moved = Moved(tuple(placed) if len(placed) <= _FEW_ITEMS else Items.of(placed), faulty)
+        starts = tuple(starts) if len(placed) <= _FEW_ITEMS else Offsets(starts)
     key = head.children[0]
     anchor = head.children[1].green
     end = starts[-1] + items[-1].end
-    value = Green(
-        "sequence", starts[0] + dash, end, "block", "", anchor.tag, anchor.anchor, tuple(moved.placed)
-    )
+    value = Green("sequence", starts[0] + dash, end, "block", "", anchor.tag, anchor.anchor, moved.placed)
     return Section(
-        text, head, (key, Placed(value)), dash, tuple(starts), tuple(items), still_open, tuple(moved.faulty)
+        text, head, (key, Placed(value)), dash, starts, tuple(items), still_open, tuple(moved.faulty)
     )
 
 
@@ -380,7 +384,7 @@ def _strict_or_open(text: str, kind: str) -> Steps[tuple[Piece | None, int]]:
 
 
 def _strict(
-    text: str, notes: Notes, children: tuple[Placed, ...], end: int, root: Placed | None = None
+    text: str, notes: Notes, children: Sequence[Placed], end: int, root: Placed | None = None
 ) -> Piece:
     faults = tuple(notes.duplicates)
     return Piece(text, children, end, faults, tuple(notes.anchors), tuple(notes.aliases), root=root)

@@ -37,6 +37,7 @@ LAYOUTS = {
     "folded text": "a: one\n  two\n\n  three\nb: >+\n  x\n\n\nc:\n  - >-\n    y\n    z\n  - '\n    w'\n",
     "comments": "# a\nname: x # b\n  # c\ngraders: # d\n# e\n  # f\n  - a # g\n\n  # h\n  - b\n# i\n",
     "empty": "\n",
+    "a long list": "name: x\ngraders:\n" + "".join(f"  - a{number}: b\n" for number in range(70)) + "k: v\n",
 }
 BITS = [
     *"abc:-#\"'[]{}&*!|>%@,?\n\n\n \t\r\x85\u2028\ufeff",

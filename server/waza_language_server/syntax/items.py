@@ -1,0 +1,52 @@
+"""The items of a long list where they stand: an edit of one moves the others without touching them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import starmap
+from typing import overload
+
+from waza_language_server.syntax.nodes import Green, Placed
+from waza_language_server.text.offsets import Offsets
+
+
+class Items(Sequence[Placed]):
+    """Children of a green node, placed when somebody looks at them. They never change."""
+
+    __slots__ = ("greens", "offsets")
+
+    def __init__(self, greens: tuple[Green, ...], offsets: Offsets) -> None:
+        self.greens = greens
+        self.offsets = offsets
+
+    @staticmethod
+    def of(placed: Iterable[Placed]) -> Items:
+        """Return items that stand where they are placed."""
+        known = list(placed)
+        return Items(tuple(one.green for one in known), Offsets(one.offset for one in known))
+
+    def __len__(self) -> int:
+        return len(self.greens)
+
+    @overload
+    def __getitem__(self, index: int) -> Placed: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Placed, ...]: ...
+    def __getitem__(self, index: int | slice) -> Placed | tuple[Placed, ...]:
+        if isinstance(index, slice):
+            return tuple(map(Placed, self.greens[index], self.offsets[index]))
+        return Placed(self.greens[index], self.offsets[index])
+
+    def __iter__(self) -> Iterator[Placed]:
+        return starmap(Placed, zip(self.greens, self.offsets, strict=True))
+
+    def changed(self, start: int, stop: int, new: Sequence[Placed], by: int) -> Items:
+        """Return the items with others in the place of ``start:stop``, and those behind moved ``by``."""
+        between = (one.green for one in new)
+        greens = (*self.greens[:start], *between, *self.greens[stop:])
+        return Items(greens, self.offsets.changed(start, stop, [one.offset for one in new], by))
+
+
+def greens_of(children: Sequence[Placed]) -> tuple[Green, ...]:
+    """Return the nodes of children without their places."""
+    return children.greens if isinstance(children, Items) else tuple(one.green for one in children)
