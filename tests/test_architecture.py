@@ -49,6 +49,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.results.json_values",
     "waza_engine.results.inputs",
     "waza_engine.results.reading.newest_scores",
+    "waza_engine.results.reading.suite_conclusion",
     "waza_engine.scoring.prices",
 }
 ENDS_PROCESSES = (".kill", ".killpg", ".terminate", ".send_signal")
