@@ -92,12 +92,11 @@ def grader_problems(view: FileView, entry: Node) -> Found:
     if view.tree.broken(entry):
         yield from _checked(view, entry)
         return
-    memory = _kept.setdefault(view.catalog, WeakKeyDictionary()).setdefault(entry.green, {})
+    memory = _memory_of(view, entry)
     kept = memory.get(view.kind)
     if kept is not None:
         for problem in kept:
             yield _of_today(problem, view, entry)
-            yield None
         return
     found: list[Problem] = []
     for problem in _checked(view, entry):
@@ -106,6 +105,16 @@ def grader_problems(view: FileView, entry: Node) -> Found:
             found.append(_without_repairs(problem).shifted(-entry.offset))
     if not refers_elsewhere(entry.green):
         memory[view.kind] = tuple(found)
+
+
+def _memory_of(view: FileView, entry: Node) -> dict[SchemaName, tuple[Problem, ...]]:
+    known = _kept.get(view.catalog)
+    if known is None:
+        known = _kept[view.catalog] = WeakKeyDictionary()
+    found = known.get(entry.green)
+    if found is None:
+        found = known[entry.green] = {}
+    return found
 
 
 def _checked(view: FileView, entry: Node) -> Found:
@@ -130,17 +139,17 @@ def _without_repairs(problem: Problem) -> Problem:
 
 def _of_today(kept: Problem, view: FileView, entry: Node) -> Problem:
     """Return a problem from memory where its entry stands now, with fixes for the text of now."""
-    problem = kept.shifted(entry.offset)
-    if not kept.fixes:
-        return problem
     fixes = tuple(
-        Fix(fix.title, partial(_made_again, view, entry, problem, number), fix.preferred)
+        Fix(fix.title, partial(_made_again, view, entry, kept, number), fix.preferred)
         for number, fix in enumerate(kept.fixes)
     )
-    return replace(problem, fixes=fixes)
+    related = tuple(each.shifted(entry.offset) for each in kept.related)
+    span = kept.span.shifted(entry.offset)
+    # Copied field by field: ``replace`` takes as long as all the rest, and there may be hundreds.
+    return Problem(kept.code, span, kept.message, kept.severity, fixes, related, kept.tag)
 
 
-def _made_again(view: FileView, entry: Node, problem: Problem, number: int) -> Steps[Edits]:
+def _made_again(view: FileView, entry: Node, kept: Problem, number: int) -> Steps[Edits]:
     """Return the edits of a fix of an entry; none when its rule does not find the problem any more."""
     if not (_checked_last and _checked_last[-1].is_of(view, entry)):
         found: list[Problem] = []
@@ -150,7 +159,7 @@ def _made_again(view: FileView, entry: Node, problem: Problem, number: int) -> S
             else:
                 found.append(each)
         _checked_last.append(_Checked(view, entry, {_key(each): each for each in found}))
-    again = _checked_last[-1].problems.get(_key(problem))
+    again = _checked_last[-1].problems.get(_key(kept, entry.offset))
     if again is None or number >= len(again.fixes):
         return ()
     return (yield from again.fixes[number].edits_in_steps())
@@ -172,5 +181,5 @@ _checked_last: deque[_Checked] = deque(maxlen=1)
 """The last one: the fixes of an entry are asked for one behind the other."""
 
 
-def _key(problem: Problem) -> tuple[str, int, int, str]:
-    return problem.code, problem.span.start, problem.span.end, problem.message
+def _key(problem: Problem, moved: int = 0) -> tuple[str, int, int, str]:
+    return problem.code, problem.span.start + moved, problem.span.end + moved, problem.message
