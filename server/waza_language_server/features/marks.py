@@ -5,11 +5,10 @@ The words are those of the hints (``inlay_hints.py``): one conclusion, drawn twi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.features.live_text import LIVE
@@ -101,22 +100,16 @@ def file_marks_in_steps(workspace: Workspace) -> Steps[tuple[FileMark, ...]]:
 
 
 def _of_suite(path: Path, run: RunResult) -> FileMark | None:
-    """Return what the eval file came to: what the engine concluded, unless a part was run again since."""
-    whole = run.whole
-    concluded = whole if whole is not None and whole.timestamp == run.timestamp and whole.verdict else None
-    if concluded is not None and concluded.verdict in ("passed", "unjudged"):
+    """Return what the eval file came to, as the engine concludes it."""
+    # With the first results: most suites were never run.
+    from waza_engine.results.reading.suite_conclusion import conclude_suite
+
+    found = conclude_suite(run)
+    reason = "; ".join(found.reasons)
+    if found.verdict == "failed":
+        return FileMark(path, "failed", reason)
+    if found.verdict != "errored":
         return None
-    reason = "; ".join(concluded.reasons if concluded is not None else ()) or _told_by_parts(run)
-    statuses = {task.status for task in run.tasks.values()}
-    if "failed" in statuses:
-        return FileMark(path, "failed", reason)
-    if concluded is not None:
-        failed = concluded.verdict == "failed"
-    else:
-        failed = any(not metric.passed for metric in (whole.metrics if whole is not None else ()))
-        failed = failed or any(_is_wrong(prompt) for prompt in run.prompts)
-    if failed:
-        return FileMark(path, "failed", reason)
     broken = next((task for task in run.tasks.values() if task.status == "error"), None)
     if broken is not None:
         return FileMark(path, "error", _of_error(broken.error))
@@ -141,24 +134,10 @@ def _shortened(text: str) -> str:
     return line if len(line) <= LONGEST_REASON else f"{line[: LONGEST_REASON - 1]}…"
 
 
-def _told_by_parts(run: RunResult) -> str:
-    """Return what is wrong with a suite whose parts were run at different times, or by another engine."""
-    count = f"of {counted(len(run.tasks), 'task')}"
-    failed = sum(task.status == "failed" for task in run.tasks.values())
-    broken = sum(task.status == "error" for task in run.tasks.values())
-    metrics = run.whole.metrics if run.whole is not None else ()
-    missed = [metric.name for metric in metrics if not metric.passed]
-    parts = [
-        f"{failed} {count} failed" if failed else "",
-        f"{broken} {count} in error" if broken else "",
-        f"metrics below their thresholds: {', '.join(missed[:5])}" if missed else "",
-        *_of_prompts(run.prompts),
-    ]
-    return "; ".join(part for part in parts if part)
-
-
 def _of_trigger_files(project: Project, suite: Path, run: RunResult) -> Iterator[FileMark]:
     """Yield what became of the trigger prompts that a file has today."""
+    from waza_engine.results.reading.suite_conclusion import is_wrong, prompt_reasons
+
     known = {(result.prompt, result.should_trigger): result for result in run.prompts}
     by_file: dict[Path, list[PromptResult]] = {}
     for text, should, place in VerdictPlaces(project, suite).prompts():
@@ -166,20 +145,8 @@ def _of_trigger_files(project: Project, suite: Path, run: RunResult) -> Iterator
         if path is not None and result is not None:
             by_file.setdefault(path, []).append(result)
     for path, results in by_file.items():
-        reason = "; ".join(_of_prompts(results))
-        if any(map(_is_wrong, results)):
+        reason = "; ".join(prompt_reasons(results))
+        if any(map(is_wrong, results)):
             yield FileMark(path, "failed", reason)
         elif reason:
             yield FileMark(path, "error", f"! {reason}")
-
-
-def _of_prompts(prompts: Sequence[PromptResult]) -> Iterator[str]:
-    total = counted(len(prompts), "trigger prompt")
-    if wrong := sum(map(_is_wrong, prompts)):
-        yield f"{wrong} of {total} answered wrongly"
-    if untried := sum(bool(prompt.error) for prompt in prompts):
-        yield f"{untried} of {total} could not be tried"
-
-
-def _is_wrong(prompt: PromptResult) -> bool:
-    return not prompt.right and not prompt.error

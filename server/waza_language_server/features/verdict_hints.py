@@ -53,6 +53,7 @@ _RUN_SINCE = "a part of it was run again since"
 HintKind = Literal["score", "check", "verdict", "inherited", "skill", "history"]
 """What a hint is about: a grader, one of its checks or an expectation, a suite or a part of it that is no
 grader, the suite's graders in a task file, the suites of a skill, a suite or task over its runs."""
+_SIGNS = {"passed": "✓", "failed": "✗", "errored": "!", "unjudged": "⧖"}
 _LISTS = {"should_trigger_prompts": True, "should_not_trigger_prompts": False}
 
 
@@ -304,12 +305,10 @@ def _task_line(task: TaskResult) -> str:
 
 def _glyph(run: RunResult) -> str:
     """Return the sign of a run of the whole suite: what broke is told apart from what was found wrong."""
-    statuses = {task.status for task in run.tasks.values()}
-    if "failed" in statuses or run.verdict == "failed":
-        return "✗"
-    if run.verdict:
-        return {"passed": "✓", "unjudged": "⧖"}.get(run.verdict, "!")
-    return "✓" if run.status == "completed" else "!" if "error" in statuses else "✗"
+    # With the first results: most suites were never run.
+    from waza_engine.results.reading.suite_conclusion import conclude_recorded
+
+    return _SIGNS[conclude_recorded(run).verdict]
 
 
 def _prompt_line(prompt: PromptResult) -> str:

@@ -1,0 +1,92 @@
+"""What a suite comes to by its newest results, those of one run or of parts that were run apart. Light.
+
+A run is concluded when it ends (``conclusion.py``), and its record tells that. Here it is put together for
+what has no such record: a suite of which a part was run again since, or a file of another make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from waza_engine.counting import counted
+from waza_engine.results.conclusion import decides, missed_words
+from waza_engine.results.reading.scores import PromptResult, RunResult
+from waza_engine.results.record import MetricOutcome
+
+SuiteVerdict = Literal["passed", "failed", "errored", "unjudged"]
+"""As of a run; ``errored`` when it broke, was cut short or stopped as well."""
+_VERDICTS: dict[str, SuiteVerdict] = {"passed": "passed", "failed": "failed", "unjudged": "unjudged"}
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteConclusion:
+    """What a suite comes to; ``reasons`` say why that is no pass."""
+
+    verdict: SuiteVerdict
+    reasons: tuple[str, ...]
+
+
+def conclude_suite(newest: RunResult) -> SuiteConclusion:
+    """Return what the newest results of a suite come to: its last run, unless a part was run again since."""
+    whole = newest.whole
+    if whole is not None and whole.timestamp == newest.timestamp and whole.verdict:
+        return conclude_recorded(whole)
+    return _of_parts(newest)
+
+
+def conclude_recorded(run: RunResult) -> SuiteConclusion:
+    """Return what one run came to, as its record says; a task that failed is told before what broke."""
+    reasons = run.reasons or _of_parts(run).reasons
+    statuses = {task.status for task in run.tasks.values()}
+    if "failed" in statuses:
+        return SuiteConclusion("failed", reasons)
+    if run.verdict:
+        return SuiteConclusion(_VERDICTS.get(run.verdict, "errored"), reasons)
+    if run.status == "completed":
+        return SuiteConclusion("passed", ())
+    # Whatever another make has against it, it was no pass.
+    return SuiteConclusion("errored" if "error" in statuses else "failed", reasons)
+
+
+def prompt_reasons(prompts: Sequence[PromptResult]) -> Iterator[str]:
+    """Yield how many of some trigger prompts were answered wrongly, and how many could not be tried."""
+    total = counted(len(prompts), "trigger prompt")
+    if wrong := sum(map(is_wrong, prompts)):
+        yield f"{wrong} of {total} answered wrongly"
+    if untried := sum(bool(prompt.error) for prompt in prompts):
+        yield f"{untried} of {total} could not be tried"
+
+
+def is_wrong(prompt: PromptResult) -> bool:
+    """Tell whether a trigger prompt was tried and answered wrongly."""
+    return not prompt.right and not prompt.error
+
+
+def _of_parts(newest: RunResult) -> SuiteConclusion:
+    tasks, prompts, whole = newest.tasks.values(), newest.prompts, newest.whole or newest
+    total = f"of {counted(len(tasks), 'task')}"
+    failed, broken = (sum(task.status == status for task in tasks) for status in ("failed", "error"))
+    # The figures of the whole run hold as long as its prompts do; what was tried since speaks for itself.
+    since = any(prompt.timestamp > whole.timestamp for prompt in prompts)
+    missed = [
+        missed_words(MetricOutcome(metric.name, metric.value, metric.threshold, False, 1.0))
+        for metric in whole.metrics
+        if not metric.passed and decides(metric.name)
+    ]
+    untried = any(prompt.error for prompt in prompts)
+    wrong = any(map(is_wrong, prompts)) if since else bool(missed) and not untried
+    reasons = (
+        f"{failed} {total} failed" if failed else "",
+        f"{broken} {total} in error" if broken else "",
+        *([] if since else missed),
+        *(prompt_reasons(prompts) if wrong or untried else ()),
+    )
+    told = tuple(reason for reason in reasons if reason)
+    if failed or wrong:
+        return SuiteConclusion("failed", told)
+    if broken or untried:
+        return SuiteConclusion("errored", told)
+    judged = any(task.passed for task in tasks) or any(prompt.right for prompt in prompts)
+    return SuiteConclusion("passed" if judged else "unjudged", ())
