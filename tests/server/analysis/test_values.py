@@ -83,6 +83,7 @@ def test_a_number_with_its_unit() -> None:
         ("max_duration_ms", "240,000", "240000"),
         ("max_tokens", "3_000", "3000"),
         ("max_tokens", "50k", "50000"),
+        ("max_tokens", "50,", "50"),
     ],
 )
 def test_a_number_as_people_write_it(key: str, written: str, meant: str) -> None:
@@ -110,7 +111,10 @@ def test_a_number_that_nobody_can_tell_is_left_to_the_author(written: str) -> No
     assert (problem.code, problem.fixes) == ("wrong-type", ())
 
 
-@pytest.mark.parametrize(("written", "meant"), [("flase", "false"), ("ture", "true"), ("enabled", "true")])
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("flase", "false"), ("ture", "true"), ("enabled", "true"), ("false;", "false"), ("true,", "true")],
+)
 def test_a_misspelt_switch(written: str, meant: str) -> None:
     text = TASK + f"enabled: {written}\n"
     assert fixed(text, "wrong-type") == TASK + f"enabled: {meant}\n"
@@ -212,8 +216,27 @@ def test_graders_that_are_a_mapping() -> None:
 ⋯
   type: text
   ^^^^^^^^^^ error wrong-type: `graders` must be a list, not a mapping.
+    = fix: Make it a list
 """
     )
+    assert fixed(text, "wrong-type") == graders("- type: text\n  name: a\n")
+
+
+def test_an_outcome_without_its_dash() -> None:
+    text = TASK + "expected:\n  outcomes:\n    type: task_completed\n"
+    assert fixed(text, "wrong-type") == text.replace("    type", "  - type")
+
+
+@pytest.mark.parametrize("margin", ["", "  "])
+def test_keys_with_dashes_where_a_mapping_is_due(margin: str) -> None:
+    text = f"id: t\nname: T\ninputs:\n{margin}- prompt: Go\n{margin}- context: {{a: b}}\n"
+    assert fixed(text, "wrong-type") == text.replace("- ", "  ")
+
+
+def test_items_with_one_key_in_common_stay_a_list() -> None:
+    text = "id: t\nname: T\ninputs:\n  - prompt: Go\n  - prompt: Stop\n"
+    [problem] = problems(text)
+    assert (problem.code, problem.fixes) == ("wrong-type", ())
 
 
 def test_a_file_that_is_a_list() -> None:

@@ -12,6 +12,7 @@ from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.grader_types import current_types
 from waza_language_server.analysis.schema_rules.one_pattern import OPTION, as_one_pattern, one_pattern
+from waza_language_server.analysis.schema_rules.print_signs import odd_indent
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.wrong_values import as_block, as_list, only_text
 from waza_language_server.schema.locate import grader_type
@@ -84,6 +85,9 @@ def _place(node: Node) -> Place:
 def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey:
     """Return the problem of a key that the mapping does not know."""
     key = entry.key.value
+    if not key.isascii() and (indent := odd_indent(subject, entry.key)) is not None:
+        span, message, fix = indent
+        return UnknownKey(Problem("yaml-indentation", span, message, "error", (fix,)), mapping, mapping, ())
     if (pattern := one_pattern(shape, entry)) is not None:
         return _alternatives(subject, mapping, shape, entry, pattern)
     known = shape.misspellings.get(key)

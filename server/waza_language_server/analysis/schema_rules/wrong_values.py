@@ -10,6 +10,8 @@ from typing import Any
 from waza_engine.spec.reading.scalars import is_not_finite, resolve_scalar
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.schema_rules.meant_scalars import Meant, meant_number, meant_switch
+from waza_language_server.analysis.schema_rules.print_signs import sign_behind
+from waza_language_server.analysis.schema_rules.regrouping import dash_before, without_dashes
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import listed, nearest, slip_of
@@ -47,7 +49,12 @@ def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
         expected = ("boolean",)
     wanted = _types_text(expected)
     message = f"{_subject_of(subject, node)} must be {wanted}, not {_found_text(node, expected)}."
-    fixes = tuple(_type_fixes(subject, node, shape, expected))
+    cause = sign_behind(subject, node, shape, block="object" in expected, listed="array" in expected)
+    if cause is not None:
+        why, fix = cause
+        message, fixes = f"{message.rstrip('.')}: {why}.", (fix,)
+    else:
+        fixes = tuple(_type_fixes(subject, node, shape, expected))
     return Problem("wrong-type", subject.value_span(node), message, shape.severity or "error", fixes)
 
 
@@ -182,6 +189,10 @@ def reversed_bounds(subject: Subject, mapping: Node, shape: Shape) -> Iterator[P
 
 
 def _type_fixes(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:
+    if "array" in expected and (dash := dash_before(subject.text, node)) is not None:
+        yield Fix("Make it a list", (dash,), preferred=True)
+    elif "object" in expected and (edits := without_dashes(subject.text, node)):
+        yield Fix("Remove the dashes" if len(edits) > 1 else "Remove the dash", edits, preferred=True)
     if node.kind != "scalar" or not len(node.span):
         return
     value = resolve_scalar(node.value)
