@@ -106,9 +106,9 @@ class Converter:
 
     def written_range(self, span: Span) -> str:
         """Return the range of a span as JSON."""
-        places = (self._document.lines.position(at, self._encoding) for at in (span.start, span.end))
-        start, end = (f'{{"line":{line},"character":{column}}}' for line, column in places)
-        return f'{{"start":{start},"end":{end}}}'
+        lines, encoding = self._document.lines, self._encoding
+        (first, start), (last, end) = lines.position(span.start, encoding), lines.position(span.end, encoding)
+        return f'{{"start":{{"line":{first},"character":{start}}},"end":{{"line":{last},"character":{end}}}}}'
 
     def code_lens(self, lens: CodeLens) -> types.CodeLens:
         """Return a lens with its command."""

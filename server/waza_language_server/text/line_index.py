@@ -71,13 +71,13 @@ class LineIndex:
         An offset between ``\r`` and ``\n`` counts as the end of the line.
         """
         offset = min(max(offset, 0), len(self._text))
-        number = self._block_of(offset)
+        number = bisect_right(self._offsets, offset, hi=len(self._blocks)) - 1
         first, starts = self._offsets[number], self._blocks[number].starts
         line = bisect_right(starts, offset - first) - 1
         before = self._text[first + starts[line] : offset]
-        if before.endswith("\r"):
+        if before[-1:] == "\r":
             before = before[:-1]
-        return self._first_lines[number] + line, _width(before, encoding)
+        return self._first_lines[number] + line, len(before) if self._ascii else _width(before, encoding)
 
     def offset(self, line: int, character: int, encoding: Encoding = "utf-16") -> int:
         """Return the offset of a position.
@@ -155,6 +155,6 @@ def _line_starts(text: str) -> list[int]:
         # Lines end where they did: a break of two characters stays as long.
         text = text.replace("\r\n", " \n").replace("\r", "\n")
     lengths = map(len, text.split("\n"))
-    starts = [0, *accumulate(length + 1 for length in lengths)]
+    starts = [0, *accumulate(map((1).__add__, lengths))]
     starts.pop()
     return starts
