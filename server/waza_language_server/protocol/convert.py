@@ -104,6 +104,12 @@ class Converter:
         """Return the range of a span."""
         return types.Range(self.position(span.start), self.position(span.end))
 
+    def written_range(self, span: Span) -> str:
+        """Return the range of a span as JSON."""
+        places = (self._document.lines.position(at, self._encoding) for at in (span.start, span.end))
+        start, end = (f'{{"line":{line},"character":{column}}}' for line, column in places)
+        return f'{{"start":{start},"end":{end}}}'
+
     def code_lens(self, lens: CodeLens) -> types.CodeLens:
         """Return a lens with its command."""
         # Thousands have one of few titles, and several the same place.
