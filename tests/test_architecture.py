@@ -656,7 +656,7 @@ def test_a_print_in_a_handler_never_reaches_the_wire() -> None:
         "    os.system('echo from a child')\n"
         "    initialize(ls, params)\n"
         "lifecycle.initialize = noisy\n"
-        "from waza_language_server.protocol.server import start\n"
+        "from waza_language_server.protocol.serving import start\n"
         "sys.exit(start())\n"
     )
     answers, errors = _talk(program, [_initialize(), {"id": 2, "method": "shutdown"}, {"method": "exit"}])

@@ -51,7 +51,7 @@ def _serve(arguments: list[str]) -> int:
 
     code = KeptCode()
     with loading_quickly(code):
-        from waza_language_server.protocol.server import start
+        from waza_language_server.protocol.serving import start
 
     return start(port, code)
 

@@ -85,7 +85,10 @@ async function typeLines(page, lines) {
   await page.keyboard.press("Control+End");
   for (const [index, line] of lines.entries()) {
     if (index > 0) {
+      // A list that comes late would be taken by Enter; none comes for a cursor that was moved.
       await page.keyboard.press("Escape");
+      await page.keyboard.press("ArrowLeft");
+      await page.keyboard.press("ArrowRight");
       await page.keyboard.press("Enter");
       await page.waitForTimeout(150);
     }

@@ -50,6 +50,7 @@ _PATTERN_CODES = _codes("invalid-pattern pattern-not-portable slow-pattern")
 _STRUCTURE_CODES = _codes(
     "empty-file unknown-key misplaced-key missing-key nothing-checked exactly-one-key conflicting-keys "
     "empty-value wrong-type value-not-allowed out-of-range wrong-form bounds-reversed unquoted-text yaml-1-1 "
+    "unlikely-value "
     "recommended-key deprecated-key key-without-effect"
 )
 

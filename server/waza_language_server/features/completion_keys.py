@@ -27,6 +27,7 @@ def key_items(place: Place, holder: Shape, *, new_item: bool = False) -> Iterato
         if name in written or name in excluded:
             continue
         shape = known.shape
+        rank = _rank(holder, name, written, required=known.required)
         text = name + ("" if place.follows_colon else _value(place, holder, name, shape))
         if new_item and cursor.needs_dash:
             text = "- " + text.replace("\n", "\n  ")
@@ -35,7 +36,7 @@ def key_items(place: Place, holder: Shape, *, new_item: bool = False) -> Iterato
             kind="key",
             detail=signature(name, shape),
             documentation="\n\n".join([*notes(shape), shape.description]),
-            sort_text=f"{_rank(holder, name, known.required)}{usage_rank(section, name):03}{position:03}",
+            sort_text=f"{rank}{usage_rank(section, name):03}{position:03}",
             edit=place.line(text),
             is_snippet=not place.follows_colon,
             deprecated=shape.deprecated,
@@ -73,7 +74,7 @@ def _excluded(holder: Shape, written: set[str]) -> set[str]:
     return one if one & written else set()
 
 
-def _rank(holder: Shape, name: str, required: bool) -> int:
+def _rank(holder: Shape, name: str, written: set[str], *, required: bool) -> int:
     shape = holder.properties[name].shape
     if shape.deprecated:
         return 9
@@ -81,5 +82,7 @@ def _rank(holder: Shape, name: str, required: bool) -> int:
         return 8
     if required:
         return 0
-    advised = {one.key for one in holder.recommended} | set(holder.at_least_one) | set(holder.exactly_one)
+    advised = {one.key for one in holder.recommended} | set(holder.exactly_one)
+    if written.isdisjoint(holder.at_least_one):
+        advised.update(holder.at_least_one)
     return 1 if name in advised else 2

@@ -1,4 +1,4 @@
-"""The language server: takes the wire, introduces itself, and hands every message to its handler.
+"""The language server: the state of one client, whose messages go to the handlers.
 
 Architecture invariant: before the client is answered for the first time nothing is imported but ``pygls`` and
 what completes (``rehearsal.py``); the other handlers are loaded when their first messages come. Only this
@@ -8,11 +8,9 @@ package knows the protocol.
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import sys
 import time
-from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -27,18 +25,14 @@ from pygls.lsp.server import LanguageServer
 from waza_engine import __version__
 from waza_language_server.protocol.capabilities import ClientAbilities
 from waza_language_server.protocol.client_options import ClientOptions
-from waza_language_server.protocol.dispatch import Dispatcher
 from waza_language_server.protocol.feature_table import (
     COMMANDS,
     FEATURES,
     PULLED_DIAGNOSTICS,
     PULLED_WORKSPACE_DIAGNOSTICS,
 )
-from waza_language_server.protocol.leaving import Departure
 from waza_language_server.protocol.pygls_internals import Protocol
-from waza_language_server.protocol.rehearsal import rehearse_completion
 from waza_language_server.protocol.services.idle import IdleWork
-from waza_language_server.protocol.wire import Inbox, Outbox, Wire, take_standard_streams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping
@@ -50,7 +44,6 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.protocol.handlers.live import LiveSessions
-    from waza_language_server.protocol.quick_start import KeptCode
     from waza_language_server.protocol.services.affected import AffectedTasks
     from waza_language_server.protocol.services.chosen_beds import ChosenBeds
     from waza_language_server.protocol.services.estimates import Estimates
@@ -298,6 +291,20 @@ class WazaServer(LanguageServer):
 
         self.window_show_message(types.ShowMessageParams(type=kind, message=message(text)))
 
+    async def ask(self, kind: types.MessageType, text: str, titles: Iterable[str]) -> str | None:
+        """Ask the user, and return the title that is chosen; None when there is none, or nobody to ask."""
+        from waza_language_server.text.labels import message
+
+        if not self.abilities.asks_the_user:
+            return None
+        buttons = [types.MessageActionItem(title) for title in titles]
+        question = types.ShowMessageRequestParams(kind, message(text), buttons)
+        try:
+            answer = await self.window_show_message_request_async(question)
+        except JsonRpcException:
+            return None
+        return answer.title if answer is not None else None
+
     def tell_once(self, topic: str, kind: types.MessageType, text: str) -> None:
         """Show the user a message, at most once a session for each topic."""
         if topic not in self.told:
@@ -365,66 +372,3 @@ def create_server() -> WazaServer:
 
 def _by_request(_ls: WazaServer, *_: object) -> None:
     """Stand for a command where ``pygls`` wants one."""
-
-
-def start(port: int | None = None, code: KeptCode | None = None) -> int:
-    """Serve one client until it leaves, on standard input and output or on a port; return the exit code.
-
-    ``code`` is what was compiled for the classes of the protocol, which is kept when there is time for it.
-    """
-    server = create_server()
-    rehearse_completion(server)
-    # Nobody looks for garbage: what is not needed any more goes by itself, for it does not refer to itself
-    # (tests/protocol/test_garbage.py), and a look at what a long file comes to takes a third of a second.
-    gc.disable()
-    if code is not None:
-        server.on_loaded = code.keep
-    if port is None:
-        return _serve(server, take_standard_streams())
-    import socket
-
-    with socket.create_server(("127.0.0.1", port)) as listener:
-        log.warning("Waiting for a client at 127.0.0.1:%d.", listener.getsockname()[1])
-        connection, _ = listener.accept()
-    with connection:
-        return _serve(server, Wire(connection.recv, connection.sendall))
-
-
-def _serve(server: WazaServer, wire: Wire) -> int:
-    departure = Departure(server.kill_now)
-    asyncio.run(_main_loop(server, wire, departure))
-    return departure.code
-
-
-async def _main_loop(server: WazaServer, wire: Wire, departure: Departure) -> None:
-    loop = asyncio.get_running_loop()
-
-    def leave() -> None:
-        with suppress(RuntimeError):  # The loop has ended already.
-            loop.call_soon_threadsafe(server.leave)
-
-    departure.begin_on_signals(leave)
-    server.on_client = lambda pid: departure.begin_with_client(pid, leave)
-    server.protocol.set_writer(Outbox(wire, server.leave))
-    inbox = Inbox(wire, departure.begin)
-    reader = asyncio.create_task(_handle_all(server, inbox))
-    reader.add_done_callback(lambda _: server.leave())
-    await server.ended.wait()
-    departure.begin(1)
-    reader.cancel()
-    loop.set_exception_handler(lambda _, context: log.debug("At the end: %s", context))
-    farewells = server.protocol.tasks()
-    await server.shut_down()
-    if farewells:
-        # Their answers, that of the shutdown above all, are written when they end.
-        await asyncio.wait(farewells)
-
-
-async def _handle_all(server: WazaServer, inbox: Inbox) -> None:
-    dispatcher = Dispatcher(server.protocol, inbox, server.leave)
-    while (message := await inbox.next()) is not None:
-        server.idle.disturb()
-        dispatcher.handle(message)
-        if inbox.empty():
-            # Lets the work that the messages started take a step before the next one is waited for.
-            await asyncio.sleep(0)

@@ -22,6 +22,7 @@ from waza_engine.spec.reading.yaml_faults import (
 )
 from waza_language_server.syntax.events import ReadError
 from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.wrong_signs import dash_fix, dash_message, merge_mark, needless_sign
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
@@ -37,6 +38,7 @@ _COMMENT = re.compile(r"[ \t]+#[ \t]")
 _SINGLE_BODY = re.compile(r"'(?:[^']|'')*")
 _ESCAPE_IN_DOUBLE = re.compile(r'\\(["\\])')
 _COLON_IN_PLAIN = re.compile(r":(?=[ \t]|$)", re.MULTILINE)
+_STAR_LINE = re.compile(r"[\r\n][ ]*\*(?=[ \t])")
 _CLOSING = {"[": "]", "{": "}"}
 
 
@@ -56,6 +58,8 @@ def explain_value(text: str, start: int, end: int, error: ReadError | None) -> S
     quote = _quote_fix(text, first_line, end)
     if text.startswith("- ", start):
         return SyntaxFault(first_line, sentence(ITEM_NEEDS_LINE), fixes=quote)
+    if text.startswith(("* ", "*\t"), start):
+        return _explain_stars(text, start, end, first_line)
     if head in RESERVED:
         return SyntaxFault(first_line, sentence(reserved_start(head)), fixes=quote)
     if colon := _COLON_IN_PLAIN.search(text, start, end):
@@ -66,6 +70,11 @@ def explain_value(text: str, start: int, end: int, error: ReadError | None) -> S
             fixes=quote,
         )
     return explain_error(text, error, first_line)
+
+
+def _explain_stars(text: str, start: int, end: int, first_line: Span) -> SyntaxFault:
+    stars = [start, *(match.end() - 1 for match in _STAR_LINE.finditer(text, start, end))]
+    return SyntaxFault(first_line, dash_message("*"), fixes=(dash_fix(text, tuple(stars)),))
 
 
 def explain_error(text: str, error: ReadError | None, fallback: Span) -> SyntaxFault:
@@ -141,6 +150,9 @@ def _unclosed(text: str, start: int, end: int, quote: str) -> SyntaxFault:
 def _text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFault:
     behind = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
     line_end = _end_of_line(text, behind, end)
+    needless = needless_sign(text, behind, line_end) if line_end == end else None
+    if needless is not None:
+        return needless
     fixes: tuple[Fix, ...] = ()
     if _end_of_line(text, start, end) == line_end:
         text_end = _before_comment(text, start, line_end)
@@ -197,9 +209,13 @@ def end_of_brackets(text: str, start: int, end: int) -> int:
 def text_behind_brackets(text: str, start: int, closed: int, end: int) -> SyntaxFault:
     """Say that something follows the closing bracket of a value."""
     behind = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
+    line_end = _end_of_line(text, behind, end)
+    needless = needless_sign(text, behind, line_end) if line_end == end else None
+    if needless is not None:
+        return needless
     opening, closing = text[start], text[closed - 1]
     message = f"The value from `{opening}` to `{closing}` ends before this; quote it all or start a new line."
-    return SyntaxFault(Span(behind, max(_end_of_line(text, behind, end), behind + 1)), message)
+    return SyntaxFault(Span(behind, max(line_end, behind + 1)), message)
 
 
 def _scan_flow(text: str, start: int, end: int) -> tuple[int | None, int | None, int]:
@@ -260,6 +276,9 @@ def is_unclosed(text: str, start: int, end: int) -> bool:
 
 def explain_line(text: str, line: Span) -> SyntaxFault:
     """Say why a line that should be ``key: value`` is none."""
+    merge = merge_mark(text, line)
+    if merge is not None:
+        return merge
     head = text[line.start]
     if head in "]}":
         return _odd_bracket(text, line.start)

@@ -12,11 +12,13 @@ from collections.abc import Sequence
 
 from waza_language_server.syntax.events import read
 from waza_language_server.syntax.explain import is_unclosed
-from waza_language_server.syntax.lines import Line, dash_at, key_at
+from waza_language_server.syntax.lines import Line, item_at, key_at
+from waza_language_server.syntax.wrong_signs import slashes_at
 from waza_language_server.text.span import Span
 
 _MAX_JOINED = 8_000
 _COMMENT = re.compile(r"[ \t]+#")
+_OPENED = re.compile(r"(?<=[(\[{,= ])(?P<quote>['\"])[^'\"]*$")
 
 
 class Grouping:
@@ -61,7 +63,7 @@ class Grouping:
 
     def item_head(self, line: Line) -> tuple[int, str | None]:
         """Return the column where the content of an item stands and the first key in it."""
-        dash = dash_at(self.text, line.content)
+        dash = item_at(self.text, line.content)
         if dash is None:
             return line.column + 1, None
         if dash.end() >= line.end:
@@ -169,7 +171,7 @@ class Grouping:
         """Return the span of what stands on the line behind a colon, without a comment."""
         while start < end and self.text[start] in " \t":
             start += 1
-        if self.text.startswith("#", start):
+        if self.text.startswith("#", start) or slashes_at(self.text, start):
             return Span(start, start)
         stop = start + len(self.text[start:end].rstrip())
         if stop > start and self.text[start] not in "\"'":
@@ -216,11 +218,18 @@ def line_kind(text: str, line: Line) -> str:
 
     Dash, key, word (a key half typed, a value), or junk that begins none of these.
     """
-    if dash_at(text, line.content):
+    if item_at(text, line.content):
         return "dash"
-    if key_at(text, line.content):
+    key = key_at(text, line.content)
+    if key is not None and not _cuts_text(text, key, line.end):
         return "key"
     return "junk" if text[line.content] in "]}," else "word"
+
+
+def _cuts_text(text: str, key: re.Match[str], end: int) -> bool:
+    """Whether the colon behind a key stands in a quoted text, as in `output.count('a: b')`."""
+    opened = _OPENED.search(key["key"])
+    return opened is not None and opened["quote"] in text[key.end() : end]
 
 
 def has_keys(text: str, lines: Sequence[Line]) -> bool:

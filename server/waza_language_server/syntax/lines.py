@@ -7,16 +7,19 @@ from dataclasses import replace
 
 from waza_engine.frozen import frozen
 
-_LINE = re.compile(r"([ \t]*)([^\r\n]*)(\r\n|\r|\n|\Z)")
+_LINE = re.compile(r"([^\S\r\n]*)([^\r\n]*)(\r\n|\r|\n|\Z)")
 _KEY = re.compile(
     r"""(?P<key>(?:"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\r\n]|'')*')[ \t]*
         |(?![-?:](?:\s|$)|["'\[\]{}\#|>@`%,\s])(?:[^:\r\n#]|(?<!\s)\#|:(?=\S))+):(?=[ \t\r\n]|$)""",
     re.VERBOSE,
 )
 _STRAY = re.compile(
-    r"""(?:[|>@`%&*!,;~^$+=\\/\]}]|[\[{](?!.*[\]}]))[ ]*(?=-[ ]|[A-Za-z_][\w.-]*:(?:[ \t\r\n]|\Z))"""
+    r"""(?!\*[ ])(?:[|>@`%&*!,;~^$+=\\/\]}]|[\[{](?!.*[\]}]))[ ]*(?=-[ ]|[A-Za-z_][\w.-]*:(?:[ \t\r\n]|\Z))"""
 )
 _DASH = re.compile(r"-(?=[ \t\r\n]|\Z)[ \t]*")
+_DASH_OR_BULLET = re.compile(
+    r"(?:-(?=[ \t\r\n]|\Z)|[*\u2013\u2014\u2212\u2022\u2023\u25aa\u25cf\u25e6](?=[^\S\r\n]))[^\S\r\n]*"
+)
 
 
 @frozen()
@@ -34,6 +37,8 @@ class Line:
     blank: bool
     """Empty or a comment."""
     tabbed: bool = False
+    odd: bool = False
+    """Indented with blanks that YAML does not know."""
     stray: int = -1
     """Where a character stands that was typed before the content, or over its indentation.
 
@@ -43,7 +48,12 @@ class Line:
     def at(self, content: int) -> Line:
         """Return the same line as if it began at ``content``, the rest being indentation."""
         return replace(
-            self, content=content, column=self.column + content - self.content, tabbed=False, stray=-1
+            self,
+            content=content,
+            column=self.column + content - self.content,
+            tabbed=False,
+            odd=False,
+            stray=-1,
         )
 
 
@@ -63,7 +73,7 @@ def split_lines(text: str) -> list[Line]:
         tabbed = "\t" in match[1]
         here = content - match.start()
         if not blank:
-            dash = _DASH.match(text, content, end)
+            dash = _DASH_OR_BULLET.match(text, content, end)
             if tabbed:
                 # Nobody can tell how wide a tab was meant; the lines above show what would fit.
                 here = dash_column if dash and not opens else column + 2 * opens
@@ -72,7 +82,8 @@ def split_lines(text: str) -> list[Line]:
             column = here + len(dash[0]) if dash else here
             opens = body.rstrip().endswith(":")
         at = stray.start() if stray else -1
-        lines.append(Line(match.start(), content, end, match.end(), here, blank, tabbed, at))
+        odd = not match[1].isascii()
+        lines.append(Line(match.start(), content, end, match.end(), here, blank, tabbed, odd, at))
     return lines
 
 
@@ -87,3 +98,8 @@ def key_at(text: str, offset: int) -> re.Match[str] | None:
 def dash_at(text: str, offset: int) -> re.Match[str] | None:
     """Match the dash of a list item and the blanks behind it."""
     return _DASH.match(text, offset)
+
+
+def item_at(text: str, offset: int) -> re.Match[str] | None:
+    """Match the dash of a list item, or a sign of print in its place, and the blanks behind it."""
+    return _DASH_OR_BULLET.match(text, offset)

@@ -17,16 +17,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from waza_engine.spec.reading.yaml_faults import MAX_DEPTH, MISSING_DASH, TAB, sentence
+from waza_engine.spec.reading.yaml_faults import MAX_DEPTH
 from waza_engine.steps import Steps
 from waza_language_server.syntax import explain
 from waza_language_server.syntax.events import Notes, ReadError, Reading, read, read_in_steps
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.grouping import Grouping, has_keys, line_kind, significant, usual_of
-from waza_language_server.syntax.lines import Line, dash_at, key_at, split_lines
+from waza_language_server.syntax.line_faults import behind_value, blanks_fault, missing_dash, start_fault
+from waza_language_server.syntax.lines import Line, item_at, key_at, split_lines
 from waza_language_server.syntax.nodes import Green, Placed
+from waza_language_server.syntax.wrong_signs import (
+    KEY_WITH_SIGN,
+    slashes_at,
+    wrong_colon,
+    wrong_comment,
+    wrong_dash,
+)
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
@@ -38,6 +46,8 @@ MOST_WORK = 10_000
 
 _MAX_FAULTS = 100
 _WORD_COLON = re.compile(r"([A-Za-z_][\w.-]*):(?=[^\s/])")
+_PROPERTIES = re.compile(r"[&!][^\s,\[\]{}]*(?:[ \t]+[&!][^\s,\[\]{}]*)*[ \t]*(?=#|$)")
+_ANCHOR = re.compile(r"&([^\s,\[\]{}]+)")
 _WORD = re.compile(r"[\w.-]+[ \t]*(?=#|$)")
 
 
@@ -135,9 +145,13 @@ class _Reader:
             return Placed(Green("broken", span.start, span.end))
         reading, base = yield from self.read(lines)
         if reading.error is None and reading.root is not None:
-            if lines[0].tabbed:
-                self.tab(lines[0])
+            if lines[0].tabbed or lines[0].odd:
+                self.fault(blanks_fault(lines[0]))
             return self.take(reading, base)
+        named = _PROPERTIES.match(self.text, lines[0].content, lines[0].end)
+        if named is not None and significant(lines[1:]):
+            child = yield from self.block(lines[1:], parent, depth + 1)
+            return self.anchored(child, named[0])
         kind = self.lines.block_kind(lines)
         if kind:
             return (yield from self.collection(kind, lines, parent, depth))
@@ -166,13 +180,15 @@ class _Reader:
         usual = usual_of([group[0].column for group in groups])
         for group in groups:
             head = group[0]
-            dash = dash_at(self.text, head.content)
-            if dash or head.tabbed or head.stray >= 0:
+            dash = item_at(self.text, head.content)
+            if dash or head.tabbed or head.odd or head.stray >= 0:
                 self.check_start(head, usual, "the other items of this list")
             if dash:
+                if self.text[head.content] != "-":
+                    self.fault(wrong_dash(self.text, head.content, head.end))
                 yield from self.item(group, dash, depth)
             else:
-                self.fault(self.missing_dash(head))
+                self.fault(missing_dash(self.text, head))
                 prose = all(line.blank or line_kind(self.text, line) == "word" for line in group)
                 child = None if prose else (yield from self.block(group, parent, depth + 1))
                 if child is not None:
@@ -240,9 +256,12 @@ class _Reader:
         below = significant(lines[1:])
         child: Placed | None = None
         if state == "empty":
+            if slashes_at(self.text, value.start):
+                self.fault(wrong_comment(value.start, head.end))
             child = yield from self.block(below, self.parent_of(below, head), depth + 1)
+            child = self.anchored(child, self.text[value.start : value.end])
         elif state == "value" and below and has_keys(self.text, below):
-            self.fault(self.too_deep(head, below[0], match))
+            self.fault(behind_value(self.text, head, below[0], match))
             child = yield from self.block(below, head.column, depth + 1)
         else:
             child = yield from self.value(
@@ -252,14 +271,6 @@ class _Reader:
             at = min(match.end() + self.text.startswith(" ", match.end()), head.end)
             child = Placed(Green("scalar", at, at))
         self.out.children.extend((key, child))
-
-    def too_deep(self, head: Line, line: Line, key: re.Match[str]) -> SyntaxFault:
-        """Return the fault of a line that is indented below a key which has its value already."""
-        name = self.text[head.content : key.end()].rstrip(": \t")[:40]
-        spaces = "space" if head.column == 1 else "spaces"
-        advice = f"indent this by {head.column} {spaces}" if head.column else "do not indent this"
-        message = f"`{name}` has a value already; {advice}, or quote the text above if this belongs to it."
-        return SyntaxFault(Span(line.content, line.end), message, "yaml-indentation")
 
     def unread(self, lines: Sequence[Line]) -> None:
         """Keep the key of an entry; its value stays broken."""
@@ -292,7 +303,14 @@ class _Reader:
         line = Span(head.content, head.content + len(text[head.content : head.end].rstrip()))
         word = _WORD_COLON.match(text, head.content, head.end)
         bare = _WORD.match(text, head.content, head.end)
-        if word:
+        signed = KEY_WITH_SIGN.match(text, head.content, head.end)
+        if signed and not text.startswith("//", signed.end()):
+            self.fault(wrong_colon(signed))
+            key = Placed(Green("scalar", line.start, signed.end("key"), "plain", signed["key"]))
+            inner = [head.at(signed.end()), *below] if signed.end() < line.end else below
+            child = yield from self.block(inner, self.parent_of(below, head), depth + 1)
+            self.out.children.extend((key, child or Placed(Green("scalar", signed.end(), signed.end()))))
+        elif word:
             colon = word.end()
             space = Fix("Add a space after the colon", (Edit(Span(colon, colon), " "),), preferred=True)
             message = f"A space is missing after `{word[1]}:`; write one before the value."
@@ -315,7 +333,7 @@ class _Reader:
         elif bare:
             name = text[line.start : line.end] if bare.end() >= line.end else bare[0].strip()
             self.fault(SyntaxFault(line, f"A key is expected here; write `{name}: ` and a value."))
-        elif dash_at(text, head.content):
+        elif item_at(text, head.content):
             self.fault(
                 SyntaxFault(
                     line, "A list item cannot stand among keys; indent it below the key it belongs to."
@@ -349,6 +367,14 @@ class _Reader:
             return self.take(reading, line_start)
         return Placed(Green("broken", start, end, "plain", self.text[start:end]))
 
+    def anchored(self, child: Placed | None, properties: str) -> Placed | None:
+        """Return a value with the anchor that is written before it, if any."""
+        anchor = _ANCHOR.search(properties)
+        if child is None or anchor is None:
+            return child
+        self.out.anchors[anchor[1]] = None
+        return Placed(replace(child.green, anchor=anchor[1]), child.offset)
+
     def read(self, lines: Sequence[Line]) -> Steps[tuple[Reading, int]]:
         """Read lines strictly, the first from its content on; return the offset to add to the spans."""
         head = lines[0]
@@ -379,33 +405,9 @@ class _Reader:
 
     def check_start(self, line: Line, usual: int, others: str) -> None:
         """Report what is wrong before the content of a line."""
-        if line.stray >= 0:
-            char = self.text[line.stray]
-            span = Span(line.stray, line.stray + 1)
-            remove = Fix(f"Delete `{char}`", (Edit(span, ""),))
-            self.fault(SyntaxFault(span, f"This `{char}` does not belong here; delete it.", fixes=(remove,)))
-        elif line.tabbed:
-            self.tab(line)
-        elif line.column != usual:
-            self.misplaced(line, usual, others)
-
-    def tab(self, line: Line) -> None:
-        spaces = Edit(Span(line.start, line.content), " " * line.column)
-        fix = Fix("Indent with spaces", (spaces,), preferred=True)
-        span = Span(line.start, line.content)
-        self.fault(SyntaxFault(span, sentence(TAB), "yaml-tab", fixes=(fix,)))
-
-    def misplaced(self, line: Line, usual: int, others: str) -> None:
-        move = Edit(Span(line.start, line.content), " " * usual)
-        fix = Fix("Align the line", (move,))
-        spaces = "not at all" if usual == 0 else "by 1 space" if usual == 1 else f"by {usual} spaces"
-        message = f"This line does not line up with {others}; indent it {spaces}."
-        span = Span(line.content, line.content + len(self.text[line.content : line.end].rstrip()))
-        self.fault(SyntaxFault(span, message, "yaml-indentation", fixes=(fix,)))
-
-    def missing_dash(self, line: Line) -> SyntaxFault:
-        span = Span(line.content, line.content + len(self.text[line.content : line.end].rstrip()))
-        return SyntaxFault(span, sentence(MISSING_DASH))
+        fault = start_fault(self.text, line, usual, others)
+        if fault is not None:
+            self.fault(fault)
 
 
 def _moved(error: ReadError | None, by: int) -> ReadError | None:

@@ -83,6 +83,7 @@ def test_a_number_with_its_unit() -> None:
         ("max_duration_ms", "240,000", "240000"),
         ("max_tokens", "3_000", "3000"),
         ("max_tokens", "50k", "50000"),
+        ("max_tokens", "50,", "50"),
     ],
 )
 def test_a_number_as_people_write_it(key: str, written: str, meant: str) -> None:
@@ -110,7 +111,10 @@ def test_a_number_that_nobody_can_tell_is_left_to_the_author(written: str) -> No
     assert (problem.code, problem.fixes) == ("wrong-type", ())
 
 
-@pytest.mark.parametrize(("written", "meant"), [("flase", "false"), ("ture", "true"), ("enabled", "true")])
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("flase", "false"), ("ture", "true"), ("enabled", "true"), ("false;", "false"), ("true,", "true")],
+)
 def test_a_misspelt_switch(written: str, meant: str) -> None:
     text = TASK + f"enabled: {written}\n"
     assert fixed(text, "wrong-type") == TASK + f"enabled: {meant}\n"
@@ -212,8 +216,27 @@ def test_graders_that_are_a_mapping() -> None:
 ⋯
   type: text
   ^^^^^^^^^^ error wrong-type: `graders` must be a list, not a mapping.
+    = fix: Make it a list
 """
     )
+    assert fixed(text, "wrong-type") == graders("- type: text\n  name: a\n")
+
+
+def test_an_outcome_without_its_dash() -> None:
+    text = TASK + "expected:\n  outcomes:\n    type: task_completed\n"
+    assert fixed(text, "wrong-type") == text.replace("    type", "  - type")
+
+
+@pytest.mark.parametrize("margin", ["", "  "])
+def test_keys_with_dashes_where_a_mapping_is_due(margin: str) -> None:
+    text = f"id: t\nname: T\ninputs:\n{margin}- prompt: Go\n{margin}- context: {{a: b}}\n"
+    assert fixed(text, "wrong-type") == text.replace("- ", "  ")
+
+
+def test_items_with_one_key_in_common_stay_a_list() -> None:
+    text = "id: t\nname: T\ninputs:\n  - prompt: Go\n  - prompt: Stop\n"
+    [problem] = problems(text)
+    assert (problem.code, problem.fixes) == ("wrong-type", ())
 
 
 def test_a_file_that_is_a_list() -> None:
@@ -309,3 +332,46 @@ def test_the_only_key_of_an_item_without_a_value() -> None:
       ^^^^ error nothing-checked: `path` is empty, and this item of `files` needs it.
 """
     )
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("[Go]", "Go"), ("\n    - Go", "Go"), ("\n  - 'Go: on'", "'Go: on'")],
+)
+def test_a_single_value_in_a_list(written: str, meant: str) -> None:
+    text = f"id: t\nname: T\ninputs:\n  prompt: {written}\n".replace(": \n", ":\n")
+    assert fixed(text, "wrong-type") == f"id: t\nname: T\ninputs:\n  prompt: {meant}\n"
+
+
+def test_several_values_in_place_of_one_are_left_to_the_author() -> None:
+    [problem] = problems("id: t\nname: T\ninputs:\n  prompt: [Go, Stop]\n")
+    assert (problem.code, problem.fixes) == ("wrong-type", ())
+
+
+def test_a_colon_in_an_item_that_is_text() -> None:
+    text = TASK + "expected:\n  output_contains:\n    - The result is: it's done\n"
+    assert drawn(text, fixes=True) == (
+        "\n⋯\n    - The result is: it's done\n"
+        "      ^^^^^^^^^^^^^^^^^^^^^^^^ error wrong-type: Every item of `output_contains` must be text,"
+        " not a mapping: the `: ` in it makes a key of its first words.\n"
+        "        = fix: Put it in quotes\n"
+    )
+    assert fixed(text, "wrong-type") == text.replace(
+        "The result is: it's done", "'The result is: it''s done'"
+    )
+
+
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_a_colon_in_a_text_of_an_assertion(quote: str) -> None:
+    expression = f"output.startswith({quote}Result: {quote})"
+    text = graders(f"  - type: code\n    name: a\n    config:\n      assertions:\n        - {expression}\n")
+    written = "'" + expression.replace("'", "''") + "'"
+    [problem] = problems(text)
+    assert "`: `" in problem.message
+    assert fixed(text, problem.code) == text.replace(expression, written)
+
+
+def test_text_where_items_with_one_needed_key_are_due() -> None:
+    text = "skill: a\nshould_trigger_prompts: Do it\n"
+    meant = "skill: a\nshould_trigger_prompts:\n  - prompt: Do it\n"
+    assert fixed(text, "wrong-type", "trigger_tests") == meant

@@ -144,6 +144,15 @@ STRUCTURE_CODES = (
         _graders('  - type: text\n    name: c\n    config:\n      contains: ["no"]\n'),
     ),
     Code(
+        "unlikely-value",
+        "The value fits and can hardly be meant",
+        "information",
+        "Times in another unit than the key counts, and text in quotes of print, which YAML takes for a "
+        "part of the text: a check for “done” looks for the quotes, too.",
+        f"{_TASK}timeout_seconds: 300000\n",
+        f"{_TASK}timeout_seconds: 300\n",
+    ),
+    Code(
         "bounds-reversed",
         "The lower bound is above the upper one",
         "error",

@@ -15,6 +15,11 @@ from itertools import islice
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES
 from waza_engine.spec.reading.yaml_faults import MISSING_DASH, TOO_MANY_ALIASES, sentence
+from waza_language_server.analysis.file_rules.joined_lines import (
+    JoinedLine,
+    is_line_of_its_own,
+    joined_lines,
+)
 from waza_language_server.analysis.file_rules.plain_text import blocks_meant
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView
@@ -49,6 +54,8 @@ class _Slip:
     edit: Edit
     moves: bool = False
     """Whether it moves a line: believed only when all can be read then, and the key is known there."""
+    joined: JoinedLine | None = None
+    """A line that it divides: believed only when the second part is known where it is put."""
 
 
 def syntax(view: FileView) -> Iterator[Problem]:
@@ -81,6 +88,8 @@ def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator
             repaired = parse(apply(tree.text, (slip.edit,)), tree)
             explained = _explained(tree, faults, repaired, slip.edit)
             if not explained:
+                continue
+            if slip.joined is not None and not is_line_of_its_own(slip.joined, repaired, kind, catalog):
                 continue
             column = slip.edit.span.start + len(slip.edit.text)
             if not slip.moves or (len(explained) == len(faults) and _known(repaired, column, kind, catalog)):
@@ -164,6 +173,8 @@ def _slips(tree: Tree) -> Iterator[_Slip]:
         # What is wrong shows only below it, when a dash makes another key of the line.
         yield from _glued_dash(tree.text, lines, max(0, lines.line_of(fault.span.start) - 1))
     for fault in faults[:_TRIALS]:
+        yield from _joined_lines(tree.text, lines, fault)
+    for fault in faults[:_TRIALS]:
         yield from _plain_text(tree.text, lines, fault)
     for fault in faults:
         if fault.message == _DASH or _repeats_first_key(tree.text, lines, fault):
@@ -181,6 +192,19 @@ def _glued_dash(text: str, lines: LineIndex, number: int) -> Iterator[_Slip]:
         fix = Fix("Add a space after the dash", (edit,), preferred=True)
         message = "A space is missing after the dash of this list item."
         yield _Slip(Problem("yaml-syntax", Span(at - 1, at), message, "error", (fix,)), edit)
+
+
+def _joined_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:
+    for joined in joined_lines(text, lines, fault):
+        written = text[joined.place.start : joined.place.end]
+        where = f" below `{joined.holder}`" if joined.below else ""
+        fix = Fix("Start a new line here", (joined.edit,), preferred=joined.below)
+        others = () if joined.below else tuple(replace(each, preferred=False) for each in fault.fixes)
+        message = f"`{written}` needs a line of its own{where}."
+        if written == "-":
+            message = f"The list of `{joined.holder}` starts on a line of its own, below the key."
+        problem = Problem("yaml-syntax", joined.place, message, "error", (fix, *others))
+        yield _Slip(problem, joined.edit, joined=joined)
 
 
 def _plain_text(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:

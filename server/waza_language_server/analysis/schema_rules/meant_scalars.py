@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from waza_engine.frozen import frozen
@@ -18,6 +18,8 @@ _SWITCHES: Mapping[str, str] = MappingProxyType(
 )
 _ASKED = frozenset({"yes", "on", "y", "no", "off", "n"})
 """Words for a switch that are one in YAML 1.1."""
+_LIST_SIGNS = ",; "
+"""What other notations write behind a value."""
 _NUMBER = re.compile(r"(?P<digits>[-+]?\d[\d.,_' ]*?)[ ]?(?P<unit>%|[A-Za-z]+)?")
 _GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(?:(?P<sign>[,_' ])\d{3})(?:(?P=sign)\d{3})*")
 _PLAIN = re.compile(r"[-+]?\d+(?:[.,]\d+)?")
@@ -29,6 +31,10 @@ _MILLISECONDS: Mapping[str, int] = MappingProxyType(
         **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3_600_000),
     }
 )
+_NAME_WITH_UNIT = re.compile(
+    "(?P<stem>[a-z_]+?)_(?P<unit>ms|msec|msecs|millis|milliseconds|s|secs?|seconds|m|mins?|minutes|h|hours)"
+)
+_COUNTED = re.compile("_(?:ms|seconds)$")
 _THOUSANDS: Mapping[str, int] = MappingProxyType({"k": 1_000, "m": 1_000_000})
 _LONGEST = 1e15
 """A larger number is not read exactly."""
@@ -44,7 +50,9 @@ class Meant:
 
 def meant_switch(written: str) -> Meant | None:
     """Return the switch that a word stands for."""
-    word = written.strip().lower()
+    word = written.strip().rstrip(_LIST_SIGNS).lower()
+    if word in {"true", "false"}:
+        return Meant(word, sure=True)
     if word in _SWITCHES:
         return Meant(_SWITCHES[word], sure=word in _ASKED)
     near = slip_of(word, ("true", "false")) if word.isalpha() else None
@@ -57,7 +65,7 @@ def meant_number(written: str, key: str, shape: Shape, *, whole: bool) -> Meant 
     Keys of times count seconds, those on ``_ms`` milliseconds. None where the unit has no place at the key,
     and where the number is no whole one and must be.
     """
-    match = _NUMBER.fullmatch(written.strip())
+    match = _NUMBER.fullmatch(written.strip().rstrip(_LIST_SIGNS))
     number = _number(match["digits"].strip(), whole=whole) if match is not None else None
     if match is None or number is None:
         return None
@@ -73,6 +81,29 @@ def meant_number(written: str, key: str, shape: Shape, *, whole: bool) -> Meant 
     return None if whole else Meant(f"{value:g}", sure)
 
 
+def key_of_other_unit(written: str, known: Iterable[str]) -> tuple[str, float] | None:
+    """Return the key that counts what another one would in another unit, and the factor between them.
+
+    ``timeout_ms`` is ``timeout_seconds`` and 0.001.
+    """
+    match = _NAME_WITH_UNIT.fullmatch(written)
+    if match is None:
+        return None
+    for name in known:
+        counted = milliseconds_of(name)
+        if counted is not None and _COUNTED.sub("", name) == match["stem"]:
+            factor = _MILLISECONDS[match["unit"]] / counted
+            return (name, factor) if factor != 1 else None
+    return None
+
+
+def milliseconds_of(key: str) -> int | None:
+    """Return how many milliseconds the value of a key counts; None when it is no time."""
+    if key.endswith("_ms"):
+        return 1
+    return 1_000 if "timeout" in key.lower() else None
+
+
 def _number(digits: str, *, whole: bool) -> float | None:
     """Return a number that is written with a comma, or with thousands apart."""
     grouped = _GROUPED.fullmatch(digits)
@@ -83,7 +114,7 @@ def _number(digits: str, *, whole: bool) -> float | None:
 
 def _factor(unit: str, key: str, shape: Shape) -> tuple[float | None, bool]:
     """Return what a number with a unit is multiplied by, and whether that can be nothing else."""
-    counted = _milliseconds_of(key)
+    counted = milliseconds_of(key)
     if counted is not None:
         meant = _MILLISECONDS.get(unit)
         return (meant / counted if meant is not None else None), True
@@ -92,10 +123,3 @@ def _factor(unit: str, key: str, shape: Shape) -> tuple[float | None, bool]:
     if unit in _THOUSANDS and shape.schema.get("maximum") is None:
         return float(_THOUSANDS[unit]), False
     return None, False
-
-
-def _milliseconds_of(key: str) -> int | None:
-    """Return how many milliseconds the value of a key counts; None when it is no time."""
-    if key.endswith("_ms"):
-        return 1
-    return 1_000 if "timeout" in key.lower() else None

@@ -124,6 +124,12 @@ _RETURNS: Mapping[type, Mapping[str, ValueType]] = {
         "end": INT,
     },
 }
+_USUAL: Mapping[type, tuple[str, ...]] = {
+    str: ("lower", "count", "startswith", "endswith", "strip", "split", "splitlines", "find", "replace"),
+    dict: ("get", "items", "keys", "values"),
+    re.Match: ("group", "groups"),
+}
+"""What assertions ask most, the most frequent first."""
 _FLAGS = {
     "IGNORECASE": "Upper and lower case are the same.",
     "MULTILINE": "`^` and `$` match at every line.",
@@ -170,16 +176,17 @@ def _of_collection(owner: ValueType, member: Member) -> Member:
 @cache
 def _members(python: type) -> Mapping[str, Member]:
     returns = _RETURNS.get(python, {})
+    usual = _USUAL.get(python, ())
     return {
         name: _member(name, getattr(python, name), returns.get(name), bound=True)
-        for name in dir(python)
+        for name in (*usual, *(each for each in dir(python) if each not in usual))
         if not name.startswith("_") and name not in _CHANGING and not is_refused_attribute(name)
     }
 
 
 @cache
 def _members_of_re() -> Mapping[str, Member]:
-    exported: list[str] = vars(re)["__all__"]
+    exported: list[str] = ["search", *(name for name in vars(re)["__all__"] if name != "search")]
     values: list[tuple[str, Any]] = [(name, getattr(re, name)) for name in exported]
     found = {
         name: _member(name, value, _RE_RETURNS.get(name), bound=False)

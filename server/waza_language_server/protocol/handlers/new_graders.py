@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 
 from waza_engine.terminal import visible
 from waza_language_server.features.new_graders import new_graders as feature
@@ -89,13 +88,4 @@ async def _actions(
 async def _asked(ls: WazaServer, titles: list[str]) -> str | None:
     if not ls.abilities.asks_the_user:
         raise refused(f"{NEW_GRADER_FROM_TEXT} needs the `title` of one of them in this editor.", FAILED)
-    question = types.ShowMessageRequestParams(
-        types.MessageType.Info,
-        "Which grader?",
-        [types.MessageActionItem(title) for title in titles],
-    )
-    try:
-        answer = await ls.window_show_message_request_async(question)
-    except JsonRpcException:
-        return None
-    return answer.title if answer is not None else None
+    return await ls.ask(types.MessageType.Info, "Which grader?", titles)

@@ -104,16 +104,8 @@ async def confirm_cost(ls: WazaServer, request: RunRequest) -> RunRequest | None
     if expected is None or expected.free or expected.usd is None or expected.usd <= limit:
         return request
     stop, on = f"Stop at {money(limit)}", "Run Without Limit"
-    question = types.ShowMessageRequestParams(
-        types.MessageType.Warning,
-        message(f"This run is expected to cost {money(expected.usd)}, and the limit is {money(limit)}."),
-        [types.MessageActionItem(title) for title in (stop, on, CANCEL)],
-    )
-    try:
-        answer = await ls.window_show_message_request_async(question)
-    except JsonRpcException:
-        answer = None
-    match answer and answer.title:
+    text = f"This run is expected to cost {money(expected.usd)}, and the limit is {money(limit)}."
+    match await ls.ask(types.MessageType.Warning, text, (stop, on, CANCEL)):
         case title if title == stop:
             return request
         case title if title == on:
@@ -198,16 +190,8 @@ async def confirm_place(ls: WazaServer, suite: Path) -> None:
         raise refused(
             f"{place} is outside the open folders; open its folder in the editor to run it.", FAILED
         )
-    question = types.ShowMessageRequestParams(
-        types.MessageType.Warning,
-        message(f"{place} is outside the open folders. Running it executes code and may cost money."),
-        [types.MessageActionItem(RUN), types.MessageActionItem(CANCEL)],
-    )
-    try:
-        answer = await ls.window_show_message_request_async(question)
-    except JsonRpcException:
-        answer = None
-    if answer is None or answer.title != RUN:
+    text = f"{place} is outside the open folders. Running it executes code and may cost money."
+    if await ls.ask(types.MessageType.Warning, text, (RUN, CANCEL)) != RUN:
         raise refused(
             f'{place} was not run: it is outside the open folders. Answer "{RUN}", or open its folder.',
             FAILED,

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 
 from waza_language_server.engine.process import EngineError
 from waza_language_server.features.test_bed import TestBed, moment
@@ -119,13 +118,5 @@ async def _asked(
         beds[ALL] = ChosenBed(chosen.record, None, chosen.started)
         for trial in range(1, min(trials, MOST_TRIALS) + 1):
             beds[f"Trial {trial}"] = ChosenBed(chosen.record, trial, chosen.started)
-    question = types.ShowMessageRequestParams(
-        types.MessageType.Info,
-        "On which recorded trials are graders judged as they are typed?",
-        [types.MessageActionItem(title) for title in beds],
-    )
-    try:
-        answer = await ls.window_show_message_request_async(question)
-    except JsonRpcException:
-        answer = None
-    return beds.get(answer.title, chosen) if answer is not None else chosen
+    question = "On which recorded trials are graders judged as they are typed?"
+    return beds.get(await ls.ask(types.MessageType.Info, question, beds) or "", chosen)

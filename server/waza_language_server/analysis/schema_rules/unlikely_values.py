@@ -1,0 +1,60 @@
+"""Values that fit and can hardly be meant: a time in another unit, a text in quotes of print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from waza_engine.spec.reading.scalars import resolve_scalar
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.schema_rules.meant_scalars import milliseconds_of
+from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.text.edit import Edit, Fix
+
+_SECOND = 1_000
+_HOUR = 3_600
+_TOO_LONG = 60_000
+"""Seconds: 16 hours. Round numbers of that size are minutes in milliseconds."""
+_OPENING = "“„‟«‘‚"
+BEGINNINGS = frozenset(f"{_OPENING}123456789")
+"""How values begin that are looked at: all others are passed by without a call."""
+_PRINTED = re.compile(r"[“„‟«‘‚]([^“„‟«‘‚”»]+)[”“‟»’‘]")
+
+
+def unlikely_values(node: Node, shape: Shape) -> Iterator[Problem]:
+    """Yield what a scalar can hardly mean that begins with one of ``BEGINNINGS``."""
+    if node.style != "plain":
+        return
+    if node.value[0] in _OPENING:
+        yield from _printed_quotes(node, shape)
+    elif node.value.isdigit() and isinstance(node.step, str):
+        yield from _other_unit(node, node.step)
+
+
+def _printed_quotes(node: Node, shape: Shape) -> Iterator[Problem]:
+    match = _PRINTED.fullmatch(node.value)
+    if match is None or ("string" not in shape.types and shape.types):
+        return
+    first, last = node.value[0], node.value[-1]
+    message = f"`{first}` and `{last}` are a part of this text; the quotes of YAML are `\"` and `'`."
+    quoted = match[1].replace("'", "''")
+    fix = Fix("Write plain quotes", (Edit(node.span, f"'{quoted}'"),))
+    yield Problem("unlikely-value", node.span, message, "information", (fix,))
+
+
+def _other_unit(node: Node, key: str) -> Iterator[Problem]:
+    counted = milliseconds_of(key)
+    value = resolve_scalar(node.value)
+    if counted is None or isinstance(value, bool) or not isinstance(value, int):
+        return
+    if counted == _SECOND and value >= _TOO_LONG and not value % _SECOND and value % _HOUR:
+        meant = value // _SECOND
+        message = f"`{key}` counts seconds, and {value} seconds are {value // _HOUR} hours."
+    elif counted == 1 and key.startswith("max_") and 0 < value < _SECOND:
+        meant = value * _SECOND
+        message = f"`{key}` counts milliseconds, and no agent answers in {value} of them."
+    else:
+        return
+    fix = Fix(f"Change to `{meant}`", (Edit(node.span, str(meant)),))
+    yield Problem("unlikely-value", node.span, message, "information", (fix,))

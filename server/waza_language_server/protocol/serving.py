@@ -1,0 +1,83 @@
+"""One client is served: from the wire that it is at, until it leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from waza_language_server.protocol.dispatch import Dispatcher
+from waza_language_server.protocol.leaving import Departure
+from waza_language_server.protocol.rehearsal import rehearse_completion
+from waza_language_server.protocol.server import WazaServer, create_server
+from waza_language_server.protocol.wire import Inbox, Outbox, Wire, take_standard_streams
+
+if TYPE_CHECKING:
+    from waza_language_server.protocol.quick_start import KeptCode
+
+log = logging.getLogger(__name__)
+
+
+def start(port: int | None = None, code: KeptCode | None = None) -> int:
+    """Serve one client until it leaves, on standard input and output or on a port; return the exit code.
+
+    ``code`` is what was compiled for the classes of the protocol, which is kept when there is time for it.
+    """
+    server = create_server()
+    rehearse_completion(server)
+    # Nobody looks for garbage: what is not needed any more goes by itself, for it does not refer to itself
+    # (tests/protocol/test_garbage.py), and a look at what a long file comes to takes a third of a second.
+    gc.disable()
+    if code is not None:
+        server.on_loaded = code.keep
+    if port is None:
+        return _serve(server, take_standard_streams())
+    import socket
+
+    with socket.create_server(("127.0.0.1", port)) as listener:
+        log.warning("Waiting for a client at 127.0.0.1:%d.", listener.getsockname()[1])
+        connection, _ = listener.accept()
+    with connection:
+        return _serve(server, Wire(connection.recv, connection.sendall))
+
+
+def _serve(server: WazaServer, wire: Wire) -> int:
+    departure = Departure(server.kill_now)
+    asyncio.run(_main_loop(server, wire, departure))
+    return departure.code
+
+
+async def _main_loop(server: WazaServer, wire: Wire, departure: Departure) -> None:
+    loop = asyncio.get_running_loop()
+
+    def leave() -> None:
+        with suppress(RuntimeError):  # The loop has ended already.
+            loop.call_soon_threadsafe(server.leave)
+
+    departure.begin_on_signals(leave)
+    server.on_client = lambda pid: departure.begin_with_client(pid, leave)
+    server.protocol.set_writer(Outbox(wire, server.leave))
+    inbox = Inbox(wire, departure.begin)
+    reader = asyncio.create_task(_handle_all(server, inbox))
+    reader.add_done_callback(lambda _: server.leave())
+    await server.ended.wait()
+    departure.begin(1)
+    reader.cancel()
+    loop.set_exception_handler(lambda _, context: log.debug("At the end: %s", context))
+    farewells = server.protocol.tasks()
+    await server.shut_down()
+    if farewells:
+        # Their answers, that of the shutdown above all, are written when they end.
+        await asyncio.wait(farewells)
+
+
+async def _handle_all(server: WazaServer, inbox: Inbox) -> None:
+    dispatcher = Dispatcher(server.protocol, inbox, server.leave)
+    while (message := await inbox.next()) is not None:
+        server.idle.disturb()
+        dispatcher.handle(message)
+        if inbox.empty():
+            # Lets the work that the messages started take a step before the next one is waited for.
+            await asyncio.sleep(0)

@@ -1,0 +1,59 @@
+"""What is wrong with the beginning of a line: its indentation, a sign before it, a dash that is missing."""
+
+from __future__ import annotations
+
+import re
+
+from waza_engine.spec.reading.yaml_faults import MISSING_DASH, TAB, sentence
+from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.lines import Line
+from waza_language_server.syntax.wrong_signs import wrong_indent
+from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.span import Span
+
+
+def start_fault(text: str, line: Line, usual: int, others: str) -> SyntaxFault | None:
+    """Return what is wrong before the content of a line that belongs at the column ``usual``, like others."""
+    if line.stray >= 0:
+        char = text[line.stray]
+        span = Span(line.stray, line.stray + 1)
+        remove = Fix(f"Delete `{char}`", (Edit(span, ""),))
+        return SyntaxFault(span, f"This `{char}` does not belong here; delete it.", fixes=(remove,))
+    if line.tabbed or line.odd:
+        return blanks_fault(line)
+    return _misplaced(text, line, usual, others) if line.column != usual else None
+
+
+def blanks_fault(line: Line) -> SyntaxFault:
+    """Return the fault of a line that is indented with something else than spaces."""
+    if line.odd and not line.tabbed:
+        return wrong_indent(line.start, line.content, line.end)
+    spaces = Edit(Span(line.start, line.content), " " * line.column)
+    fix = Fix("Indent with spaces", (spaces,), preferred=True)
+    return SyntaxFault(Span(line.start, line.content), sentence(TAB), "yaml-tab", fixes=(fix,))
+
+
+def missing_dash(text: str, line: Line) -> SyntaxFault:
+    """Return the fault of a line among list items that begins with no dash."""
+    return SyntaxFault(_content(text, line), sentence(MISSING_DASH))
+
+
+def behind_value(text: str, head: Line, line: Line, key: re.Match[str]) -> SyntaxFault:
+    """Return the fault of a line that is indented below a key which has its value already."""
+    name = text[head.content : key.end()].rstrip(": \t")[:40]
+    spaces = "space" if head.column == 1 else "spaces"
+    advice = f"indent this by {head.column} {spaces}" if head.column else "do not indent this"
+    message = f"`{name}` has a value already; {advice}, or quote the text above if this belongs to it."
+    return SyntaxFault(Span(line.content, line.end), message, "yaml-indentation")
+
+
+def _misplaced(text: str, line: Line, usual: int, others: str) -> SyntaxFault:
+    move = Edit(Span(line.start, line.content), " " * usual)
+    fix = Fix("Align the line", (move,))
+    spaces = "not at all" if usual == 0 else "by 1 space" if usual == 1 else f"by {usual} spaces"
+    message = f"This line does not line up with {others}; indent it {spaces}."
+    return SyntaxFault(_content(text, line), message, "yaml-indentation", fixes=(fix,))
+
+
+def _content(text: str, line: Line) -> Span:
+    return Span(line.content, line.content + len(text[line.content : line.end].rstrip()))

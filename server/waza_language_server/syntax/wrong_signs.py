@@ -1,0 +1,120 @@
+"""Signs that stand where YAML has others: `name：x`, `name = x`, `name :x`, `– item`, blanks that are none.
+
+Keyboards, word processors and web pages write them. A reader takes them for letters, so it says nothing of
+them; here the sign is named, and the one that is meant is the cure.
+"""
+
+from __future__ import annotations
+
+import re
+
+from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.span import Span
+
+KEY_WITH_SIGN = re.compile(
+    r"""(?P<key>[A-Za-z_][\w.-]*)
+        (?P<sign>:[^\S \t\r\n][^\S\r\n]*
+            |[^\S\r\n]*[：﹕︓][^\S\r\n]*
+            |[^\S\r\n]+:(?=[^\s:=])
+            |[ \t]*;(?:[ \t]+|(?=[\r\n]|\Z))
+            |[ \t]*=>?(?![=>~])[ \t]*)""",
+    re.VERBOSE,
+)
+"""A key with another sign than a colon and a blank behind it."""
+_SLASHES = re.compile(r"//(?=[ \t\r\n]|\Z)")
+_BULLET = re.compile(r"(?P<bullet>[*\u2013\u2014\u2212\u2022\u2023\u25aa\u25cf\u25e6])(?=[^\S\r\n])")
+_ODD_BLANK = re.compile(r"[^\S \t\r\n]")
+"""Blanks that YAML takes for letters."""
+_CONFLICT = re.compile(r"(?:<{7}|\|{7}|={7}|>{7})(?=[ \t\r\n]|\Z)")
+
+
+def wrong_colon(match: re.Match[str]) -> SyntaxFault:
+    """Return the fault of a key that ``KEY_WITH_SIGN`` has found."""
+    key, sign = match["key"], match["sign"]
+    span = Span(match.start("key"), match.start("sign") + len(sign.rstrip()) or match.end("key"))
+    return SyntaxFault(span, sign_message(key, sign), fixes=(colon_fix(match),))
+
+
+def sign_message(key: str, sign: str) -> str:
+    """Say that a key is followed by another sign than a colon and a blank."""
+    bare = sign.strip()
+    if bare != ":":
+        return f"`{bare}` is no colon; write `{key}: ` before the value."
+    if sign[0] != ":":
+        return f"The colon belongs to the key; write `{key}: ` before the value."
+    return f"The blank after `{key}:` is none that YAML knows; write a plain one."
+
+
+def colon_fix(match: re.Match[str]) -> Fix:
+    """Return the fix that writes a colon and a blank."""
+    at_end = match.string[match.end() : match.end() + 1] in {"", "\r", "\n"}
+    edit = Edit(Span(match.start("sign"), match.end("sign")), ":" if at_end else ": ")
+    return Fix(f"Write `{match['key']}: `", (edit,), preferred=True)
+
+
+def has_odd_blank(text: str) -> bool:
+    """Whether a blank stands in a text that YAML takes for a letter."""
+    return _ODD_BLANK.search(text) is not None
+
+
+def bullet_at(text: str, offset: int) -> str | None:
+    """Return the sign of print at which a list item begins at an offset; None when there is none."""
+    match = _BULLET.match(text, offset)
+    return match["bullet"] if match is not None else None
+
+
+def wrong_dash(text: str, offset: int, line_end: int) -> SyntaxFault:
+    """Return the fault of a list item that begins with another sign than a dash."""
+    span = Span(offset, offset + len(text[offset:line_end].rstrip()))
+    return SyntaxFault(span, dash_message(text[offset]), fixes=(dash_fix(text, (offset,)),))
+
+
+def dash_message(bullet: str) -> str:
+    """Say that a list item begins with another sign than a dash."""
+    return f"A list item starts with `-`, not with `{bullet}`."
+
+
+def dash_fix(text: str, offsets: tuple[int, ...]) -> Fix:
+    """Return the fix that writes a dash, and a plain blank behind it, at each of these bullets."""
+    edits = (Edit(Span(at, at + 2), "- ") for at in offsets)
+    return Fix(f"Write `-` for `{text[offsets[0]]}`", tuple(edits), preferred=True)
+
+
+def wrong_indent(start: int, content: int, line_end: int) -> SyntaxFault:
+    """Return the fault of a line that is indented with blanks that YAML does not know."""
+    spaces = Edit(Span(start, content), " " * (content - start))
+    fix = Fix("Indent with spaces", (spaces,), preferred=True)
+    message = "This line is indented with blanks that YAML takes for letters; use spaces."
+    return SyntaxFault(Span(start, line_end), message, "yaml-indentation", fixes=(fix,))
+
+
+def slashes_at(text: str, offset: int) -> bool:
+    """Whether two slashes stand at an offset as other languages begin a comment."""
+    return _SLASHES.match(text, offset) is not None
+
+
+def wrong_comment(offset: int, line_end: int) -> SyntaxFault:
+    """Return the fault of a comment that begins with two slashes, which follow a blank."""
+    fix = Fix("Write `#` for `//`", (Edit(Span(offset, offset + 2), "#"),), preferred=True)
+    return SyntaxFault(Span(offset, line_end), "A comment starts with `#`, not with `//`.", fixes=(fix,))
+
+
+def needless_sign(text: str, behind: int, line_end: int) -> SyntaxFault | None:
+    """Return the fault of a comma, a semicolon or a comment with slashes, if that is all behind a value."""
+    rest = text[behind:line_end]
+    if rest in {",", ";"}:
+        start = behind - (len(text[:behind]) - len(text[:behind].rstrip(" \t")))
+        fix = Fix(f"Delete `{rest}`", (Edit(Span(start, line_end), ""),), preferred=True)
+        message = f"No `{rest}` follows a value here; delete it."
+        return SyntaxFault(Span(behind, line_end), message, fixes=(fix,))
+    is_comment = slashes_at(text, behind) and text[behind - 1 : behind] in {" ", "\t"}
+    return wrong_comment(behind, line_end) if is_comment else None
+
+
+def merge_mark(text: str, line: Span) -> SyntaxFault | None:
+    """Return the fault of a line that git has left where two changes meet; None for any other line."""
+    if _CONFLICT.match(text, line.start) is None or text[line.start - 1 : line.start] not in {"", "\n", "\r"}:
+        return None
+    message = "This line is from a merge with a conflict; keep one of the two sides, and delete the marks."
+    return SyntaxFault(line, message)

@@ -1,0 +1,49 @@
+"""Values that fit and can hardly be meant: another unit, quotes of print."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems
+
+
+def test_milliseconds_where_seconds_count() -> None:
+    text = EVAL.replace("timeout_seconds: 60", "timeout_seconds: 300000")
+    assert drawn(text, "eval", fixes=True) == (
+        "\n⋯\n  timeout_seconds: 300000\n"
+        "                   ^^^^^^ information unlikely-value: `timeout_seconds` counts seconds,"
+        " and 300000 seconds are 83 hours.\n"
+        "                     = fix: Change to `300`\n"
+    )
+
+
+def test_seconds_where_milliseconds_count() -> None:
+    text = graders("  - {type: behavior, name: a, config: {max_duration_ms: 30}}\n")
+    assert fixed(text, "unlikely-value") == text.replace("30", "30000")
+
+
+@pytest.mark.parametrize("seconds", [1, 3600, 7200, 36_000, 72_000, 86_400, 100_001])
+def test_a_long_time_that_may_be_meant(seconds: int) -> None:
+    assert problems(EVAL.replace("timeout_seconds: 60", f"timeout_seconds: {seconds}"), "eval") == ()
+
+
+@pytest.mark.parametrize("option", ["max_duration_ms: 0", "max_duration_ms: 1000", "max_tool_calls: 30"])
+def test_a_limit_that_may_be_meant(option: str) -> None:
+    found = problems(graders(f"  - {{type: behavior, name: a, config: {{{option}, max_tokens: 9}}}}\n"))
+    assert "unlikely-value" not in [problem.code for problem in found]
+
+
+def test_quotes_of_print_around_a_text() -> None:
+    text = TASK + "expected:\n  output_contains:\n    - “it's done”\n"
+    assert drawn(text, fixes=True) == (
+        "\n⋯\n    - “it's done”\n"
+        "      ^^^^^^^^^^^ information unlikely-value: `“` and `”` are a part of this text;"
+        " the quotes of YAML are `\"` and `'`.\n"
+        "        = fix: Write plain quotes\n"
+    )
+    assert fixed(text, "unlikely-value") == text.replace("“it's done”", "'it''s done'")
+
+
+@pytest.mark.parametrize("text", ['"“done”"', "“a” or “b”", "say “done”", "“done” now", "“", "“”"])
+def test_quotes_of_print_that_may_be_meant(text: str) -> None:
+    assert problems(TASK + f"expected:\n  output_contains:\n    - {text}\n") == ()
