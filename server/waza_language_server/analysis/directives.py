@@ -57,9 +57,9 @@ def as_wanted(problems: Sequence[Problem], document: Document, workspace: Worksp
 
 def directives_of(document: Document) -> Directives:
     """Return what the comments of a document say."""
-    text, lines = document.text, document.lines
-    if MARK not in text:
+    if not document.says(MARK):
         return Directives()
+    text, lines = document.text, document.lines
     by_line: dict[int, frozenset[str]] = {}
     of_file: frozenset[str] = frozenset()
     severities: dict[str, str] = {}

@@ -6,17 +6,18 @@ A keystroke in one of thousands costs what that one costs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 from weakref import WeakKeyDictionary
 
+from waza_engine.frozen import frozen
 from waza_engine.steps import Steps, in_steps
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import grader_places, grader_type, graders_below, graders_in
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.kept_items import KeptItems
+from waza_language_server.syntax.kept_items import Exchanged, KeptItems
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 
@@ -27,6 +28,14 @@ _kept: WeakKeyDictionary[Catalog, _Kept] = WeakKeyDictionary()
 _kept_where: WeakKeyDictionary[Catalog, dict[tuple[SchemaName, Callable[[Node], bool]], KeptItems[bool]]] = (
     WeakKeyDictionary()
 )
+
+
+@frozen()
+class Counts(Generic[Value]):
+    """How often something is said of entries, in no order, and of how many entries it is said."""
+
+    by_value: dict[Value, int]
+    total: int
 
 
 class GraderEntries(Sequence[Node]):
@@ -47,24 +56,29 @@ class GraderEntries(Sequence[Node]):
     def __len__(self) -> int:
         return len(self._nodes)
 
-    def counted(self, ask: Callable[[Node], Value]) -> Steps[Mapping[Value, int]]:
+    def counted(self, ask: Callable[[Node], Value]) -> Steps[Counts[Value]]:
         """Return how often a function says what of an entry, with pauses; it must look at the entry alone."""
         known = _kept.setdefault(self._catalog, {})
         kept = known.get((self._kind, ask)) or known.setdefault((self._kind, ask), KeptItems())
-        counts: list[Counter[Value]] = []
+        counts: list[Counts[Value]] = []
         for node, shape, items in self.places:
             if items is None:
-                counts.append(Counter((yield from in_steps(map(ask, graders_below(node, shape))))))
+                counts.append(_count([(yield from in_steps(map(ask, graders_below(node, shape))))]))
             else:
                 said = yield from kept.asked(node, partial(_said, ask, items))
-                counts.append(said.derived(_count))
-        said_somewhere = [count for count in counts if count]
-        return said_somewhere[0] if len(said_somewhere) == 1 else sum(said_somewhere, Counter[Value]())
+                counts.append(said.derived(_count, _counted_again))
+        said_somewhere = [count for count in counts if count.total]
+        if len(said_somewhere) == 1:
+            return said_somewhere[0]
+        together = Counter[Value]()
+        for count in said_somewhere:
+            together.update(count.by_value)
+        return Counts(dict(together), together.total())
 
     def of_types(self, types: Collection[str]) -> Steps[list[Node]]:
         """Return the entries of some types, with pauses."""
         written = yield from self.counted(grader_type)
-        if written.keys().isdisjoint(types):
+        if written.by_value.keys().isdisjoint(types):
             return []
         return [entry for entry in self if grader_type(entry) in types]
 
@@ -111,5 +125,18 @@ def _any(has: Callable[[Node], bool], shape: Shape, item: Node) -> bool:
     return any(map(has, graders_below(item, shape)))
 
 
-def _count(said: Iterable[tuple[Any, ...]]) -> Counter[Any]:
-    return Counter(chain.from_iterable(said))
+def _count(said: Iterable[Iterable[Any]]) -> Counts[Any]:
+    counted = Counter[Any](chain.from_iterable(said))
+    # A plain dict is copied as a block of memory.
+    return Counts(dict(counted), counted.total())
+
+
+def _counted_again(before: Counts[Any], exchanged: Exchanged[tuple[Any, ...]]) -> Counts[Any]:
+    found, total = before.by_value.copy(), before.total
+    for entries, more in ((exchanged.old, -1), (exchanged.new, 1)):
+        for value in chain.from_iterable(entries):
+            found[value] = found.get(value, 0) + more
+            total += more
+            if not found[value]:
+                del found[value]
+    return Counts(found, total)

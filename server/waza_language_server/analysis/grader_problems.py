@@ -10,9 +10,10 @@ text of today when somebody wants them; one that held its tree would keep every 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from weakref import WeakKeyDictionary
 
 from waza_engine.frozen import frozen
@@ -38,12 +39,15 @@ _kept: WeakKeyDictionary[Catalog, Memory] = WeakKeyDictionary()
 """What was found in a grader entry, as seen from its start, by schemas, entry and kind of document."""
 
 
-_with_problems: WeakKeyDictionary[Catalog, dict[SchemaName, KeptItems[bool]]] = WeakKeyDictionary()
+_kept_of_items: WeakKeyDictionary[Catalog, dict[SchemaName, KeptItems[tuple[Problem, ...]]]] = (
+    WeakKeyDictionary()
+)
+"""What was found in the items of lists of grader entries, as seen from the start of each item."""
 
 
 def problems_of_all(view: FileView, graders: GraderEntries) -> Found:
     """Yield the problems of all grader entries of a file; those without any are not looked at one by one."""
-    known = _with_problems.setdefault(view.catalog, {})
+    known = _kept_of_items.setdefault(view.catalog, {})
     kept = known.get(view.kind) or known.setdefault(view.kind, KeptItems(bool))
     for node, shape, items in graders.places:
         if items is None:
@@ -55,8 +59,11 @@ def problems_of_all(view: FileView, graders: GraderEntries) -> Found:
         for index in found.marked:
             if index in fresh:
                 yield from fresh[index]
-            elif (item := node.get(index)) is not None:
-                yield from _problems_below(view, item, items)
+                continue
+            placed = node.green.children[index]
+            entries = partial(_entries_at, node, index, items)
+            place = _Place(view, placed.green, node.offset + placed.offset, entries)
+            yield from map(place.problem_of_today, found.values[index])
 
 
 def _problems_below(view: FileView, node: Node, shape: Shape) -> Found:
@@ -65,8 +72,15 @@ def _problems_below(view: FileView, node: Node, shape: Shape) -> Found:
         yield None
 
 
-def _looked_at(view: FileView, shape: Shape, fresh: dict[object, list[Problem]], item: Node) -> Steps[bool]:
-    """Return whether there is a problem in an item of a list, and add what was found to ``fresh``."""
+def _entries_at(items: Node, index: int, shape: Shape) -> Iterator[Node]:
+    item = items.get(index)
+    return graders_below(item, shape) if item is not None else iter(())
+
+
+def _looked_at(
+    view: FileView, shape: Shape, fresh: dict[object, list[Problem]], item: Node
+) -> Steps[tuple[Problem, ...]]:
+    """Return what to keep of the problems in an item of a list, and add them to ``fresh``."""
     found: list[Problem] = []
     for number, problem in enumerate(_problems_below(view, item, shape)):
         if problem is not None:
@@ -74,7 +88,7 @@ def _looked_at(view: FileView, shape: Shape, fresh: dict[object, list[Problem]],
         elif number >= _STEPS_AT_ONCE:
             yield
     fresh[item.step] = found
-    return bool(found)
+    return tuple(_to_keep(problem, item.offset) for problem in found)
 
 
 def _touched(items: Node, spans: Sequence[Span]) -> list[int]:
@@ -92,20 +106,28 @@ def grader_problems(view: FileView, entry: Node) -> Found:
     if view.tree.broken(entry):
         yield from _checked(view, entry)
         return
-    memory = _kept.setdefault(view.catalog, WeakKeyDictionary()).setdefault(entry.green, {})
+    memory = _memory_of(view, entry)
     kept = memory.get(view.kind)
     if kept is not None:
-        for problem in kept:
-            yield _of_today(problem, view, entry)
-            yield None
+        yield from map(_Place(view, entry.green, entry.offset, lambda: (entry,)).problem_of_today, kept)
         return
     found: list[Problem] = []
     for problem in _checked(view, entry):
         yield problem
         if problem is not None:
-            found.append(_without_repairs(problem).shifted(-entry.offset))
+            found.append(_to_keep(problem, entry.offset))
     if not refers_elsewhere(entry.green):
         memory[view.kind] = tuple(found)
+
+
+def _memory_of(view: FileView, entry: Node) -> dict[SchemaName, tuple[Problem, ...]]:
+    known = _kept.get(view.catalog)
+    if known is None:
+        known = _kept[view.catalog] = WeakKeyDictionary()
+    found = known.get(entry.green)
+    if found is None:
+        found = known[entry.green] = {}
+    return found
 
 
 def _checked(view: FileView, entry: Node) -> Found:
@@ -124,33 +146,48 @@ def _checked(view: FileView, entry: Node) -> Found:
     yield from found_by(GRADER_RULES, GraderView(view, entry, located))
 
 
-def _without_repairs(problem: Problem) -> Problem:
-    return replace(problem, fixes=tuple(replace(fix, repair=()) for fix in problem.fixes))
+def _to_keep(problem: Problem, offset: int) -> Problem:
+    """Return a problem as seen from an offset, with fixes that hold no tree."""
+    fixes = tuple(replace(fix, repair=()) for fix in problem.fixes)
+    return replace(problem, fixes=fixes).shifted(-offset)
 
 
-def _of_today(kept: Problem, view: FileView, entry: Node) -> Problem:
-    """Return a problem from memory where its entry stands now, with fixes for the text of now."""
-    problem = kept.shifted(entry.offset)
-    if not kept.fixes:
-        return problem
-    fixes = tuple(
-        Fix(fix.title, partial(_made_again, view, entry, problem, number), fix.preferred)
-        for number, fix in enumerate(kept.fixes)
-    )
-    return replace(problem, fixes=fixes)
+@frozen()
+class _Place:
+    """Where something stands today in which problems were found; ``entries`` are the grader entries there."""
+
+    view: FileView
+    green: Green
+    offset: int
+    entries: Callable[[], Iterable[Node]]
+
+    def problem_of_today(self, kept: Problem) -> Problem:
+        """Return a problem from memory where it is now, with fixes for the text of now."""
+        fixes = tuple(
+            Fix(fix.title, partial(_made_again, self, kept, number), fix.preferred)
+            for number, fix in enumerate(kept.fixes)
+        )
+        related = tuple(each.shifted(self.offset) for each in kept.related)
+        span = kept.span.shifted(self.offset)
+        # Copied field by field: ``replace`` takes as long as all the rest, and there may be hundreds.
+        return Problem(kept.code, span, kept.message, kept.severity, fixes, related, kept.tag)
+
+    def is_same(self, other: _Place) -> bool:
+        """Whether the same stands at both places of the same text."""
+        return self.view == other.view and self.green is other.green and self.offset == other.offset
 
 
-def _made_again(view: FileView, entry: Node, problem: Problem, number: int) -> Steps[Edits]:
-    """Return the edits of a fix of an entry; none when its rule does not find the problem any more."""
-    if not (_checked_last and _checked_last[-1].is_of(view, entry)):
+def _made_again(place: _Place, kept: Problem, number: int) -> Steps[Edits]:
+    """Return the edits of a fix; none when its rule does not find the problem any more."""
+    if not (_checked_last and _checked_last[-1].place.is_same(place)):
         found: list[Problem] = []
-        for each in _checked(view, entry):
+        for each in chain.from_iterable(_checked(place.view, entry) for entry in place.entries()):
             if each is None:
                 yield
             else:
                 found.append(each)
-        _checked_last.append(_Checked(view, entry, {_key(each): each for each in found}))
-    again = _checked_last[-1].problems.get(_key(problem))
+        _checked_last.append(_Checked(place, {_key(each): each for each in found}))
+    again = _checked_last[-1].problems.get(_key(kept, place.offset))
     if again is None or number >= len(again.fixes):
         return ()
     return (yield from again.fixes[number].edits_in_steps())
@@ -158,19 +195,15 @@ def _made_again(view: FileView, entry: Node, problem: Problem, number: int) -> S
 
 @frozen()
 class _Checked:
-    """An entry that was checked for the sake of its fixes, and what was found."""
+    """What was checked for the sake of its fixes, and what was found."""
 
-    view: FileView
-    entry: Node
+    place: _Place
     problems: dict[tuple[str, int, int, str], Problem]
-
-    def is_of(self, view: FileView, entry: Node) -> bool:
-        return self.view == view and self.entry.green is entry.green and self.entry.offset == entry.offset
 
 
 _checked_last: deque[_Checked] = deque(maxlen=1)
 """The last one: the fixes of an entry are asked for one behind the other."""
 
 
-def _key(problem: Problem) -> tuple[str, int, int, str]:
-    return problem.code, problem.span.start, problem.span.end, problem.message
+def _key(problem: Problem, moved: int = 0) -> tuple[str, int, int, str]:
+    return problem.code, problem.span.start + moved, problem.span.end + moved, problem.message

@@ -14,6 +14,7 @@ from typing import Literal
 from waza_engine.steps import Steps, finished
 from waza_language_server.project.front_matter import front_matter
 from waza_language_server.syntax.tree import Tree, parse_in_steps
+from waza_language_server.text.common_ends import difference
 from waza_language_server.text.line_index import LineIndex
 
 DocumentKind = Literal["eval", "task", "trigger_tests", "project_config", "skill"]
@@ -31,6 +32,9 @@ class Document:
     _lines_before: list[LineIndex] = field(default_factory=list[LineIndex], repr=False)
     _reading: list[Steps[Tree]] = field(default_factory=list[Steps[Tree]], repr=False)
     """The reading that was begun."""
+    _text_before: list[str] = field(default_factory=list[str], repr=False)
+    _not_said: set[str] = field(default_factory=set[str], repr=False)
+    """Words that the text, or the one before it, does not have."""
 
     @cached_property
     def lines(self) -> LineIndex:
@@ -49,6 +53,17 @@ class Document:
         tree = finished(self._read())
         self._forget()
         return tree
+
+    def says(self, word: str) -> bool:
+        """Whether the text has a word; of one that was not there before, only the edit is looked at."""
+        if self._text_before:
+            start, _, end = difference(self._text_before.pop(), self.text)
+            for known in tuple(self._not_said):
+                if known in self.text[max(start - len(known), 0) : end + len(known)]:
+                    self._not_said.discard(known)
+        if word not in self._not_said and word not in self.text:
+            self._not_said.add(word)
+        return word not in self._not_said
 
     def reads(self, offset: int) -> bool:
         """Whether an offset lies in what is read: of a ``SKILL.md`` that is the front matter."""
@@ -91,4 +106,7 @@ class Document:
         previous = [known] if isinstance(known, Tree) else list(self._previous)
         lines = self.__dict__.get("lines")
         lines_before = [lines] if isinstance(lines, LineIndex) else list(self._lines_before)
-        return Document(self.uri, version, text, self.kind, previous, lines_before)
+        if self._text_before or not self._not_said:
+            return Document(self.uri, version, text, self.kind, previous, lines_before)
+        not_said = set(self._not_said)
+        return Document(self.uri, version, text, self.kind, previous, lines_before, [], [self.text], not_said)

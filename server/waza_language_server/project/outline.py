@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps, finished, in_steps
 from waza_language_server.project.suite_file import GraderEntry, GraderPlace, SuiteFile, TaskEntry, word
-from waza_language_server.syntax.kept_items import KeptItems
+from waza_language_server.syntax.kept_items import Exchanged, KeptItems
 from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
 from waza_language_server.syntax.tree import Tree
 
@@ -96,6 +96,8 @@ class _SaidTogether:
     graders: tuple[GraderOutline, ...]
     models: tuple[str, ...]
     tools: tuple[str, ...]
+    one_each: bool = False
+    """Whether they are the items of a list, one grader each."""
 
 
 _said: Mapping[GraderPlace, KeptItems[tuple[_Said, ...]]] = {
@@ -133,7 +135,7 @@ def outline_in_steps(tree: Tree) -> Steps[Outline]:
         patterns=tuple(pattern_of(node) for node in pattern_nodes(root)),
         inline_tasks=tuple(task.id for task in tasks),
         tasks_from=word(root.get("tasks_from")),
-        graders=tuple(chain.from_iterable(one.graders for one in said)),
+        graders=_joined([one.graders for one in said if one.graders]),
         model=word(root.get("config", "model")),
         executor=next(
             (
@@ -205,18 +207,32 @@ def _said_by_list(place: GraderPlace, items: Node, entries: SuiteFile) -> Steps[
         return tuple(map(_said_by, entries.graders_at(item, place)))
 
     kept = yield from _said[place].asked(items, said_by)
-    return kept.derived(_all_together)
+    return kept.derived(_all_together, _together_again)
 
 
 def _all_together(said: tuple[tuple[_Said, ...], ...]) -> _SaidTogether:
-    return _together(tuple(chain.from_iterable(said)))
+    one_each = all(map((1).__eq__, map(len, said)))
+    return _together(tuple(chain.from_iterable(said)), one_each=one_each)
 
 
-def _together(said: tuple[_Said, ...]) -> _SaidTogether:
+def _together_again(before: _SaidTogether, exchanged: Exchanged[tuple[_Said, ...]]) -> _SaidTogether | None:
+    """Return what all of them say after an edit that leaves models and tools alone."""
+    start, stop = exchanged.at, exchanged.at + len(exchanged.old)
+    old, new = (tuple(chain.from_iterable(said)) for said in (exchanged.old, exchanged.new))
+    if not before.one_each or len(new) != len(exchanged.new) or any(len(said) != 1 for said in exchanged.new):
+        return None
+    if [(one.models, one.tools) for one in old] != [(one.models, one.tools) for one in new]:
+        return None
+    graders = (*before.graders[:start], *map(_grader, new), *before.graders[stop:])
+    return _SaidTogether(graders, before.models, before.tools, one_each=True)
+
+
+def _together(said: tuple[_Said, ...], *, one_each: bool = False) -> _SaidTogether:
     return _SaidTogether(
         tuple(map(_grader, said)),
         _unique(chain.from_iterable(map(_models_said, said))),
         _unique(chain.from_iterable(map(_tools_said, said))),
+        one_each,
     )
 
 
@@ -279,6 +295,10 @@ def _scalars(node: Node | None) -> Iterator[Node]:
     for item in node.items:
         if item.target.kind == "scalar" and item.target.value:
             yield item.target
+
+
+def _joined(graders: list[tuple[GraderOutline, ...]]) -> tuple[GraderOutline, ...]:
+    return graders[0] if len(graders) == 1 else tuple(chain.from_iterable(graders))
 
 
 def _unique(words: Iterator[str]) -> tuple[str, ...]:

@@ -104,6 +104,12 @@ class Converter:
         """Return the range of a span."""
         return types.Range(self.position(span.start), self.position(span.end))
 
+    def written_range(self, span: Span) -> str:
+        """Return the range of a span as JSON."""
+        lines, encoding = self._document.lines, self._encoding
+        (first, start), (last, end) = lines.position(span.start, encoding), lines.position(span.end, encoding)
+        return f'{{"start":{{"line":{first},"character":{start}}},"end":{{"line":{last},"character":{end}}}}}'
+
     def code_lens(self, lens: CodeLens) -> types.CodeLens:
         """Return a lens with its command."""
         # Thousands have one of few titles, and several the same place.

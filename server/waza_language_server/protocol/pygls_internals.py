@@ -83,6 +83,14 @@ class Protocol(LanguageServerProtocol):
         """Send a notification whose parameters are JSON already."""
         self._send_data({"jsonrpc": "2.0", "method": method, "params": params})
 
+    def push_written(self, method: str, params: str) -> None:
+        """Send a notification whose parameters are written as JSON already, in ASCII."""
+        body = f'{{"jsonrpc": "2.0", "method": {json.dumps(method)}, "params": {params}}}'
+        header = f"Content-Length: {len(body)}\r\nContent-Type: {self.CONTENT_TYPE}; charset={self.CHARSET}"
+        writer = cast("Any", self.writer)
+        if writer is not None:
+            writer.write(f"{header}\r\n\r\n{body}".encode("ascii"))
+
     def as_json(self, value: Any) -> Any:
         """Return a value of the protocol as it goes over the wire."""
         return json.loads(json.dumps(value, default=self._serialize_message))

@@ -18,6 +18,7 @@ from waza_language_server.text.span import Span
 
 _MAX_JOINED = 8_000
 _COMMENT = re.compile(r"[ \t]+#")
+_OPENED = re.compile(r"(?<=[(\[{,= ])(?P<quote>['\"])[^'\"]*$")
 
 
 class Grouping:
@@ -219,9 +220,16 @@ def line_kind(text: str, line: Line) -> str:
     """
     if item_at(text, line.content):
         return "dash"
-    if key_at(text, line.content):
+    key = key_at(text, line.content)
+    if key is not None and not _cuts_text(text, key, line.end):
         return "key"
     return "junk" if text[line.content] in "]}," else "word"
+
+
+def _cuts_text(text: str, key: re.Match[str], end: int) -> bool:
+    """Whether the colon behind a key stands in a quoted text, as in `output.count('a: b')`."""
+    opened = _OPENED.search(key["key"])
+    return opened is not None and opened["quote"] in text[key.end() : end]
 
 
 def has_keys(text: str, lines: Sequence[Line]) -> bool:

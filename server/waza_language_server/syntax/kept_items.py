@@ -30,6 +30,15 @@ _ASKED_AT_ONCE = 16
 
 
 @frozen()
+class Exchanged(Generic[Value]):
+    """Values of which an edit has made others: from item ``at`` on ``new`` stands instead of ``old``."""
+
+    at: int
+    old: tuple[Value, ...]
+    new: tuple[Value, ...]
+
+
+@frozen()
 class ItemValues(Generic[Value]):
     """What was made of the items of a list: one value each, in order.
 
@@ -43,11 +52,23 @@ class ItemValues(Generic[Value]):
     uncertain: tuple[int, ...] = ()
     made: dict[object, object] = field(default_factory=dict[object, object], repr=False)
     """What was derived from the values."""
+    before: tuple[dict[object, object], Exchanged[Value]] | None = field(default=None, repr=False)
+    """What was derived from the values before the last edit, and the difference."""
 
-    def derived(self, derive: Callable[[tuple[Value, ...]], Derived]) -> Derived:
-        """Return what a function makes of the values, kept as long as they are the same."""
+    def derived(
+        self,
+        derive: Callable[[tuple[Value, ...]], Derived],
+        adapt: Callable[[Derived, Exchanged[Value]], Derived | None] | None = None,
+    ) -> Derived:
+        """Return what a function makes of the values, kept as long as they are the same.
+
+        ``adapt`` makes it of what was derived before an edit; None where that takes a look at all values.
+        """
         if derive not in self.made:
-            self.made[derive] = derive(self.values)
+            adapted: Derived | None = None
+            if adapt is not None and self.before is not None and derive in self.before[0]:
+                adapted = adapt(cast("Derived", self.before[0][derive]), self.before[1])
+            self.made[derive] = derive(self.values) if adapted is None else adapted
         return cast("Derived", self.made[derive])
 
 
@@ -132,8 +153,8 @@ class KeptItems(Generic[Value]):
         moved = stop - old_stop
         if not moved and all(before.values[index] == value for index, value in fresh.items()):
             if not (uncertain or before.uncertain):
-                return ItemValues(greens, before.values, before.marked, (), before.made)
-            values, made = before.values, before.made
+                return ItemValues(greens, before.values, before.marked, (), before.made, before.before)
+            values, made, since = before.values, before.made, before.before
         else:
             changed = [*before.values[:head]]
             changed += map(fresh.__getitem__, range(head, stop))
@@ -141,9 +162,11 @@ class KeptItems(Generic[Value]):
             for index, value in fresh.items():
                 changed[index] = value
             values, made = tuple(changed), dict[object, object]()
+            between = Exchanged(head, before.values[head:old_stop], values[head:stop])
+            since = (before.made, between) if len(fresh) == stop - head else None
         marked = {*_taken_over(before.marked, head, old_stop, moved)}.difference(fresh)
         marked.update(index for index, value in fresh.items() if self._marks(value))
-        return ItemValues(greens, values, tuple(sorted(marked)), uncertain, made)
+        return ItemValues(greens, values, tuple(sorted(marked)), uncertain, made, since)
 
     def _newest_like(self, greens: tuple[Green, ...]) -> ItemValues[Value] | None:
         """Return what is known of the list that was read last of those that begin or end like this one."""

@@ -36,7 +36,7 @@ from waza_language_server.syntax.pieces import (
     section_of,
     strict_whole,
 )
-from waza_language_server.text.common_ends import common_head, common_tail
+from waza_language_server.text.common_ends import difference
 from waza_language_server.text.offsets import Offsets
 from waza_language_server.text.span import Span
 
@@ -136,7 +136,7 @@ def update(old: Layout, body: str, known: Known) -> Steps[Layout | None]:
     """
     if not old.local or ("\r" in body and "\r" not in old.body):
         return None
-    change = _changed(old.body, body)
+    change = _Change(*difference(old.body, body))
     index = bisect_right(old.starts, change.start) - 1
     if index < 0 or has_refused(body[change.start : change.new_end]):
         return None
@@ -179,14 +179,6 @@ class _Change:
     @property
     def delta(self) -> int:
         return self.new_end - self.old_end
-
-
-def _changed(old: str, new: str) -> _Change:
-    """Find the difference; of several ways to see it, the leftmost."""
-    most = min(len(old), len(new))
-    tail = common_tail(old, new, most)
-    head = common_head(old, new, most - tail)
-    return _Change(head, len(old) - tail, len(new) - tail)
 
 
 def _update_plain(start: int, end: int, old: str, body: str, change: _Change) -> Steps[Section | None]:

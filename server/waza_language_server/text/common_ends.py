@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 
 _LONGEST_SLICE = 1 << 16
+
+
+def difference(old: str, new: str) -> tuple[int, int, int]:
+    """Return where two texts differ: ``start`` and ``old_end`` in the old one, ``new_end`` in the new one.
+
+    Of several ways to see it, the leftmost. It is kept for the two texts asked for last: an edit is looked at
+    by several.
+    """
+    if not (_compared and _compared[-1][0] is old and _compared[-1][1] is new):
+        most = min(len(old), len(new))
+        tail = common_tail(old, new, most)
+        head = common_head(old, new, most - tail)
+        _compared.append((old, new, (head, len(old) - tail, len(new) - tail)))
+    return _compared[-1][2]
+
+
+_compared: deque[tuple[str, str, tuple[int, int, int]]] = deque(maxlen=1)
 
 
 def common_head(old: Sequence[object], new: Sequence[object], most: int) -> int:

@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import Literal
 
 from waza_engine.frozen import frozen
-from waza_language_server.text.common_ends import common_head, common_tail
+from waza_language_server.text.common_ends import difference
 from waza_language_server.text.span import Span
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
@@ -71,10 +71,13 @@ class LineIndex:
         An offset between ``\r`` and ``\n`` counts as the end of the line.
         """
         offset = min(max(offset, 0), len(self._text))
-        line = self.line_of(offset)
-        span = self.line_span(line)
-        before = self._text[span.start : min(offset, span.end)]
-        return line, _width(before, encoding)
+        number = bisect_right(self._offsets, offset, hi=len(self._blocks)) - 1
+        first, starts = self._offsets[number], self._blocks[number].starts
+        line = bisect_right(starts, offset - first) - 1
+        before = self._text[first + starts[line] : offset]
+        if before[-1:] == "\r":
+            before = before[:-1]
+        return self._first_lines[number] + line, len(before) if self._ascii else _width(before, encoding)
 
     def offset(self, line: int, character: int, encoding: Encoding = "utf-16") -> int:
         """Return the offset of a position.
@@ -108,9 +111,7 @@ class LineIndex:
 
     def _changed_blocks(self, text: str) -> list[_Block]:
         """Return the blocks of another text; those in front of the difference and behind it are the same."""
-        most = min(len(text), len(self._text))
-        head = common_head(self._text, text, most)
-        old_end = len(self._text) - common_tail(self._text, text, most - head)
+        head, old_end, _ = difference(self._text, text)
         # The break in front of a block may be what has gone: a block that begins where the difference ends
         # is cut again, too.
         first, last = self._block_of(head), self._block_of(old_end)
@@ -154,6 +155,6 @@ def _line_starts(text: str) -> list[int]:
         # Lines end where they did: a break of two characters stays as long.
         text = text.replace("\r\n", " \n").replace("\r", "\n")
     lengths = map(len, text.split("\n"))
-    starts = [0, *accumulate(length + 1 for length in lengths)]
+    starts = [0, *accumulate(map((1).__add__, lengths))]
     starts.pop()
     return starts

@@ -263,3 +263,25 @@ def test_a_switch_is_not_taken_for_a_list_of_patterns() -> None:
     ]
     patterns = text.replace("should_match: true", "should_not_match: [x]")
     assert "did you mean `must_not_match`?" in drawn(patterns)
+
+
+def test_a_time_in_another_unit() -> None:
+    text = EVAL.replace("timeout_seconds: 60", "timeout_ms: 60000")
+    assert drawn(text, "eval", fixes=True) == (
+        "\n⋯\n  timeout_ms: 60000\n"
+        "  ^^^^^^^^^^ error unknown-key: `config` has no key `timeout_ms`; `timeout_seconds` counts seconds."
+        " Without it the run fails.\n"
+        "    = fix: Change to `timeout_seconds: 60`\n"
+    )
+    assert fixed(text, "unknown-key", "eval") == EVAL
+
+
+def test_a_limit_in_another_unit() -> None:
+    text = graders("  - {type: behavior, name: a, config: {max_duration_seconds: 30}}\n")
+    assert fixed(text, "unknown-key") == text.replace("_seconds: 30", "_ms: 30000")
+
+
+def test_a_time_that_is_no_whole_number_of_its_unit_is_left_to_the_author() -> None:
+    text = graders("  - {type: program, name: a, config: {command: sh, timeout_ms: 1500}}\n")
+    [problem] = [each for each in problems(text) if each.code == "unknown-key"]
+    assert problem.fixes == ()

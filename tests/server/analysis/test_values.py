@@ -332,3 +332,46 @@ def test_the_only_key_of_an_item_without_a_value() -> None:
       ^^^^ error nothing-checked: `path` is empty, and this item of `files` needs it.
 """
     )
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("[Go]", "Go"), ("\n    - Go", "Go"), ("\n  - 'Go: on'", "'Go: on'")],
+)
+def test_a_single_value_in_a_list(written: str, meant: str) -> None:
+    text = f"id: t\nname: T\ninputs:\n  prompt: {written}\n".replace(": \n", ":\n")
+    assert fixed(text, "wrong-type") == f"id: t\nname: T\ninputs:\n  prompt: {meant}\n"
+
+
+def test_several_values_in_place_of_one_are_left_to_the_author() -> None:
+    [problem] = problems("id: t\nname: T\ninputs:\n  prompt: [Go, Stop]\n")
+    assert (problem.code, problem.fixes) == ("wrong-type", ())
+
+
+def test_a_colon_in_an_item_that_is_text() -> None:
+    text = TASK + "expected:\n  output_contains:\n    - The result is: it's done\n"
+    assert drawn(text, fixes=True) == (
+        "\n⋯\n    - The result is: it's done\n"
+        "      ^^^^^^^^^^^^^^^^^^^^^^^^ error wrong-type: Every item of `output_contains` must be text,"
+        " not a mapping: the `: ` in it makes a key of its first words.\n"
+        "        = fix: Put it in quotes\n"
+    )
+    assert fixed(text, "wrong-type") == text.replace(
+        "The result is: it's done", "'The result is: it''s done'"
+    )
+
+
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_a_colon_in_a_text_of_an_assertion(quote: str) -> None:
+    expression = f"output.startswith({quote}Result: {quote})"
+    text = graders(f"  - type: code\n    name: a\n    config:\n      assertions:\n        - {expression}\n")
+    written = "'" + expression.replace("'", "''") + "'"
+    [problem] = problems(text)
+    assert "`: `" in problem.message
+    assert fixed(text, problem.code) == text.replace(expression, written)
+
+
+def test_text_where_items_with_one_needed_key_are_due() -> None:
+    text = "skill: a\nshould_trigger_prompts: Do it\n"
+    meant = "skill: a\nshould_trigger_prompts:\n  - prompt: Do it\n"
+    assert fixed(text, "wrong-type", "trigger_tests") == meant

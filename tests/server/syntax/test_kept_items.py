@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waza_engine.steps import Steps, finished
-from waza_language_server.syntax.kept_items import ItemValues, KeptItems
+from waza_language_server.syntax.kept_items import Exchanged, ItemValues, KeptItems
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree, parse
 
@@ -88,3 +88,37 @@ def test_over_any_edits_the_values_are_those_of_the_text_alone(versions: list[li
         tree = parse(text_of(words), tree)
         found, fresh = values_of(kept, tree), values_of(KeptItems[str](bool), tree)
         assert (found.values, found.marked) == (fresh.values, fresh.marked)
+
+
+@given(st.lists(st.lists(WORDS, min_size=1, max_size=8), min_size=1, max_size=6))
+def test_what_follows_from_the_values_can_be_adapted_to_an_edit(versions: list[list[str]]) -> None:
+    def lengths(values: tuple[str, ...]) -> list[int]:
+        return [*map(len, values)]
+
+    def adapted(before: list[int], exchanged: Exchanged[str]) -> list[int] | None:
+        start, stop = exchanged.at, exchanged.at + len(exchanged.old)
+        assert before[start:stop] == lengths(exchanged.old)
+        return None if "d!" in exchanged.new else before[:start] + lengths(exchanged.new) + before[stop:]
+
+    kept, tree = KeptItems[str](bool), None
+    for words in versions:
+        tree = parse(text_of(words), tree)
+        found = values_of(kept, tree)
+        assert found.derived(lengths, adapted) == lengths(found.values)
+
+
+def test_an_edit_is_no_reason_to_look_at_all_values_again() -> None:
+    kept, words, looked_at = KeptItems[str](bool), ["a!", "b!", "c"], list[int]()
+
+    def all_of(values: tuple[str, ...]) -> str:
+        looked_at.append(len(values))
+        return "".join(values)
+
+    def exchanged(before: str, change: Exchanged[str]) -> str:
+        return before.replace("".join(change.old), "".join(change.new))
+
+    first = parse(text_of(words))
+    assert values_of(kept, first).derived(all_of) == "a!b!"
+    found = values_of(kept, parse(text_of(["x!", *words[1:]]), first))
+    assert found.derived(all_of, exchanged) == "x!b!"
+    assert looked_at == [3]

@@ -19,11 +19,11 @@ def duplicate_names(view: GradersView) -> Found:
     """
     text, graders = view.text, view.graders
     counted = yield from graders.counted(name_of)
-    nameless = counted.get(None, 0)
-    if sum(counted.values()) - nameless == len(counted) - bool(nameless):
+    nameless = counted.by_value.get(None, 0)
+    if counted.total - nameless == len(counted.by_value) - bool(nameless):
         return
     first: dict[tuple[object, str], Node] = {}
-    names = {name for name in counted if name is not None}
+    names = {name for name in counted.by_value if name is not None}
     for grader in graders:
         yield None
         node = name_node(grader)

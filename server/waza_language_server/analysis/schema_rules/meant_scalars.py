@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from waza_engine.frozen import frozen
@@ -31,6 +31,10 @@ _MILLISECONDS: Mapping[str, int] = MappingProxyType(
         **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3_600_000),
     }
 )
+_NAME_WITH_UNIT = re.compile(
+    "(?P<stem>[a-z_]+?)_(?P<unit>ms|msec|msecs|millis|milliseconds|s|secs?|seconds|m|mins?|minutes|h|hours)"
+)
+_COUNTED = re.compile("_(?:ms|seconds)$")
 _THOUSANDS: Mapping[str, int] = MappingProxyType({"k": 1_000, "m": 1_000_000})
 _LONGEST = 1e15
 """A larger number is not read exactly."""
@@ -75,6 +79,22 @@ def meant_number(written: str, key: str, shape: Shape, *, whole: bool) -> Meant 
     if value.is_integer():
         return Meant(str(int(value)), sure)
     return None if whole else Meant(f"{value:g}", sure)
+
+
+def key_of_other_unit(written: str, known: Iterable[str]) -> tuple[str, float] | None:
+    """Return the key that counts what another one would in another unit, and the factor between them.
+
+    ``timeout_ms`` is ``timeout_seconds`` and 0.001.
+    """
+    match = _NAME_WITH_UNIT.fullmatch(written)
+    if match is None:
+        return None
+    for name in known:
+        counted = milliseconds_of(name)
+        if counted is not None and _COUNTED.sub("", name) == match["stem"]:
+            factor = _MILLISECONDS[match["unit"]] / counted
+            return (name, factor) if factor != 1 else None
+    return None
 
 
 def milliseconds_of(key: str) -> int | None:

@@ -1,7 +1,8 @@
-"""A mapping where a list of mappings is due, and the other way round: a dash too few, or dashes too many."""
+"""Values in another form than is due: a dash too few, dashes too many, text that `: ` has made a mapping."""
 
 from __future__ import annotations
 
+from waza_language_server.syntax.explain import quoted
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Edits
 from waza_language_server.text.span import Span
@@ -31,6 +32,31 @@ def without_dashes(text: str, node: Node) -> Edits:
     if len(items) < len(node.items) or not are_plain or len(set(names)) < len(names):
         return ()
     return tuple(Edit(Span(start - 2, start), "  ") for start in items)
+
+
+def out_of_list(text: str, node: Node) -> Edit | None:
+    """Return the edit that writes the only value of a list without the list; None where there is no such."""
+    item = node.items[0] if node.kind == "sequence" and len(node.items) == 1 else None
+    if item is None or item.kind != "scalar" or not len(item.span):
+        return None
+    written = text[item.span.start : item.span.end]
+    if "\n" in written or "\r" in written:
+        return None
+    if node.style == "flow":
+        return Edit(node.span, written)
+    holder = node.parent.entry(node.step) if node.parent is not None and isinstance(node.step, str) else None
+    colon = text.find(":", holder.key.span.end, node.span.start) + 1 if holder is not None else 0
+    if not colon or text[colon : node.span.start].strip():
+        return None
+    return Edit(Span(colon, node.span.end), f" {written}")
+
+
+def in_quotes(text: str, node: Node) -> Edit | None:
+    """Return the edit that makes text of a mapping on one line, which `: ` in the text has made."""
+    written = text[node.span.start : node.span.end]
+    if node.kind != "mapping" or node.style != "block" or "\n" in written or "\r" in written:
+        return None
+    return Edit(node.span, quoted(written))
 
 
 def _column_of_key(text: str, node: Node) -> int:

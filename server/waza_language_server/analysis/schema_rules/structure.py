@@ -19,7 +19,7 @@ from waza_language_server.analysis.schema_rules.plain_values import document_val
 from waza_language_server.analysis.schema_rules.schema_errors import explained
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.unknown_keys import UnknownKeys
-from waza_language_server.analysis.schema_rules.unlikely_values import unlikely_values
+from waza_language_server.analysis.schema_rules.unlikely_values import BEGINNINGS, unlikely_values
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import grader_type, outside_graders, type_node
 from waza_language_server.schema.shape import Shape
@@ -110,7 +110,8 @@ def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) ->
     """Yield what is no mistake and still worth saying."""
     if node.kind == "scalar":
         yield from wrong_values.typed_as_text(subject, node, shape)
-        yield from unlikely_values(node, shape)
+        if node.value[:1] in BEGINNINGS:
+            yield from unlikely_values(node, shape)
     elif node.kind == "mapping":
         if shape.recommended and not subject.tree.broken(node) and not subject.may_lack(node):
             yield from missing_keys.recommended_keys(subject, node, shape, unknown)

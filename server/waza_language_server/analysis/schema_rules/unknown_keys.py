@@ -11,6 +11,7 @@ from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.grader_types import current_types
+from waza_language_server.analysis.schema_rules.meant_scalars import key_of_other_unit, milliseconds_of
 from waza_language_server.analysis.schema_rules.one_pattern import OPTION, as_one_pattern, one_pattern
 from waza_language_server.analysis.schema_rules.print_signs import odd_indent
 from waza_language_server.analysis.schema_rules.subject import Subject
@@ -90,6 +91,9 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
         return UnknownKey(Problem("yaml-indentation", span, message, "error", (fix,)), mapping, mapping, ())
     if (pattern := one_pattern(shape, entry)) is not None:
         return _alternatives(subject, mapping, shape, entry, pattern)
+    other = key_of_other_unit(key, shape.properties)
+    if other is not None and mapping.entry(other[0]) is None:
+        return _in_other_unit(subject, mapping, shape, entry, *other)
     known = shape.misspellings.get(key)
     if known is not None and _may_be_meant(shape, known, entry):
         return _misspelt(subject, mapping, shape, entry, known, safe=key not in shape.uncertain)
@@ -132,6 +136,22 @@ def _misspelt(
     else:
         message += f", and `{right}` is there already."
         fixes = _removals(subject, entry)
+    problem = Problem("unknown-key", entry.key.span, _capital(message), shape.unknown_keys, fixes)
+    return UnknownKey(problem, mapping, mapping, (right,))
+
+
+def _in_other_unit(
+    subject: Subject, mapping: Node, shape: Shape, entry: Entry, right: str, factor: float
+) -> UnknownKey:
+    """Return the problem of a key that counts in another unit; the fix counts the value anew."""
+    unit = "milliseconds" if milliseconds_of(right) == 1 else "seconds"
+    message = f"{subject.name_of(mapping)} has no key `{entry.key.value}`; `{right}` counts {unit}."
+    value = resolve_scalar(entry.value.value) if entry.value.kind == "scalar" else None
+    fixes: tuple[Fix, ...] = ()
+    if isinstance(value, int | float) and not isinstance(value, bool) and (value * factor).is_integer():
+        counted = str(int(value * factor))
+        edits = (Edit(entry.key.span, right), Edit(entry.value.span, counted))
+        fixes = (Fix(f"Change to `{right}: {counted}`", edits),)
     problem = Problem("unknown-key", entry.key.span, _capital(message), shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, mapping, (right,))
 

@@ -17,12 +17,14 @@ _HOUR = 3_600
 _TOO_LONG = 60_000
 """Seconds: 16 hours. Round numbers of that size are minutes in milliseconds."""
 _OPENING = "“„‟«‘‚"
+BEGINNINGS = frozenset(f"{_OPENING}123456789")
+"""How values begin that are looked at: all others are passed by without a call."""
 _PRINTED = re.compile(r"[“„‟«‘‚]([^“„‟«‘‚”»]+)[”“‟»’‘]")
 
 
 def unlikely_values(node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield what a scalar can hardly mean. Most values are passed by with a look at one character."""
-    if node.style != "plain" or not node.value:
+    """Yield what a scalar can hardly mean that begins with one of ``BEGINNINGS``."""
+    if node.style != "plain":
         return
     if node.value[0] in _OPENING:
         yield from _printed_quotes(node, shape)

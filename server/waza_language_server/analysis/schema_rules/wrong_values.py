@@ -11,7 +11,12 @@ from waza_engine.spec.reading.scalars import is_not_finite, resolve_scalar
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.schema_rules.meant_scalars import Meant, meant_number, meant_switch
 from waza_language_server.analysis.schema_rules.print_signs import sign_behind
-from waza_language_server.analysis.schema_rules.regrouping import dash_before, without_dashes
+from waza_language_server.analysis.schema_rules.regrouping import (
+    dash_before,
+    in_quotes,
+    out_of_list,
+    without_dashes,
+)
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import listed, nearest, slip_of
@@ -55,6 +60,8 @@ def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
         message, fixes = f"{message.rstrip('.')}: {why}.", (fix,)
     else:
         fixes = tuple(_type_fixes(subject, node, shape, expected))
+        if "string" in expected and in_quotes(subject.text, node) is not None:
+            message = f"{message.rstrip('.')}: the `: ` in it makes a key of its first words."
     return Problem("wrong-type", subject.value_span(node), message, shape.severity or "error", fixes)
 
 
@@ -193,6 +200,11 @@ def _type_fixes(subject: Subject, node: Node, shape: Shape, expected: Sequence[s
         yield Fix("Make it a list", (dash,), preferred=True)
     elif "object" in expected and (edits := without_dashes(subject.text, node)):
         yield Fix("Remove the dashes" if len(edits) > 1 else "Remove the dash", edits, preferred=True)
+    elif "string" in expected and (text := in_quotes(subject.text, node)) is not None:
+        # A word before the colon may be a key of another notation.
+        yield Fix("Put it in quotes", (text,), preferred=not node.entries[0].key.value.isidentifier())
+    elif "array" not in expected and (single := out_of_list(subject.text, node)) is not None:
+        yield Fix("Write the value without the list", (single,), preferred=True)
     if node.kind != "scalar" or not len(node.span):
         return
     value = resolve_scalar(node.value)
@@ -221,10 +233,11 @@ def _number(node: Node, shape: Shape, expected: Sequence[str]) -> Meant | None:
 
 def only_text(shape: Shape) -> str | None:
     """Return the key of a block that needs one text and nothing else; None where a bare text will do."""
-    needed = shape.branch("mapping").required
+    block = shape.branch("mapping")
+    needed = block.required or block.at_least_one[:1]
     if len(needed) != 1 or shape.fits("scalar"):
         return None
-    known = shape.branch("mapping").properties.get(needed[0])
+    known = block.properties.get(needed[0])
     return needed[0] if known is not None and "string" in known.shape.types else None
 
 
@@ -241,22 +254,20 @@ def as_list(subject: Subject, node: Node, shape: Shape) -> Edit | None:
     items = shape.branch("sequence").items
     holder = subject.entry(node)
     text = subject.text
-    if (
-        holder is None
-        or "\n" in text[node.span.start : node.span.end]
-        or (items and not items.fits("scalar"))
-    ):
+    key = only_text(items) if items is not None and not items.fits("scalar") else ""
+    written = text[node.span.start : node.span.end]
+    if holder is None or "\n" in written or key is None:
         return None
     if holder.key.parent is not None and holder.key.parent.style == "flow":
-        return Edit(node.span, f"[{text[node.span.start : node.span.end]}]")
+        return Edit(node.span, f"[{{{key}: {written}}}]" if key else f"[{written}]")
     line_start = (
         max(text.rfind("\n", 0, holder.key.span.start), text.rfind("\r", 0, holder.key.span.start)) + 1
     )
     indent = " " * (holder.key.span.start - line_start + 2)
     line_break = "\r\n" if "\r\n" in text else "\n"
-    written = text[node.span.start : node.span.end]
     colon = text.find(":", holder.key.span.end, node.span.start) + 1
-    return Edit(Span(colon, node.span.end), f"{line_break}{indent}- {written}") if colon else None
+    item = f"{key}: {written}" if key else written
+    return Edit(Span(colon, node.span.end), f"{line_break}{indent}- {item}") if colon else None
 
 
 def _replacements(

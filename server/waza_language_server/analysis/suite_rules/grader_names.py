@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
+from waza_engine.steps import in_steps
 from waza_language_server.analysis.file_rules.grader_names import name_node, name_of, renaming, rewritten
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
@@ -81,7 +82,7 @@ def unknown_judges(view: SuiteView) -> Found:
         return
     known = Nearby(view.workspace.project, document).suite_grader_names()
     if known.known or (document.kind == "eval" and not known.unknown):
-        own = yield from view.graders.counted(name_of)
+        own = yield from in_steps(map(name_of, view.graders))
         yield from _unknown(document, nodes, tuple(dict.fromkeys((*known.value, *filter(None, own)))))
 
 

@@ -20,7 +20,9 @@ def nobody_to_judge(view: SuiteView) -> Found:
     catalog = view.workspace.catalog
     types = yield from view.graders.counted(grader_type)
     asking = {
-        name for name in types if name and (shape := catalog.grader(name)) is not None and shape.asks_model
+        name
+        for name in types.by_value
+        if name and (shape := catalog.grader(name)) is not None and shape.asks_model
     }
     judged = yield from view.graders.of_types(asking)
     names = tuple(dict.fromkeys(word(grader.get("name")) or grader_type(grader) for grader in judged))

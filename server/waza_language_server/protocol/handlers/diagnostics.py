@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
 
@@ -16,26 +17,49 @@ if TYPE_CHECKING:
     from waza_language_server.project.index import Project
     from waza_language_server.protocol.server import WazaServer
     from waza_language_server.protocol.services.schedule import Publish
+    from waza_language_server.protocol.services.written_problems import WrittenProblems
 
 MOST_SHOWN = 1_000
 """Problems of one document; editors show no more, and each costs them and the wire."""
+_WRITTEN_AT_ONCE = 16
 _ORDER = {"error": 0, "warning": 1, "information": 2, "hint": 3}
 
 
 def publisher(ls: WazaServer) -> Publish:
     """Return what sends problems, with pauses, to a client that does not ask for them."""
+    from waza_language_server.protocol.services.written_problems import WrittenProblems
+
+    known = WrittenProblems(ls.protocol.as_json)
 
     def publish(uri: str, document: Document | None, problems: tuple[Problem, ...]) -> Steps[None]:
-        version = document.version if document is not None and ls.abilities.versions_diagnostics else None
-        diagnostics = [] if document is None else (yield from converted(ls, document, problems))
+        written = [] if document is None else (yield from _written(ls, known, document, problems))
         if document is not None and ls.kept_problems.shows(uri):
-            found = ls.protocol.as_json(diagnostics)
+            found = json.loads(f"[{','.join(written)}]")
             yield
             if ls.kept_problems.confirm(uri, document.version, found):
                 return
-        ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics, version))
+        params = f'"uri":{json.dumps(uri)},"diagnostics":[{",".join(written)}]'
+        if document is not None and ls.abilities.versions_diagnostics:
+            params += f',"version":{document.version}'
+        ls.protocol.push_written(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, f"{{{params}}}")
 
     return publish
+
+
+def _written(
+    ls: WazaServer, known: WrittenProblems, document: Document, problems: tuple[Problem, ...]
+) -> Steps[list[str]]:
+    from waza_language_server.protocol.convert import Converter
+
+    convert, project = Converter(document, ls.session.encoding, ls.abilities), ls.session.project
+    shown, more = _shown(problems)
+    written: list[str] = []
+    for problem in shown:
+        is_last = len(written) + 1 == len(shown)
+        written.append(known.written(problem, convert, project, more if is_last else ""))
+        if not len(written) % _WRITTEN_AT_ONCE:
+            yield
+    return written
 
 
 async def pull(ls: WazaServer, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
@@ -112,15 +136,19 @@ def converted_in(
     """Do the same beside other files than those of the session."""
     from waza_language_server.protocol.convert import Converter
 
-    shown = problems
-    if len(problems) > MOST_SHOWN:
-        gravest = nsmallest(MOST_SHOWN, enumerate(problems), key=lambda each: _rank(each[1]))
-        shown = tuple(problem for _, problem in sorted(gravest, key=lambda each: each[0]))
+    shown, more = _shown(problems)
     convert = Converter(document, ls.session.encoding, ls.abilities)
     diagnostics = yield from in_steps(convert.diagnostic(problem, project) for problem in shown)
-    if len(problems) > len(shown):
-        left = len(problems) - len(shown)
-        diagnostics[
-            -1
-        ].message += f"\n{left:,} more problems are not shown; `waza-language-server check` lists them all."
+    if more:
+        diagnostics[-1].message += more
     return diagnostics
+
+
+def _shown(problems: tuple[Problem, ...]) -> tuple[tuple[Problem, ...], str]:
+    """Return the problems that are shown, and what the last of them says of the others."""
+    if len(problems) <= MOST_SHOWN:
+        return problems, ""
+    gravest = nsmallest(MOST_SHOWN, enumerate(problems), key=lambda each: _rank(each[1]))
+    shown = tuple(problem for _, problem in sorted(gravest, key=lambda each: each[0]))
+    left = len(problems) - MOST_SHOWN
+    return shown, f"\n{left:,} more problems are not shown; `waza-language-server check` lists them all."

@@ -1,0 +1,43 @@
+"""Problems as they are pushed: of one that was sent before, only its place is written anew.
+
+The problems of a document are sent together after each edit, and all but a few are those of before.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from waza_language_server.analysis.problem import Problem
+    from waza_language_server.project.index import Project
+    from waza_language_server.protocol.convert import Converter
+
+_MOST_KEPT = 5_000
+
+
+class WrittenProblems:
+    """What was written of problems; one for each session, as clients are shown different things."""
+
+    def __init__(self, as_json: Callable[[Any], Any]) -> None:
+        """``as_json`` returns a value of the protocol as it goes over the wire."""
+        self._as_json = as_json
+        self._written: dict[tuple[str, str, str, str | None], str] = {}
+
+    def written(self, problem: Problem, convert: Converter, project: Project, more: str = "") -> str:
+        """Return a problem as JSON, with ``more`` behind its message."""
+        if problem.related or more:
+            diagnostic = convert.diagnostic(problem, project)
+            diagnostic.message += more
+            return json.dumps(self._as_json(diagnostic))
+        what = problem.code, problem.message, problem.severity, problem.tag
+        rest = self._written.get(what)
+        if rest is None:
+            if len(self._written) >= _MOST_KEPT:
+                self._written.clear()
+            members = self._as_json(convert.diagnostic(problem, project))
+            del members["range"]
+            rest = self._written[what] = json.dumps(members)[1:]
+        return f'{{"range":{convert.written_range(problem.span)},{rest}'
