@@ -244,10 +244,9 @@ async def test_the_lenses_of_a_range_are_those_that_begin_there(suite: Path) -> 
             place = {"start": {"line": line, "character": 0}, "end": {"line": line, "character": 99}}
             asked = {"textDocument": {"uri": uri}, "range": place}
             found = await editor.protocol.send_request_async("waza/codeLenses", asked)
-            there = [(lens["command"]["title"], lens["command"]["command"]) for lens in found]
+            got = [(lens["command"]["title"], lens["command"]["command"]) for lens in found]
             wanted = [lens.command for lens in lenses if lens.range.start.line == line]
-            assert there == [(each.title, each.command) for each in wanted if each is not None]
-
+            assert got == [(each.title, each.command) for each in wanted if each is not None]
 
 
 @pytest.mark.parametrize("name", ["neovim", "emacs", "visual-studio-code"])
