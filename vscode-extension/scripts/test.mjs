@@ -1,4 +1,4 @@
-// Bundles each test/*.test.ts with what it imports and runs them with Node's own test runner.
+// Bundles each test/*.test.ts with what it imports and runs them with Node's own test runner. VS Code is there as test/fake has it.
 
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -13,6 +13,7 @@ await esbuild.build({
   format: "cjs",
   target: "node20",
   sourcemap: "inline",
+  alias: { vscode: "./test/fake/vscode.ts", "vscode-languageclient/node": "vscode-languageserver-protocol" },
   logLevel: "warning",
 });
 const files = tests.map((name) => `out/test/${name.replace(/\.ts$/, ".js")}`);

@@ -20,6 +20,7 @@ import { SHOW_CHANGE } from "./changes";
 import type { FoundServer } from "./interpreters";
 import { LensesInView } from "./lensesInView";
 import { plain } from "./messages";
+import { Restarts } from "./restarts";
 import type { Runs } from "./runs";
 import { changedSettings, toldSettings } from "./toldSettings";
 import type { Resolution } from "./serverEnvironment";
@@ -203,6 +204,7 @@ export class ServerConnection implements vscode.Disposable {
             outputChannel: this.log,
             traceOutputChannel: this.traceChannel,
             revealOutputChannelOn: RevealOutputChannelOn.Never,
+            errorHandler: new Restarts(),
             middleware: {
                 executeCommand: this.runs.middleware(() => this.running),
                 provideCodeLenses: (document, token, next) => this.lenses.provide(document, token, next),

@@ -41,8 +41,8 @@ let openRuns: OpenRuns | undefined;
 export function activate(context: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("Waza", { log: true });
     const status = new Status();
-    const runSettings = () => vscode.workspace.getConfiguration("waza.run");
-    const runs = new Runs(log, () => runOptions((name) => runSettings().get(name)));
+    const runSettings = (suite?: string) => vscode.workspace.getConfiguration("waza.run", suite === undefined ? undefined : vscode.Uri.file(suite));
+    const runs = new Runs(log, (suite) => runOptions((name) => runSettings(suite).get(name)));
     const keys = new ProviderKeys(context);
     // Python imports from the folder it starts in, so that must be one of ours and not the workspace.
     const workingDirectory = context.extensionPath;
@@ -95,7 +95,10 @@ export function activate(context: vscode.ExtensionContext): void {
         statusBar,
         results,
         page,
-        runs.addView(() => page.view()),
+        runs.addView(({ id }) => page.view(id)),
+        runs.onDidRegrade(() => {
+            page.refreshSoon();
+        }),
         runs.addView(({ id }) => open.view(id)),
         runs.addView(({ id }) => statusBar.viewOf(id)),
         runs.addView((request) => new RunLog(log, request)),
@@ -113,6 +116,7 @@ export function activate(context: vscode.ExtensionContext): void {
             if (change.files) {
                 contextKeys.refresh();
                 tests.evidenceChanged();
+                page.refreshSoon();
             }
         }),
         new EnterRules(isSuiteFile),

@@ -24,7 +24,8 @@ export class OpenRuns {
             take: () => undefined,
             end: () => {
                 if (!this.closing) {
-                    void this.memory.update(KEY, this.ids().filter((each) => each !== id));
+                    const [ids, at] = [this.ids(), this.ids().indexOf(id)];
+                    void this.memory.update(KEY, ids.filter((_, index) => index !== at)); // another run of the same may go on
                 }
             },
         };

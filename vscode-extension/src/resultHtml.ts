@@ -19,8 +19,8 @@ export interface AnsweredTask {
 export interface ResultPageParts {
     /** The id of the suite or the task. */
     readonly id: string;
-    /** Said above it, "" for nothing. */
-    readonly notice: string;
+    /** Said above it. */
+    readonly notices: readonly string[];
     /** What VS Code's own Markdown has made of the page. */
     readonly rendered: string;
     readonly workspaces: readonly TrialWorkspace[];
@@ -39,7 +39,7 @@ export interface ResultPageParts {
 export const PAGE_COMMANDS = ["waza.compareResults", "waza.saveRecord", "waza.openWorkspace"];
 const CLASSES: Readonly<Record<string, string>> = { "✓": "passed", "✗": "failed", "!": "error" };
 
-export function resultHtml({ id, notice, rendered, workspaces, answered, record, comparable, style, styleSource }: ResultPageParts): string {
+export function resultHtml({ id, notices, rendered, workspaces, answered, record, comparable, style, styleSource }: ResultPageParts): string {
     const suite = id.split("::", 1)[0] ?? "";
     let body = rendered.replaceAll(/(<(?:td|h2|strong)\b[^>]*>)([✓✗!])(?=[\s<])/gu, (_, tag: string, mark: string) => {
         return `${tag}<span class="${CLASSES[mark] ?? ""}">${mark}</span>`;
@@ -68,7 +68,7 @@ export function resultHtml({ id, notice, rendered, workspaces, answered, record,
 </head>
 <body>
 <nav class="actions">${buttons.join("")}</nav>
-${notice === "" ? "" : `<p class="notice">${escaped(notice)}</p>`}
+${notices.map((notice) => `<p class="notice">${escaped(notice)}</p>`).join("")}
 ${body}
 </body>
 </html>`;

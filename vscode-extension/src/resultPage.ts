@@ -3,7 +3,8 @@
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { type AnsweredTask, escaped, PAGE_COMMANDS, resultHtml, type TrialWorkspace } from "./resultHtml";
-import { suiteOf, titleOf } from "./runnables";
+import { suiteIdOf, suiteOf } from "./runnables";
+import { titleInWorkspace } from "./runTitles";
 import type { RunView } from "./runViews";
 
 const STYLE = ["media", "result.css"];
@@ -14,9 +15,18 @@ interface ResultDocument {
     readonly workspaces: readonly TrialWorkspace[];
     readonly answered: readonly AnsweredTask[];
     readonly resultsFile: string;
+    /** Whether the run that is shown has not ended: what is finished so far stands there. */
+    readonly goesOn: boolean;
+    /** Whether some of its tasks were graded again since. */
+    readonly regraded: boolean;
 }
 
-const NOTHING = { workspaces: [], answered: [], resultsFile: "", comparable: false };
+const NOTHING = { workspaces: [], answered: [], resultsFile: "", goesOn: false, regraded: false, comparable: false };
+const GOES_ON = "A run of it goes on; what stands here is of an earlier one.";
+const GRADED_AGAIN = "Graded again since: the marks in the files tell that, and this page what the run has recorded.";
+/** How the file of a run ends that has not ended. */
+const JOURNAL_SUFFIX = ".partial.jsonl";
+const REDRAW_AFTER_MILLISECONDS = 300;
 
 /** What the page shows, kept by the window: without a script a page cannot keep it itself. */
 interface Shown {
@@ -32,8 +42,17 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
     private readonly registration = vscode.window.registerWebviewPanelSerializer(VIEW_TYPE, this);
     private panel: vscode.WebviewPanel | undefined;
     private id = "";
-    /** Said above the page: what it has shown before the window was reloaded is gone. */
-    private notice = "";
+    /** The result file that was shown last, "" when there was none. */
+    private record = "";
+    /** The result file of the run that has just ended, "" when it is the newest that is wanted. */
+    private wanted = "";
+    private html = "";
+    /** The ids of the runs that go on. */
+    private readonly going: string[] = [];
+    /** Something has changed while nobody could see the page. */
+    private outdated = false;
+    private redrawing: NodeJS.Timeout | undefined;
+    private drawings = 0;
 
     /** @param connect starts the server unless it runs */
     constructor(
@@ -45,7 +64,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
 
     /** Shows the page of the suite or task with this id, in the place of the one that is open. */
     async open(id: string): Promise<void> {
-        this.notice = "";
+        this.wanted = "";
         this.panel ??= this.adopt(vscode.window.createWebviewPanel(VIEW_TYPE, "Result", vscode.ViewColumn.Active, { enableFindWidget: true }));
         this.show(id);
         this.panel.reveal();
@@ -61,20 +80,40 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
         }
         this.panel = this.adopt(panel);
         this.show(shown.id);
-        this.notice = await missing(shown);
+        this.record = shown.record;
         await this.connect();
         await this.draw();
     }
 
-    /** Draws the open page again when a run has ended. */
-    view(): RunView {
+    /** Says on the open page that a run goes on, and draws it again when that has ended. */
+    view(id: string): RunView {
+        let recorded = "";
+        this.going.push(id);
+        this.refreshSoon();
         return {
-            take: () => undefined,
+            take: (event) => {
+                recorded = event.results_file ?? recorded;
+            },
             end: () => {
-                this.notice = "";
-                void this.draw();
+                this.going.splice(this.going.indexOf(id), 1);
+                if (suiteIdOf(id) === suiteIdOf(this.id)) {
+                    this.record = "";
+                    this.wanted = id === this.id ? recorded : ""; // one of a part of it may have begun later
+                }
+                this.refreshSoon();
             },
         };
+    }
+
+    /** Draws the open page again, soon: runs, results or what was graded again are others now. */
+    refreshSoon(): void {
+        this.outdated = true;
+        clearTimeout(this.redrawing);
+        this.redrawing = setTimeout(() => {
+            if (this.panel?.visible === true) {
+                void this.draw();
+            }
+        }, REDRAW_AFTER_MILLISECONDS);
     }
 
     /** Draws the page that waits for the server. */
@@ -83,6 +122,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
     }
 
     dispose(): void {
+        clearTimeout(this.redrawing);
         this.registration.dispose(); // the page stays where it is: the window restores it when it opens again
     }
 
@@ -93,14 +133,21 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
         };
         panel.onDidDispose(() => {
             this.panel = undefined;
+            this.html = "";
+        });
+        panel.onDidChangeViewState(() => {
+            if (panel.visible && this.outdated) {
+                void this.draw();
+            }
         });
         return panel;
     }
 
     private show(id: string): void {
         this.id = id;
+        this.record = "";
         if (this.panel !== undefined) {
-            this.panel.title = `${titleOf(id)} result`;
+            this.panel.title = `${titleInWorkspace(id)} result`;
         }
     }
 
@@ -109,16 +156,25 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
         if (panel === undefined) {
             return;
         }
-        const { markdown, resultsFile: record, ...found } = await this.read(id);
+        this.outdated = false;
+        this.drawings += 1;
+        const turn = this.drawings;
+        const gone = await missing({ id, record: this.record });
+        const { markdown, resultsFile: record, goesOn, regraded, ...found } = await this.read(id);
         const rendered = await render(markdown);
-        if (this.panel !== panel || this.id !== id) {
-            return; // closed, or another page by now
+        if (this.panel !== panel || this.drawings !== turn) {
+            return; // closed, or drawn anew meanwhile
         }
+        const isOld = !goesOn && record !== "" && this.going.some((each) => isPart(each, id) || isPart(id, each));
+        const notices = [gone, isOld ? GOES_ON : "", regraded ? GRADED_AGAIN : ""].filter((notice) => notice !== "");
         const style = panel.webview.asWebviewUri(vscode.Uri.joinPath(this.extension, ...STYLE)).toString();
-        const { notice } = this;
-        panel.webview.html = resultHtml({ id, notice, rendered, record, ...found, style, styleSource: panel.webview.cspSource });
+        const html = resultHtml({ id, notices, rendered, record, ...found, style, styleSource: panel.webview.cspSource });
+        if (html !== this.html) {
+            this.html = panel.webview.html = html; // the same again would scroll to its beginning
+        }
         if (record !== "") {
-            await this.memory.update(KEY, { id, record } satisfies Shown);
+            this.record = gone === "" ? record : this.record; // that it is gone is said until something else is asked for
+            await this.memory.update(KEY, { id, record: this.record } satisfies Shown);
         }
     }
 
@@ -128,17 +184,37 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
             return { ...NOTHING, markdown: "The Waza language server is not running; the result stands here as soon as it is." };
         }
         try {
-            const page = await client.sendRequest<ResultDocument>("waza/resultDocument", { id });
+            const page = await this.pageOf(client, id);
             const runs = await client.sendRequest<unknown[]>("waza/recordedRuns", { id });
             return { ...page, comparable: runs.length > 1 };
         } catch (error) {
             return { ...NOTHING, markdown: fenced(error instanceof Error ? error.message : String(error)) };
         }
     }
+
+    /** The page of the run that has just ended, or of the newest one. */
+    private async pageOf(client: LanguageClient, id: string): Promise<ResultDocument> {
+        if (this.wanted !== "") {
+            try {
+                return await client.sendRequest<ResultDocument>("waza/resultDocument", { id, record: this.wanted });
+            } catch {
+                this.wanted = ""; // it is gone
+            }
+        }
+        return client.sendRequest<ResultDocument>("waza/resultDocument", { id });
+    }
+}
+
+/** Whether one id is the other, or is among what that runs. */
+function isPart(id: string, whole: string): boolean {
+    return id === whole || id.startsWith(`${whole}::`) || id.startsWith(`${whole}#`);
 }
 
 /** That the run which was shown is gone, "" when it is there. */
 async function missing({ id, record }: Shown): Promise<string> {
+    if (record === "" || record.endsWith(JOURNAL_SUFFIX)) {
+        return ""; // nothing was shown, or what has become a result file of its own since
+    }
     for (const [file, what] of [[suiteOf(id), "The suite"], [record, "The recorded run"]] as const) {
         try {
             await vscode.workspace.fs.stat(vscode.Uri.file(file));

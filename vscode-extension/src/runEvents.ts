@@ -29,6 +29,8 @@ export interface GraderConclusion {
 /** What a task or a run comes to; `reason` and `graders` are those of a task, `reasons` those of a run. */
 export interface Conclusion {
     readonly verdict: string;
+    /** How a run ended, in one line. */
+    readonly words?: string;
     readonly reason?: string;
     readonly reasons?: readonly string[];
     readonly graders?: readonly GraderConclusion[];
@@ -62,6 +64,8 @@ export interface RunEvent {
 export interface RunEventParams {
     /** The id of what runs. */
     readonly id: string;
+    /** The token of the progress that the run was asked for with. */
+    readonly token?: string | number | null;
     readonly event: RunEvent;
 }
 

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import { plain } from "./messages";
 import type { RunEvent } from "./runEvents";
-import { titleOf } from "./runnables";
+import { titleInWorkspace } from "./runTitles";
 import type { RunView } from "./runViews";
 import { RunState } from "./runWords";
 
@@ -11,42 +11,77 @@ const REDRAW_MILLISECONDS = 1_000;
 const SHOWN_MILLISECONDS = 60_000;
 const MARKS: Readonly<Record<string, string>> = { passed: "$(pass)", failed: "$(error)", unjudged: "$(circle-slash)" };
 
-/** The one entry in the status bar: that of the newest run. */
+/** Each run that goes on has an entry of its own; those that have ended stay a while, and no longer than until the next one begins. */
 export class RunStatusBar implements vscode.Disposable {
-    private readonly item = vscode.window.createStatusBarItem("waza.run", vscode.StatusBarAlignment.Left, 0);
-    private hiding: NodeJS.Timeout | undefined;
-
-    constructor() {
-        this.item.name = "Waza Run";
-    }
+    private readonly entries = new Set<Entry>();
 
     viewOf(id: string): RunView {
-        return new RunStatus(id, this);
+        this.entries.forEach((entry) => {
+            if (entry.hasEnded) {
+                entry.dispose();
+            }
+        });
+        return new RunStatus(id, this.begin());
+    }
+
+    /** Says of a run that the window did not see its end. */
+    tellInterrupted(id: string): void {
+        const entry = this.begin();
+        entry.show(`$(warning) ${titled(id)}: interrupted; what was finished is kept`, "Show the log", "waza.showLog");
+        entry.end();
+    }
+
+    dispose(): void {
+        this.entries.forEach((entry) => {
+            entry.dispose();
+        });
+    }
+
+    private begin(): Entry {
+        const taken = new Set([...this.entries].map(({ number }) => number));
+        let number = 1;
+        while (taken.has(number)) {
+            number += 1;
+        }
+        const entry = new Entry(number, () => this.entries.delete(entry));
+        this.entries.add(entry);
+        return entry;
+    }
+}
+
+/** The entry of one run, by the lowest number that no other has: what people hide of it stays hidden. */
+class Entry implements vscode.Disposable {
+    private readonly item: vscode.StatusBarItem;
+    private hiding: NodeJS.Timeout | undefined;
+    hasEnded = false;
+
+    constructor(
+        readonly number: number,
+        private readonly onGone: () => void,
+    ) {
+        const suffix = number === 1 ? "" : `.${String(number)}`;
+        this.item = vscode.window.createStatusBarItem(`waza.run${suffix}`, vscode.StatusBarAlignment.Left, -number);
+        this.item.name = number === 1 ? "Waza Run" : `Waza Run ${String(number)}`;
     }
 
     show(text: string, tooltip: string, command: string): void {
-        clearTimeout(this.hiding);
         this.item.text = text;
         this.item.tooltip = tooltip;
         this.item.command = command;
         this.item.show();
     }
 
-    /** Says of a run that the window did not see its end. */
-    tellInterrupted(id: string): void {
-        this.show(`$(warning) ${titled(id)}: interrupted; what was finished is kept`, "Show the log", "waza.showLog");
-        this.hideLater();
-    }
-
-    hideLater(): void {
+    end(): void {
+        this.hasEnded = true;
         this.hiding = setTimeout(() => {
-            this.item.hide();
+            this.dispose();
         }, SHOWN_MILLISECONDS);
     }
 
     dispose(): void {
         clearTimeout(this.hiding);
         this.item.dispose();
+        this.onGone();
     }
 }
 
@@ -57,7 +92,7 @@ class RunStatus implements RunView {
 
     constructor(
         private readonly id: string,
-        private readonly bar: RunStatusBar,
+        private readonly entry: Entry,
     ) {
         this.draw();
         this.redrawing = setInterval(() => {
@@ -77,8 +112,8 @@ class RunStatus implements RunView {
         const verdict = this.state.end?.conclusion?.verdict ?? (problem === undefined ? "interrupted" : "errored");
         const words = this.state.end === undefined ? (problem ?? "interrupted") : this.state.ending(Date.now() - this.begun);
         const mark = MARKS[verdict] ?? "$(warning)";
-        this.bar.show(`${mark} ${titled(this.id)}: ${withoutIcons(words)}`, "Show the results", "testing.showMostRecentOutput");
-        this.bar.hideLater();
+        this.entry.show(`${mark} ${titled(this.id)}: ${withoutIcons(words)}`, "Show the results", "testing.showMostRecentOutput");
+        this.entry.end();
         if (this.state.end !== undefined && problem === undefined && (verdict === "failed" || verdict === "errored")) {
             void offerFailures(this.id, words, verdict);
         }
@@ -86,12 +121,12 @@ class RunStatus implements RunView {
 
     private draw(): void {
         const words = withoutIcons(this.state.progress(Date.now() - this.begun));
-        this.bar.show(`$(sync~spin) ${titled(this.id)} ${words}`, "A Waza run goes on; click to see it", "workbench.view.testing.focus");
+        this.entry.show(`$(sync~spin) ${titled(this.id)} ${words}`, "A Waza run goes on; click to see it", "workbench.view.testing.focus");
     }
 }
 
 async function offerFailures(id: string, words: string, verdict: string): Promise<void> {
-    const message = `${titleOf(id)}: ${words}`;
+    const message = `${titleInWorkspace(id)}: ${words}`;
     const tell = verdict === "failed" ? vscode.window.showErrorMessage : vscode.window.showWarningMessage;
     const chosen = await tell(plain(message), "Show Failures", "Re-run Failed", "Open Result");
     if (chosen === "Show Failures") {
@@ -105,7 +140,7 @@ async function offerFailures(id: string, words: string, verdict: string): Promis
 }
 
 function titled(id: string): string {
-    return withoutIcons(titleOf(id));
+    return withoutIcons(titleInWorkspace(id));
 }
 
 /** Names may look like icons of the status bar. */

@@ -2,6 +2,14 @@
 
 import type { RunEvent } from "./runEvents";
 
+const LOST_SERVER = "the run was interrupted: the language server stopped; what was finished is kept";
+/** The last event of a run whose server has gone, which tells of none any more. */
+export const INTERRUPTED: RunEvent = {
+    kind: "ended",
+    status: "error",
+    conclusion: { verdict: "interrupted", words: LOST_SERVER, reasons: [LOST_SERVER] },
+};
+
 /** How far a run is. */
 export class RunState {
     private readonly busy = new Map<string, string>();
@@ -9,7 +17,6 @@ export class RunState {
     private completed = 0;
     private total = 0;
     private cost: number | undefined;
-    private firstError = "";
     /** The event that ended it. */
     end: RunEvent | undefined;
 
@@ -27,9 +34,6 @@ export class RunState {
         } else if (event.trial !== undefined && event.kind !== "output") {
             this.busy.delete(key);
         }
-        if (event.kind === "errored" && this.firstError === "") {
-            this.firstError = event.message ?? event.conclusion?.reason ?? "";
-        }
     }
 
     /** What runs now: `3/12 · greets · trial 2 · 0:34 · $0.22`. */
@@ -40,26 +44,11 @@ export class RunState {
         return [counted, now, others, clock(elapsedMilliseconds), dollars(this.cost)].filter((word) => word !== "").join(" · ");
     }
 
-    /** How it ended: `2 of 3 tasks passed, 1 failed · $0.22`; what broke comes first. */
+    /** How it ended, in the words of its conclusion: `2 of 3 tasks passed, 1 failed · 0:34 · $0.22`. */
     ending(elapsedMilliseconds: number): string {
-        const { verdict, tasks, reasons } = this.end?.conclusion ?? { verdict: this.end?.status ?? "" };
-        const counts = tasks === undefined ? "" : countWords(tasks);
-        const [broken] = [this.firstError, this.end?.message ?? "", reasons?.[0] ?? ""].filter((word) => word !== "");
-        const broke = verdict === "errored" || verdict === "broken" ? broken : undefined;
-        const other = verdict === "failed" && counts.endsWith("passed") ? reasons?.[0] : undefined;
-        const stopped = verdict === "limited" || verdict === "interrupted" ? reasons?.[0] : undefined;
-        const words = [broke ?? stopped, counts, other, clock(elapsedMilliseconds), dollars(this.cost)];
-        return words.filter((word) => word !== undefined && word !== "").join(" · ");
+        const words = this.end?.conclusion?.words ?? this.end?.message ?? this.end?.status ?? "";
+        return [words, clock(elapsedMilliseconds), dollars(this.cost)].filter((word) => word !== "").join(" · ");
     }
-}
-
-/** `2 of 3 tasks passed, 1 failed`. */
-function countWords(tasks: Readonly<Record<string, number>>): string {
-    const rest = (["failed", "errored", "skipped", "lost", "not_run"] as const)
-        .filter((key) => (tasks[key] ?? 0) > 0)
-        .map((key) => `${tasks[key] ?? 0} ${key.replace("_", " ")}`);
-    const total = tasks["total"] ?? 0;
-    return [`${tasks["passed"] ?? 0} of ${total} ${total === 1 ? "task" : "tasks"} passed`, ...rest].join(", ");
 }
 
 function clock(milliseconds: number): string {

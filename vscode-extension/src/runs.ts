@@ -8,7 +8,9 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
 import {
+    ErrorCodes,
     ExecuteCommandRequest,
+    ResponseError,
     WorkDoneProgress,
     type ExecuteCommandSignature,
     type LanguageClient,
@@ -16,10 +18,11 @@ import {
 import { plain } from "./messages";
 import { RUN_EVENT, type RunEventParams } from "./runEvents";
 import type { RunView, RunViewFactory } from "./runViews";
-import { suiteOf, titleOf } from "./runnables";
+import { suiteOf } from "./runnables";
+import { titleInWorkspace } from "./runTitles";
 import { plannedRuns } from "./testing/plan";
 import type { RunOptions } from "./runSettings";
-import { reasonFirst, waysOut } from "./runWords";
+import { INTERRUPTED, reasonFirst, waysOut } from "./runWords";
 import { isSkillFile } from "./suiteFiles";
 
 export const RUN_COMMAND = "waza.run";
@@ -56,17 +59,26 @@ interface RunAnswer {
     readonly message: string | null;
 }
 
+/** The errors of requests whose server has gone. */
+const LOST: ReadonlySet<number> = new Set([ErrorCodes.PendingResponseRejected, ErrorCodes.ConnectionInactive]);
+
 export class Runs {
     private readonly active = new Set<vscode.CancellationTokenSource>();
     private readonly factories = new Set<RunViewFactory>();
+    /** The views of each run that goes on, by the token of its progress: two runs may have the same id. */
     private readonly views = new Map<string, readonly RunView[]>();
+    /** What goes on, as it was asked for. */
+    private readonly going = new Set<string>();
     private readonly regrading = new Map<string, RunView>();
+    private readonly regraded = new vscode.EventEmitter<string>();
+    /** Fires with the id of what was graded again, when that has ended. */
+    readonly onDidRegrade = this.regraded.event;
     private regradeView: ((id: string) => RunView) | undefined;
 
-    /** @param settings what the settings say about runs */
+    /** @param settings what the settings of the folder of a suite say about runs */
     constructor(
         private readonly log: vscode.LogOutputChannel,
-        private readonly settings: () => RunOptions,
+        private readonly settings: (suite: string) => RunOptions,
     ) {}
 
     /** The language client's middleware for the server's commands: takes those that run or grade again, passes the others on. */
@@ -100,12 +112,12 @@ export class Runs {
 
     /** Hears what the runs of a server tell. */
     listen(client: LanguageClient): vscode.Disposable {
-        return client.onNotification(RUN_EVENT, ({ id, event }: RunEventParams) => {
+        return client.onNotification(RUN_EVENT, ({ id, token, event }: RunEventParams) => {
             if (event.regraded === true) {
                 this.regrading.get(id)?.take(event);
                 return;
             }
-            for (const view of this.views.get(id) ?? []) {
+            for (const view of this.views.get(String(token)) ?? []) {
                 view.take(event);
             }
         });
@@ -125,10 +137,21 @@ export class Runs {
             void vscode.window.showWarningMessage("The run was not started: a file of the suite could not be saved.");
             return undefined;
         }
-        const options = { location: vscode.ProgressLocation.Notification, title: plain(`Waza: ${titleOf(request.id)}`), cancellable: true };
-        return vscode.window.withProgress(options, (progress, stop) =>
-            this.request(client, request, progress, token === undefined ? [stop] : [stop, token]),
-        );
+        const told = { ...request, options: { ...this.settings(suiteOf(request.id)), ...request.options } };
+        const same = JSON.stringify(told);
+        if (this.going.has(same)) {
+            void vscode.window.showInformationMessage(plain(`${titleInWorkspace(request.id)} runs already, with the same options.`));
+            return undefined;
+        }
+        this.going.add(same);
+        const options = { location: vscode.ProgressLocation.Notification, title: plain(`Waza: ${titleInWorkspace(request.id)}`), cancellable: true };
+        try {
+            return await vscode.window.withProgress(options, (progress, stop) =>
+                this.request(client, told, progress, token === undefined ? [stop] : [stop, token]),
+            );
+        } finally {
+            this.going.delete(same);
+        }
     }
 
     /** The ids of what has changed in a suite since its newest results; undefined when that cannot be told, which is shown. */
@@ -153,7 +176,7 @@ export class Runs {
         }
         const [planned] = plannedRuns((await this.affected(client, suite)) ?? []);
         if (planned === undefined) {
-            void vscode.window.showInformationMessage(plain(`Waza: no task of ${titleOf(suite)} has changed since its newest result.`));
+            void vscode.window.showInformationMessage(plain(`Waza: no task of ${titleInWorkspace(suite)} has changed since its newest result.`));
             return undefined;
         }
         return this.run(client, planned);
@@ -174,6 +197,7 @@ export class Runs {
         } finally {
             this.regrading.delete(id);
             view.end(problem);
+            this.regraded.fire(id);
         }
     }
 
@@ -199,24 +223,23 @@ export class Runs {
         const workDoneToken = `waza-run-${crypto.randomUUID()}`;
         const reports = client.onProgress(WorkDoneProgress.type, workDoneToken, reportTo(progress));
         this.track(source);
-        const views = this.begin(request);
+        const views = [...this.factories].map((factory) => factory(request));
+        this.views.set(workDoneToken, views);
         let problem: string | undefined;
         try {
-            const told = { ...request, options: { ...this.settings(), ...request.options }, workDoneToken };
-            const parameters = { command: RUN_COMMAND, arguments: [told], workDoneToken };
+            const parameters = { command: RUN_COMMAND, arguments: [{ ...request, workDoneToken }], workDoneToken };
             const answer = (await client.sendRequest(ExecuteCommandRequest.type, parameters, source.token)) as RunAnswer;
             problem = answer.status === "error" ? (answer.message ?? "The engine gave no reason.") : undefined;
             return answer;
         } catch (error) {
-            if (!source.token.isCancellationRequested) {
-                problem = error instanceof Error ? error.message : String(error);
-            }
+            const found = this.problemOf(error, views);
+            problem = source.token.isCancellationRequested ? undefined : found;
             return undefined;
         } finally {
             this.untrack(source);
             reports.dispose();
             stopping.forEach((listener) => listener.dispose() as unknown);
-            this.views.delete(request.id);
+            this.views.delete(workDoneToken);
             views.forEach((view) => {
                 view.end(problem);
             });
@@ -226,13 +249,15 @@ export class Runs {
         }
     }
 
-    private begin(request: RunRequest): readonly RunView[] {
-        const views = [...this.factories].map((factory) => factory(request));
-        // A run that is joined is shown where it began.
-        if (!this.views.has(request.id)) {
-            this.views.set(request.id, views);
+    /** Why a run has no answer; one that was lost with its server has ended for all its views. */
+    private problemOf(error: unknown, views: readonly RunView[]): string {
+        if (error instanceof ResponseError && LOST.has(error.code)) {
+            views.forEach((view) => {
+                view.take(INTERRUPTED);
+            });
+            return "The language server stopped while it ran; what was finished is kept.";
         }
-        return views;
+        return error instanceof Error ? error.message : String(error);
     }
 
     /** Tells why nothing, or not all, was run, and offers what helps. */

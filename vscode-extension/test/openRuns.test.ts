@@ -31,3 +31,13 @@ void test("a run that the end of the window cut off is told once", async () => {
     assert.deepEqual(await after.takeInterrupted(), ["/s/eval.yaml"]);
     assert.deepEqual(await after.takeInterrupted(), []);
 });
+
+void test("of two runs of one suite the one that goes on is told", async () => {
+    const kept = memory();
+    const before = new OpenRuns(kept);
+    const first = before.view("/s/eval.yaml");
+    before.view("/s/eval.yaml");
+    first.end(undefined);
+    before.close();
+    assert.deepEqual(await new OpenRuns(kept).takeInterrupted(), ["/s/eval.yaml"]);
+});

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { resultHtml } from "../src/resultHtml";
 
-const PARTS = { id: "/s/eval.yaml", notice: "", rendered: "", workspaces: [], answered: [], record: "", comparable: false, style: "s.css", styleSource: "https://here" };
+const PARTS = { id: "/s/eval.yaml", notices: [], rendered: "", workspaces: [], answered: [], record: "", comparable: false, style: "s.css", styleSource: "https://here" };
 const TRIAL = { task: "a:b", trial: 2, path: "/tmp/w & x" };
 
 /** The commands behind the buttons of a page, with their argument. */
@@ -41,7 +41,7 @@ void test("marks have the colour of what they say, and answers that look like ma
 });
 
 void test("a notice stands above the page as text", () => {
-    assert.match(resultHtml({ ...PARTS, notice: "gone: <b>" }), /<p class="notice">gone: &lt;b&gt;<\/p>/u);
+    assert.match(resultHtml({ ...PARTS, notices: ["gone: <b>"] }), /<p class="notice">gone: &lt;b&gt;<\/p>/u);
     assert.doesNotMatch(resultHtml(PARTS), /notice/u);
 });
 

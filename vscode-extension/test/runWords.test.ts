@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunEvent } from "../src/runEvents";
 import { lineOf } from "../src/runLog";
-import { reasonFirst, RunState, waysOut } from "../src/runWords";
+import { INTERRUPTED, reasonFirst, RunState, waysOut } from "../src/runWords";
 
 function after(...events: RunEvent[]): RunState {
     const state = new RunState();
@@ -11,8 +11,6 @@ function after(...events: RunEvent[]): RunState {
     });
     return state;
 }
-
-const tasks = { total: 3, passed: 2, failed: 1, errored: 0, skipped: 0, lost: 0, not_run: 0, flaky: 0 };
 
 void test("while it runs: how much is done, which task and trial, how long, what it has cost", () => {
     const state = after(
@@ -23,29 +21,17 @@ void test("while it runs: how much is done, which task and trial, how long, what
     assert.equal(state.progress(34_000), "3/12 · greets · trial 2 · 0:34 · $0.22");
 });
 
-void test("at the end: how many tasks passed and failed", () => {
-    const state = after({ kind: "ended", conclusion: { verdict: "failed", reasons: ["1 task failed"], tasks } });
-    assert.equal(state.ending(61_000), "2 of 3 tasks passed, 1 failed · 1:01");
+void test("at the end: what the engine says of it, how long it took, what it has cost", () => {
+    const ended: RunEvent = { kind: "ended", conclusion: { verdict: "failed", words: "2 of 3 tasks passed, 1 failed", reasons: ["1 task failed"] } };
+    assert.equal(after(ended).ending(61_000), "2 of 3 tasks passed, 1 failed · 1:01");
+    assert.equal(after({ kind: "failed", task: "asks", trial: 1, cost_usd: 0.224 }, ended).ending(0), "2 of 3 tasks passed, 1 failed · 0:00 · $0.22");
 });
 
-void test("a run that failed for another reason than its tasks says which", () => {
-    const reasons = ["trigger_accuracy is 0.50, below 0.9"];
-    const state = after({ kind: "ended", conclusion: { verdict: "failed", reasons, tasks: { ...tasks, passed: 3, failed: 0 } } });
-    assert.equal(state.ending(0), "3 of 3 tasks passed · trigger_accuracy is 0.50, below 0.9 · 0:00");
-});
-
-void test("what broke comes first", () => {
-    const state = after(
-        { kind: "errored", task: "one", trial: 1, message: "not logged in to GitHub" },
-        { kind: "ended", conclusion: { verdict: "errored", reasons: ["3 tasks in error"], tasks: { ...tasks, passed: 0, failed: 0, errored: 3 } } },
+void test("a run whose server is gone says so, and that what was finished is kept", () => {
+    assert.equal(
+        after(INTERRUPTED).ending(12_000),
+        "the run was interrupted: the language server stopped; what was finished is kept · 0:12",
     );
-    assert.equal(state.ending(0), "not logged in to GitHub · 0 of 3 tasks passed, 3 errored · 0:00");
-});
-
-void test("a run whose engine was killed says so, and that what was finished is kept", () => {
-    const reason = "the run was interrupted: the engine stopped unexpectedly (exit code -9); what was finished is kept";
-    const state = after({ kind: "ended", status: "error", conclusion: { verdict: "interrupted", reasons: [reason] } });
-    assert.equal(state.ending(12_000), `${reason} · 0:12`);
 });
 
 void test("the buttons of a message fit its reason", () => {

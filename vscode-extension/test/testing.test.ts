@@ -77,6 +77,32 @@ void test("the end of a suite tells its reasons, unless they are seen at its tas
     assert.deepEqual(told("suite", { ...ended, conclusion: { verdict: "failed", reasons: ["1 task failed"], tasks: { failed: 1 } } }), []);
 });
 
+void test("what a killed engine leaves open ends with the reason, and what was concluded stays", () => {
+    const other: RunEvent = { kind: "started", task: "two", item: `${suite}::two`, trial: 1 };
+    const queued: RunEvent = { kind: "enqueued", task: "three", item: `${suite}::three` };
+    const reasons = ["the run was interrupted: the engine stopped; what was finished is kept"];
+    const killed: RunEvent = { kind: "ended", status: "error", conclusion: { verdict: "interrupted", reasons } };
+    const reports = told("suite", { ...closed("started"), trial: 1 }, other, queued, concluded("passed"), killed);
+    assert.deepEqual(
+        reports.map(({ item, verdict, messages }) => [item, verdict, messages?.[0]?.text]),
+        [
+            [task, "passed", undefined],
+            [other.item, "errored", reasons[0]],
+            [queued.item, "errored", reasons[0]],
+            [suite, "skipped", reasons[0]],
+        ],
+    );
+});
+
+void test("what somebody cancels is skipped where it was not concluded", () => {
+    const canceled: RunEvent = { kind: "ended", status: "canceled", conclusion: { verdict: "interrupted", reasons: ["the run was interrupted"] } };
+    const reports = told("suite", { ...closed("started"), trial: 2 }, canceled);
+    assert.deepEqual(
+        reports.map(({ item, verdict }) => [item, verdict]),
+        [[task, "skipped"], [trialId(task, 2), "skipped"], [suite, "skipped"]],
+    );
+});
+
 void test("a choice runs no more than was chosen, each suite once", () => {
     const other = "/suites/other/eval.yaml";
     assert.deepEqual(plannedRuns([suite, task, other]), [{ id: suite }, { id: other }]);

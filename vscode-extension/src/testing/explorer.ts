@@ -182,6 +182,7 @@ export class TestExplorer implements vscode.Disposable {
 
     private regradeView(id: string, test: vscode.TestRun, onEnd: () => void): RunView {
         const shown = id.includes("::::") ? suiteOf(id) : id;
+        this.tree.showEnd(suiteIdOf(id), undefined);
         const judged = this.staleness.begin(suiteIdOf(id));
         return new TestRunView(this.tree, test, new RunReports({ id, kind: kindOf(id), whole: true }), shown, () => {
             onEnd();
@@ -192,15 +193,29 @@ export class TestExplorer implements vscode.Disposable {
     /** Shows a run: in the run of tests that it was chosen in, else in one of its own. */
     private viewOf(started: RunRequest): RunView {
         const chosen = this.chosen.get(started.id);
+        this.chosen.delete(started.id); // another run of the same has one of its own
         const test = chosen ?? this.controller.createTestRun(new vscode.TestRunRequest([this.tree.item(started.id)]));
         const target = { id: started.id, kind: kindOf(started.id), whole: started.tasks === undefined && started.prompts === undefined };
         const judged = this.staleness.begin(suiteIdOf(started.id));
-        return new TestRunView(this.tree, test, new RunReports(target), started.id, () => {
+        const view = new TestRunView(this.tree, test, new RunReports(target), started.id, () => {
             judged();
             if (chosen === undefined) {
                 test.end();
             }
         });
+        this.tree.showEnd(suiteIdOf(started.id), undefined);
+        return {
+            take: (event) => {
+                view.take(event);
+                if (event.kind === "ended") {
+                    const isAll = target.whole && target.kind === "suite";
+                    this.tree.showEnd(suiteIdOf(started.id), isAll ? event.conclusion?.words : undefined);
+                }
+            },
+            end: (problem) => {
+                view.end(problem);
+            },
+        };
     }
 }
 

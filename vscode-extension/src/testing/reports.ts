@@ -64,12 +64,26 @@ function graderOf({ label, grader }: RunEvent): string {
 
 export class RunReports {
     private readonly tasks = new Map<string, TaskState>();
+    /** What waits or goes on. */
+    private readonly open = new Set<string>();
 
     /** @param target what runs: of a task that only one grader judges again, nothing is said as a whole */
     constructor(private readonly target: { readonly id: string; readonly kind: "suite" | "task" | "grader" | "prompt"; readonly whole: boolean }) {}
 
     /** What an event means for the items. */
     of(event: RunEvent): Report[] {
+        const reports = this.told(event);
+        for (const { kind, item } of reports) {
+            if (item !== undefined && kind === "ended") {
+                this.open.delete(item);
+            } else if (item !== undefined && kind !== "output") {
+                this.open.add(item);
+            }
+        }
+        return reports;
+    }
+
+    private told(event: RunEvent): Report[] {
         if (event.kind === "output") {
             return outputOf(event);
         }
@@ -181,7 +195,7 @@ export class RunReports {
         const conclusion = event.conclusion;
         const reasons = conclusion?.reasons ?? [];
         const output = [conclusion?.verdict ?? event.status ?? "", ...reasons, event.message ?? ""].filter((line) => line !== "");
-        const reports: Report[] = [{ kind: "output", text: output.join("\n") }];
+        const reports: Report[] = [{ kind: "output", text: output.join("\n") }, ...this.leftOpen(event)];
         // What tasks came to is seen at them, and a suite that was reported itself would be run again whole with what failed.
         const seenBelow = (conclusion?.tasks?.["failed"] ?? 0) + (conclusion?.tasks?.["errored"] ?? 0) > 0;
         if (this.target.kind === "suite" && this.target.whole && !seenBelow) {
@@ -190,6 +204,14 @@ export class RunReports {
             reports.push(ended({ kind: "ended" }, verdictOf(conclusion?.verdict ?? event.status ?? ""), messages, this.target.id));
         }
         return reports;
+    }
+
+    /** What the end of a run has cut off: an icon of an earlier run would pass for its result. */
+    private leftOpen(event: RunEvent): Report[] {
+        const verdict = event.status === "canceled" ? "skipped" : "errored";
+        const reason = event.conclusion?.reasons?.[0] ?? event.message ?? "the run ended before it";
+        const messages = [{ text: reason }];
+        return [...this.open].map((item) => ({ kind: "ended", item, verdict, messages }));
     }
 
     private state(task: string): TaskState {

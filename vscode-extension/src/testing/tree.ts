@@ -1,8 +1,10 @@
 /** The items of the Test Explorer: read from the server level by level, or made of what a run tells. */
 
+import * as path from "node:path";
 import * as vscode from "vscode";
 import type { LanguageClient, Location, Range } from "vscode-languageclient/node";
-import { promptIn, suiteIdOf, suiteOf, titleOf } from "../runnables";
+import { kindOf, promptIn, suiteIdOf, suiteOf, titleOf } from "../runnables";
+import { folderOf } from "../runTitles";
 import { runnableOf } from "./reports";
 import type { StaleResult } from "./staleness";
 
@@ -21,6 +23,10 @@ export const RUNNABLE = new vscode.TestTag("waza.runnable");
 
 export class TestTree {
     private readonly items = new Map<string, vscode.TestItem>();
+    /** Why results may no longer hold, by item. */
+    private readonly stale = new Map<string, string>();
+    /** How the last run of a whole suite ended: the icon beside it is VS Code's sum, which shows an error where tasks failed, too. */
+    private readonly ended = new Map<string, string>();
 
     constructor(
         private readonly controller: vscode.TestController,
@@ -68,7 +74,7 @@ export class TestTree {
         const suites: vscode.TestItem[] = [];
         this.controller.items.forEach((item) => {
             const folder = item.uri === undefined ? undefined : vscode.Uri.joinPath(item.uri, "..").fsPath;
-            if (item.children.size === 0 && folder !== undefined && uri.fsPath.startsWith(folder)) {
+            if (item.children.size === 0 && folder !== undefined && uri.fsPath.startsWith(folder + path.sep)) {
                 suites.push(item);
             }
         });
@@ -91,6 +97,7 @@ export class TestTree {
         // A task of which a run told first still has graders to be read.
         made.canResolveChildren = !isLeaf(id) && id.split("::").length < 3;
         made.tags = [RUNNABLE];
+        this.describe(made);
         this.items.set(id, made);
         siblings.add(made);
         return made;
@@ -108,7 +115,8 @@ export class TestTree {
         const words = new Map(stale.map((each) => [each.id, each.words]));
         for (const [id, item] of this.items) {
             if (suiteIdOf(id) === suite) {
-                item.description = described(id, words.get(id));
+                setOrDelete(this.stale, id, words.get(id));
+                this.describe(item);
             }
         }
         const whole = stale.filter((each) => each.whole).flatMap(({ id }) => [this.items.get(id), ...this.inTrials(id)]);
@@ -116,6 +124,17 @@ export class TestTree {
         if (outdated.length > 0) {
             this.controller.invalidateTestResults(outdated);
         }
+    }
+
+    /** Shows how a run of a whole suite ended; undefined when what was told of it is no longer all. */
+    showEnd(suite: string, words: string | undefined): void {
+        setOrDelete(this.ended, suite, words);
+        this.describe(this.item(suite));
+    }
+
+    /** Says behind the label of an item what its icon does not tell. */
+    private describe(item: vscode.TestItem): void {
+        item.description = described(item.id, this.ended.get(item.id), this.stale.get(item.id));
     }
 
     /** The items of a grader in the single trials of its task. */
@@ -135,7 +154,7 @@ export class TestTree {
         let item = this.items.get(id);
         if (item?.uri?.toString() !== place.toString()) {
             item = this.controller.createTestItem(id, label, place);
-            item.description = described(id, undefined);
+            this.describe(item);
             this.items.set(id, item);
         }
         item.label = label;
@@ -153,10 +172,22 @@ export class TestTree {
     }
 }
 
-/** What stands behind the label of an item: what a prompt should do, and that its result may no longer hold. */
-function described(id: string, stale: string | undefined): string {
+/**
+ * What stands behind the label of an item: the folder of a suite in a window of several and how its run ended, what a prompt should
+ * do, and that its result may no longer hold.
+ */
+function described(id: string, ended: string | undefined, stale: string | undefined): string {
     const should = promptIn(id) === undefined ? undefined : id.includes("#leaves:") ? "should not trigger" : "should trigger";
-    return [should, stale].filter((each) => each !== undefined).join(" · ");
+    const folder = kindOf(id) === "suite" ? folderOf(suiteOf(id)) : undefined;
+    return [folder, ended, should, stale].filter((each) => each !== undefined).join(" · ");
+}
+
+function setOrDelete(words: Map<string, string>, id: string, value: string | undefined): void {
+    if (value === undefined) {
+        words.delete(id);
+    } else {
+        words.set(id, value);
+    }
 }
 
 export function rangeOf({ start, end }: Range): vscode.Range {

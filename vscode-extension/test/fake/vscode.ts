@@ -1,0 +1,112 @@
+/** As much of VS Code as runs and the page of a result need, and what they have shown there. The folders are `/ws/alpha` and `/ws/beta`. */
+
+/** Messages and titles of progress, in order. */
+export const shown: string[] = [];
+/** The entries of the status bar that are there. */
+export const entries: { id: string; text: string }[] = [];
+/** The files that are there. */
+export const files = new Set<string>();
+
+type Listener = (value: unknown) => void;
+
+export class EventEmitter {
+    private readonly listeners: Listener[] = [];
+    readonly event = (listener: Listener): Disposable => {
+        this.listeners.push(listener);
+        return new Disposable(() => undefined);
+    };
+
+    fire(value: unknown): void {
+        this.listeners.forEach((listener) => {
+            listener(value);
+        });
+    }
+
+    dispose(): void {
+        this.listeners.length = 0;
+    }
+}
+
+export class CancellationTokenSource {
+    private readonly requested = new EventEmitter();
+    readonly token = { isCancellationRequested: false, onCancellationRequested: this.requested.event };
+
+    cancel(): void {
+        this.token.isCancellationRequested = true;
+        this.requested.fire(undefined);
+    }
+
+    dispose(): void {
+        this.requested.dispose();
+    }
+}
+
+export class Disposable {
+    constructor(readonly dispose: () => void) {}
+}
+
+export class FileSystemError extends Error {
+    readonly code = "FileNotFound";
+}
+
+interface Uri {
+    readonly fsPath: string;
+}
+
+export const Uri = {
+    file: (fsPath: string): Uri => ({ fsPath }),
+    joinPath: (uri: Uri, ...names: string[]): Uri => ({ fsPath: [uri.fsPath, ...names].join("/") }),
+};
+
+const told = (message: string): Promise<undefined> => {
+    shown.push(message);
+    return Promise.resolve(undefined);
+};
+
+/** The page that `createWebviewPanel` makes. */
+export const panel = {
+    visible: true,
+    title: "",
+    webview: { html: "", cspSource: "", options: {}, asWebviewUri: (uri: Uri) => uri.fsPath },
+    onDidDispose: new EventEmitter().event,
+    onDidChangeViewState: new EventEmitter().event,
+    reveal: (): void => undefined,
+};
+
+export const ProgressLocation = { Notification: 15 };
+export const StatusBarAlignment = { Left: 1 };
+export const ViewColumn = { Active: -1 };
+
+export const window = {
+    showInformationMessage: told,
+    showWarningMessage: told,
+    showErrorMessage: told,
+    withProgress: <T>({ title }: { title: string }, work: (progress: unknown, token: unknown) => T): T => {
+        shown.push(title);
+        return work({ report: () => undefined }, new CancellationTokenSource().token);
+    },
+    createStatusBarItem: (id: string) => {
+        const item = { id, text: "", show: () => undefined, dispose: () => entries.splice(entries.indexOf(item), 1) };
+        entries.push(item);
+        return item;
+    },
+    createWebviewPanel: () => panel,
+    registerWebviewPanelSerializer: () => new Disposable(() => undefined),
+};
+
+const folders = ["alpha", "beta"].map((name) => ({ name, root: `/ws/${name}/` }));
+
+export const workspace = {
+    isTrusted: true,
+    textDocuments: [],
+    workspaceFolders: folders,
+    getWorkspaceFolder: ({ fsPath }: Uri) => folders.find(({ root }) => fsPath.startsWith(root)),
+    fs: {
+        stat: ({ fsPath }: Uri) => (files.has(fsPath) ? Promise.resolve({}) : Promise.reject(new FileSystemError())),
+    },
+};
+
+export const commands = {
+    executeCommand: (command: string, argument: unknown) =>
+        Promise.resolve(command === "markdown.api.render" ? `<p>${String(argument)}</p>` : undefined),
+};

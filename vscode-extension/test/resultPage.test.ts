@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, mock, test } from "node:test";
+import { Uri, type Memento } from "vscode";
+import type { LanguageClient } from "vscode-languageclient/node";
+import { ResultPage } from "../src/resultPage";
+import { files, panel } from "./fake/vscode";
+
+const SUITE = "/ws/alpha/evals/greeter/eval.yaml";
+const ANSWER = { markdown: "of the newest run", resultsFile: "/r/1.json", goesOn: false, regraded: false, workspaces: [], answered: [] };
+
+let answer = ANSWER;
+const server = {
+    sendRequest: (method: string, { record }: { record?: string }) => {
+        if (method === "waza/recordedRuns") {
+            return Promise.resolve([]);
+        }
+        if (record === undefined) {
+            return Promise.resolve(answer);
+        }
+        return files.has(record) ? Promise.resolve({ ...answer, markdown: `of ${record}`, resultsFile: record }) : Promise.reject(new Error("no recorded run"));
+    },
+} as unknown as LanguageClient;
+const memory = { get: () => undefined, update: () => Promise.resolve(), keys: () => [] } as unknown as Memento;
+
+beforeEach(() => {
+    answer = ANSWER;
+    files.clear();
+    [SUITE, "/r/1.json", "/r/2.json"].forEach((file) => files.add(file));
+    mock.timers.enable({ apis: ["setTimeout"] });
+});
+
+afterEach(() => {
+    mock.timers.reset();
+});
+
+/** The page of the suite, open. */
+async function opened(): Promise<ResultPage> {
+    const page = new ResultPage(() => server, () => Promise.resolve(), Uri.file("/extension"), memory);
+    await page.open(SUITE);
+    return page;
+}
+
+/** Waits until the page is drawn anew. */
+async function drawn(): Promise<void> {
+    mock.timers.tick(1_000);
+    for (let turn = 0; turn < 20; turn++) {
+        await new Promise((resolve) => setImmediate(resolve));
+    }
+}
+
+const html = () => panel.webview.html;
+
+void test("while a run goes on the page of an earlier one says so, and at its end it shows that run", async () => {
+    const page = await opened();
+    assert.doesNotMatch(html(), /notice/u);
+    const view = page.view(SUITE);
+    await drawn();
+    assert.match(html(), /A run of it goes on; what stands here is of an earlier one/u);
+    view.take({ kind: "ended", results_file: "/r/2.json" });
+    view.end(undefined);
+    await drawn();
+    assert.match(html(), /of \/r\/2\.json/u);
+    assert.doesNotMatch(html(), /notice/u);
+});
+
+void test("a page of the run that goes on needs no notice, nor does one of another suite", async () => {
+    answer = { ...ANSWER, goesOn: true, resultsFile: "/r/3.partial.jsonl" };
+    const page = await opened();
+    page.view(SUITE);
+    page.view("/ws/beta/evals/greeter/eval.yaml");
+    await drawn();
+    assert.doesNotMatch(html(), /notice/u);
+});
+
+void test("it says that its answers were graded again", async () => {
+    const page = await opened();
+    answer = { ...ANSWER, regraded: true };
+    page.refreshSoon();
+    await drawn();
+    assert.match(html(), /Graded again since/u);
+});
+
+void test("a run that was deleted while it stands there is said to be gone, until another one ends", async () => {
+    const page = await opened();
+    files.delete("/r/1.json");
+    answer = { ...ANSWER, markdown: "of the run before", resultsFile: "/r/2.json" };
+    page.refreshSoon();
+    await drawn();
+    assert.match(html(), /The recorded run that was shown here is gone: \/r\/1\.json/u);
+    assert.match(html(), /of the run before/u);
+    page.view(`${SUITE}::one`).end(undefined);
+    await drawn();
+    assert.doesNotMatch(html(), /notice/u);
+});

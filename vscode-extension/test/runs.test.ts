@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { afterEach, test } from "node:test";
+import type { LogOutputChannel } from "vscode";
+import { ErrorCodes, ResponseError, type LanguageClient } from "vscode-languageclient/node";
+import type { RunEventParams } from "../src/runEvents";
+import { Runs, type RunRequest } from "../src/runs";
+import { RunStatusBar } from "../src/runStatus";
+import { entries, shown } from "./fake/vscode";
+
+const ALPHA = "/ws/alpha/evals/greeter/eval.yaml";
+const BETA = "/ws/beta/evals/greeter/eval.yaml";
+
+interface Asked {
+    readonly argument: RunRequest & { readonly workDoneToken: string };
+    readonly answer: (answer: unknown) => void;
+    readonly refuse: (error: Error) => void;
+}
+
+/** Runs whose server answers when it is told to; `heard` has what a view heard of each, in order. */
+class Window {
+    readonly asked: Asked[] = [];
+    readonly heard: string[] = [];
+    readonly bar = new RunStatusBar();
+    private hear: ((told: RunEventParams) => void) | undefined;
+    private readonly runs = new Runs({} as LogOutputChannel, (suite) => (suite === ALPHA ? { trials: 2 } : {}));
+    private readonly client = {
+        onProgress: () => ({ dispose: () => undefined }),
+        onNotification: (_type: string, hear: (told: RunEventParams) => void) => {
+            this.hear = hear;
+        },
+        sendRequest: (_type: unknown, parameters: { arguments: [Asked["argument"]] }) =>
+            new Promise((answer, refuse) => {
+                this.asked.push({ argument: parameters.arguments[0], answer, refuse });
+            }),
+    } as unknown as LanguageClient;
+
+    constructor() {
+        this.runs.addView(({ id }) => this.bar.viewOf(id));
+        this.runs.addView(({ id, tasks }) => ({
+            take: (event) => this.heard.push(`${tasks?.join() ?? id}: ${event.conclusion?.verdict ?? ""}`),
+            end: () => this.heard.push(`${tasks?.join() ?? id} is over`),
+        }));
+        this.runs.listen(this.client);
+    }
+
+    /** Asks for a run; resolves when the server has been asked, or was not. */
+    async run(request: RunRequest): Promise<Asked | undefined> {
+        const before = this.asked.length;
+        void this.runs.run(this.client, request);
+        await settled();
+        return this.asked[before];
+    }
+
+    tell(asked: Asked | undefined, verdict: string, words: string): void {
+        const { id, workDoneToken: token } = asked?.argument ?? assert.fail("nothing was asked");
+        this.hear?.({ id, token, event: { kind: "ended", conclusion: { verdict, words } } });
+    }
+}
+
+function settled(): Promise<void> {
+    return new Promise((resolve) => setImmediate(resolve));
+}
+
+const windows: Window[] = [];
+
+function opened(): Window {
+    const window = new Window();
+    windows.push(window);
+    return window;
+}
+
+afterEach(async () => {
+    for (const { asked, bar } of windows.splice(0)) {
+        asked.forEach(({ answer }) => {
+            answer({ status: "completed", resultsFile: null, message: null });
+        });
+        await settled();
+        bar.dispose();
+    }
+    shown.length = 0;
+});
+
+void test("each folder's own settings hold for its runs", async () => {
+    const window = opened();
+    assert.deepEqual((await window.run({ id: ALPHA }))?.argument.options, { trials: 2 });
+    assert.deepEqual((await window.run({ id: BETA }))?.argument.options, {});
+});
+
+void test("what runs already is not run twice; with other options it is a run of its own", async () => {
+    const window = opened();
+    await window.run({ id: ALPHA });
+    assert.equal(await window.run({ id: ALPHA }), undefined);
+    assert.equal(shown.at(-1), "alpha › greeter runs already, with the same options.");
+    assert.notEqual(await window.run({ id: ALPHA, options: { trials: 5 } }), undefined);
+    assert.notEqual(await window.run({ id: ALPHA, tasks: ["one"] }), undefined);
+});
+
+void test("two runs of one suite hear of themselves alone, and each has its entry in the status bar", async () => {
+    const window = opened();
+    await window.run({ id: ALPHA });
+    const part = await window.run({ id: ALPHA, tasks: ["one"] });
+    window.tell(part, "failed", "0 of 1 task passed, 1 failed");
+    part?.answer({ status: "failed", resultsFile: null, message: null });
+    await settled();
+    assert.deepEqual(window.heard, ["one: failed", "one is over"]);
+    assert.deepEqual(entries.map(({ id }) => id), ["waza.run", "waza.run.2"]);
+    assert.match(entries[0]?.text ?? "", /sync~spin\) alpha › greeter/u);
+    assert.match(entries[1]?.text ?? "", /alpha › greeter: 0 of 1 task passed, 1 failed · 0:00/u);
+});
+
+void test("a run that is lost with its server has ended as interrupted, in words of ours", async () => {
+    const window = opened();
+    const asked = await window.run({ id: BETA });
+    asked?.refuse(new ResponseError(ErrorCodes.PendingResponseRejected, "Pending response rejected since connection got disposed"));
+    await settled();
+    assert.deepEqual(window.heard, [`${BETA}: interrupted`, `${BETA} is over`]);
+    assert.match(entries[0]?.text ?? "", /beta › greeter: the run was interrupted: the language server stopped; what was finished is kept/u);
+    assert.equal(shown.at(-1), "The language server stopped while it ran; what was finished is kept.");
+});
