@@ -205,8 +205,9 @@ def _update_list(
     if len(cuts) > _MOST_CUT_ANEW:
         return None
     items: list[Piece] = []
+    untouched = {item.text: item for item in section.items[first : last + 1]}
     for cut, stop in pairwise(cuts):
-        item = yield from read_item(text[cut:stop], section.dash)
+        item = untouched.get(text[cut:stop]) or (yield from read_item(text[cut:stop], section.dash))
         if item.open:
             known.items[item.text] = item
             return None
