@@ -148,7 +148,8 @@ def tokens_of(source: str, lead: int = 0, most: int | None = None) -> tuple[Toke
                 start = starts[token.start[0] - 1] + token.start[1]
                 end = starts[token.end[0] - 1] + token.end[1]
                 found.append(Token(token.type, token.string, lead + start, lead + end))
-    except (tokenize.TokenError, SyntaxError):
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        # Since Python 3.12 half of a surrogate pair is a ``ValueError``.
         pass
     return tuple(found)
 
