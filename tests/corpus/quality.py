@@ -55,8 +55,9 @@ class Tally:
 
     def row(self, kind: str) -> str:
         """Return the row of the table."""
-        shares = [f"{100 * part / self.made:.0f} %" for part in (self.found, self.exact)]
-        shares.append(f"{100 * self.restored / self.reparable:.0f} %" if self.reparable else "–")
+        # Rounded down: only what is always found says 100 %.
+        shares = [f"{100 * part // self.made} %" for part in (self.found, self.exact)]
+        shares.append(f"{100 * self.restored // self.reparable} %" if self.reparable else "–")
         return f"| {kind} | {self.made} | {' | '.join(shares)} |"
 
 

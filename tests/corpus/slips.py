@@ -130,6 +130,19 @@ SLIPS: Mapping[str, Slip] = {
     "a capital letter behind `.lower()`": _changed(
         r"'([a-z])(\w+)' in output\.lower\(\)", r"'X\2' in output.lower()"
     ),
+    "a number with its unit": _changed(r"timeout_seconds: (\d+)$", r"timeout_seconds: \1s"),
+    "a decimal comma": _changed(r"threshold: (\d)\.(\d+)$", r"threshold: \1,\2"),
+    "a misspelt switch": _changed(r"(should_trigger|parallel): (t|f)(.)(.)", r"\1: \2\4\3"),
+    "a comma behind a value": _changed(r"^( +)(executor|parallel): (\S+)$", r"\1\2: \3,"),
+    "`=` for a colon": _changed(r"^( +)(executor|model|mode): ", r"\1\2 = "),
+    "a colon of full width": _changed(r"^( +)(executor|model|mode): ", r"\1\2："),
+    "a blank that does not break": _changed(r"^( +)(executor|model|mode): ", "\\1\\2:\u00a0"),
+    "a bullet for a dash": _changed(r"^( *)- (?=(type|prompt|name): )", r"\1• "),
+    "two lines as one": _changed(r"^( +)(executor: \S+|parallel: \w+)\n +(?=\w)", r"\1\2 "),
+    "a key beside the one that holds it": _changed(r"^inputs:\n +(?=prompt:)", "inputs: "),
+    "a list that lacks its dash": _changed(r"^(  outcomes:\n +)- (?=type:)", r"\1  "),
+    "a single value in a list": _changed(r"^( +)(executor|model): (\S+)$", r"\1\2: [\3]"),
+    "`timeout_ms` for `timeout_seconds`": _changed(r"timeout_seconds: (\d+)$", r"timeout_ms: \g<1>000"),
     "graders under `expected`": _changed(
         r"^expected:\n", "expected:\n  graders:\n    - {type: text, name: g, config: {contains: [a]}}\n"
     ),

@@ -234,6 +234,21 @@ async def test_lenses_stand_above_what_they_run(suite: Path) -> None:
         ]
 
 
+async def test_the_lenses_of_a_range_are_those_that_begin_there(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite)
+        lenses = await editor.lenses(uri)
+        lines = sorted({lens.range.start.line for lens in lenses})
+        assert len(lines) > 1
+        for line in range(lines[-1] + 2):
+            place = {"start": {"line": line, "character": 0}, "end": {"line": line, "character": 99}}
+            asked = {"textDocument": {"uri": uri}, "range": place}
+            found = await editor.protocol.send_request_async("waza/codeLenses", asked)
+            got = [(lens["command"]["title"], lens["command"]["command"]) for lens in found]
+            wanted = [lens.command for lens in lenses if lens.range.start.line == line]
+            assert got == [(each.title, each.command) for each in wanted if each is not None]
+
+
 @pytest.mark.parametrize("name", ["neovim", "emacs", "visual-studio-code"])
 async def test_every_editor_is_served(suite: Path, name: str) -> None:
     async with editing(suite.parent, name) as editor:  # type: ignore[arg-type]

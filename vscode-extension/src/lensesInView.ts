@@ -1,30 +1,23 @@
 /**
  * The lenses of a long file, those in view alone: VS Code moves each of them with every key, and a thousand cost a frame.
  *
- * Of a file with few lenses all are shown. Behind a scrolled view they come a moment later.
+ * Of other files all are shown. Behind a scrolled view they come a moment later.
  */
 
 import * as vscode from "vscode";
-import { CodeLensRequest, type LanguageClient } from "vscode-languageclient/node";
+import { CodeLensRequest, type CodeLens, type LanguageClient } from "vscode-languageclient/node";
 
-const MOST = 300;
+/** Lines of a file that is long. */
+const LONG = 1_000;
 /** Lines above and below what is in view whose lenses are shown, too. */
 const AROUND = 100;
 const DELAY_MILLISECONDS = 100;
 
 type Provide = (document: vscode.TextDocument, token: vscode.CancellationToken) => vscode.ProviderResult<vscode.CodeLens[]>;
 
-/** What the server said of one version of a document, and the lines whose lenses are shown. */
-interface Shown {
-    readonly version: number;
-    readonly lenses: vscode.CodeLens[];
-    readonly lines: readonly vscode.Range[];
-}
-
 export class LensesInView implements vscode.Disposable {
-    private readonly shown = new Map<string, Shown>();
-    /** Documents whose view has moved since the server was asked. */
-    private readonly moved = new Set<string>();
+    /** By the URIs of long documents: the lines whose lenses are shown. */
+    private readonly shown = new Map<string, readonly vscode.Range[]>();
     private readonly listeners: vscode.Disposable;
     private timer: NodeJS.Timeout | undefined;
 
@@ -42,19 +35,17 @@ export class LensesInView implements vscode.Disposable {
         );
     }
 
-    /** Answers as a provider of lenses does; `next` asks the server. */
+    /** Answers as a provider of lenses does; `next` asks the server for those of the whole document. */
     async provide(document: vscode.TextDocument, token: vscode.CancellationToken, next: Provide): Promise<vscode.CodeLens[]> {
-        const [key, { version }] = [document.uri.toString(), document];
-        const before = this.shown.get(key);
-        const known = this.moved.delete(key) && before?.version === version ? before.lenses : undefined;
-        const lenses = known ?? (await next(document, token)) ?? [];
-        if (lenses.length <= MOST) {
-            this.shown.delete(key);
-            return lenses;
+        const client = this.client();
+        if (document.lineCount <= LONG || client === undefined) {
+            this.shown.delete(document.uri.toString());
+            return (await next(document, token)) ?? [];
         }
         const lines = linesAround(document);
-        this.shown.set(key, { version, lenses, lines });
-        return lenses.filter(({ range }) => lines.some((each) => each.contains(range.start)));
+        this.shown.set(document.uri.toString(), lines);
+        const found = await Promise.all(lines.map((range) => lensesIn(client, document, range, token)));
+        return client.protocol2CodeConverter.asCodeLenses(found.flat(), token);
     }
 
     dispose(): void {
@@ -64,10 +55,9 @@ export class LensesInView implements vscode.Disposable {
 
     private follow({ document, visibleRanges }: vscode.TextEditor): void {
         const shown = this.shown.get(document.uri.toString());
-        if (shown === undefined || visibleRanges.every((range) => shown.lines.some((each) => each.contains(range)))) {
+        if (shown === undefined || visibleRanges.every((range) => shown.some((each) => each.contains(range)))) {
             return;
         }
-        this.moved.add(document.uri.toString());
         clearTimeout(this.timer);
         this.timer = setTimeout(() => {
             const provider = this.client()?.getFeature(CodeLensRequest.method).getProvider(document);
@@ -76,10 +66,35 @@ export class LensesInView implements vscode.Disposable {
     }
 }
 
-/** The lines in view in any editor of a document, and some around them. */
+async function lensesIn(
+    client: LanguageClient,
+    document: vscode.TextDocument,
+    range: vscode.Range,
+    token: vscode.CancellationToken,
+): Promise<CodeLens[]> {
+    const converter = client.code2ProtocolConverter;
+    const params = { textDocument: converter.asTextDocumentIdentifier(document), range: converter.asRange(range) };
+    try {
+        return (await client.sendRequest<CodeLens[] | null>("waza/codeLenses", params, token)) ?? [];
+    } catch (error) {
+        return client.handleFailedRequest(CodeLensRequest.type, token, error, []);
+    }
+}
+
+/** The lines in view in any editor of a document, and some around them; those of several editors apart, or as one. */
 function linesAround(document: vscode.TextDocument): vscode.Range[] {
     const editors = vscode.window.visibleTextEditors.filter((editor) => editor.document === document);
-    return editors.flatMap(({ visibleRanges }) =>
+    const views = editors.flatMap(({ visibleRanges }) =>
         visibleRanges.map(({ start, end }) => new vscode.Range(Math.max(0, start.line - AROUND), 0, end.line + AROUND, 0)),
     );
+    const apart: vscode.Range[] = [];
+    for (const view of views.sort((one, other) => one.start.compareTo(other.start))) {
+        const last = apart.at(-1);
+        if (last?.end.isAfterOrEqual(view.start)) {
+            apart[apart.length - 1] = last.union(view);
+        } else {
+            apart.push(view);
+        }
+    }
+    return apart;
 }

@@ -85,10 +85,18 @@ def code_lenses_in_steps(
     run_with: str | None = None,
     expected: Expected = nothing_expected,
     affected: Affected = nothing_affected,
+    within: Span | None = None,
 ) -> Steps[tuple[CodeLens, ...]]:
-    """Do the same with many pauses."""
-    found = yield from runnables_in_steps(document, workspace)
+    """Do the same with many pauses, for what begins within a part of the text when one is given."""
+    found: Sequence[Runnable] = yield from runnables_in_steps(document, workspace)
+    if within is not None:
+        found = [each for each in found if begins_within(each.span, within)]
     return (yield from lenses_of_in_steps(found, workspace, running, run_with, expected, affected))
+
+
+def begins_within(span: Span, part: Span | None) -> bool:
+    """Whether a span begins in a part of the text, its end included; None is the whole text."""
+    return part is None or part.start <= span.start <= part.end
 
 
 def lenses_around_in_steps(

@@ -15,6 +15,7 @@ from waza_engine.frozen import frozen
 from waza_language_server.protocol.own_requests import (
     AFFECTED,
     FILE_MARKS,
+    LENSES_IN_RANGE,
     MARKS,
     NEW_GRADERS,
     RECORDED_RUNS,
@@ -105,6 +106,7 @@ FEATURES = (
     Feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, "semantic_tokens.delta"),
     Feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, "semantic_tokens.in_range"),
     Feature(types.TEXT_DOCUMENT_CODE_LENS, "code_lens.code_lens", options=types.CodeLensOptions()),
+    Feature(LENSES_IN_RANGE, "code_lens.in_range"),
     Feature(types.TEXT_DOCUMENT_INLAY_HINT, "inlay_hint.inlay_hint", options=types.InlayHintOptions()),
     Feature(RUNNABLES, "runnables.runnables"),
     Feature(SUITE_STATE, "runnables.suite_state"),

@@ -15,6 +15,9 @@ RunnablesParams = types.CodeLensParams
 
 SUITE_STATE = "waza/suiteState"
 SuiteStateParams = types.CodeLensParams
+LENSES_IN_RANGE = "waza/codeLenses"
+LensesInRangeParams = types.InlayHintParams
+"""``textDocument`` and ``range``, as for inlay hints."""
 RECORDED_TEXT = "waza/recordedText"
 MARKS = "waza/marks"
 MarksParams = types.CodeLensParams
@@ -119,6 +122,7 @@ RUN_EVENT = "waza/runEvent"
 OWN_REQUESTS: Mapping[str, type[Any]] = {
     RUNNABLES: RunnablesParams,
     SUITE_STATE: SuiteStateParams,
+    LENSES_IN_RANGE: LensesInRangeParams,
     RECORDED_TEXT: RecordedTextParams,
     MARKS: MarksParams,
     TESTS: TestsParams,

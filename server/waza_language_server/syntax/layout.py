@@ -54,6 +54,8 @@ _OUTCAST = re.compile(
     r"\n (?=[A-Za-z_][\w.-]*:(?:[ \t\r\n]|\Z))"
     r"(?=[^\r\n]*(?:\r\n|\n)?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*+([ ]*))"
 )
+_MOST_CUT_ANEW = 50
+"""Items that an edit may concern or bring; what brings more is read together with the rest."""
 _ODD_STARTS = frozenset("?:&!*|>%@`[{")
 """A line at column 0 that starts so may be more than ``key: value``."""
 
@@ -191,46 +193,70 @@ def _update_plain(start: int, end: int, old: str, body: str, change: _Change) ->
 def _update_list(
     section: Section, start: int, old: str, body: str, change: _Change, known: Known
 ) -> Steps[Section | None]:
-    index = bisect_right(section.starts, change.start - start) - 1
-    if index < 0:
+    first, last = _touched_items(section, change.start - start, change.old_end - start)
+    if first < 0:
         return None
-    begin = section.starts[index]
-    piece = section.items[index]
-    text = _changed_piece(start + begin, start + begin + len(piece.text), section.dash + 2, old, body, change)
-    if text is None or _next_item(section.dash, text):
+    begin = section.starts[first]
+    end = section.starts[last] + len(section.items[last].text)
+    text = _changed_piece(start + begin, start + end, section.dash + 2, old, body, change)
+    if text is None:
         return None
-    item = yield from read_item(text, section.dash)
-    if item.open:
-        known.items[text] = item
+    cuts = [0, *(match.start() + 1 for match in item_starts(section.dash, text, 0)), len(text)]
+    if len(cuts) > _MOST_CUT_ANEW:
         return None
-    delta = change.delta
-    starts = _moved_starts(section.starts, index, delta) if delta else section.starts
-    items = (*section.items[:index], item, *section.items[index + 1 :])
-    whole = body[start : start + len(section.text) + delta]
+    items: list[Piece] = []
+    untouched = {item.text: item for item in section.items[first : last + 1]}
+    for cut, stop in pairwise(cuts):
+        item = untouched.get(text[cut:stop]) or (yield from read_item(text[cut:stop], section.dash))
+        if item.open:
+            known.items[item.text] = item
+            return None
+        items.append(item)
+    delta, behind = change.delta, last + 1
+    new = [(begin + cut, item) for cut, item in zip(cuts, items, strict=False)]
+    starts = section.starts
+    if delta or len(new) > 1 or last > first:
+        starts = _exchanged_starts(starts, first, behind, [offset for offset, _ in new], delta)
     faulty = [each for each in section.faulty if each[0] < begin]
-    faulty += [(begin, item)] if noteworthy(item) else []
-    faulty += [(offset + delta, each) for offset, each in section.faulty if offset > begin]
-    moved = Moved(_moved_children(section, index, item, delta), faulty)
-    return build_list(whole, section.head, section.dash, starts, items, moved)
+    faulty += [part for part in new if noteworthy(part[1])]
+    faulty += [(offset + delta, each) for offset, each in section.faulty if offset >= end]
+    moved = Moved(_exchanged_children(section, first, behind, new, delta), faulty)
+    whole = body[start : start + len(section.text) + delta]
+    kept = (*section.items[:first], *items, *section.items[behind:])
+    return build_list(whole, section.head, section.dash, starts, kept, moved)
 
 
-def _moved_starts(starts: Sequence[int], index: int, delta: int) -> Sequence[int]:
+def _touched_items(section: Section, start: int, end: int) -> tuple[int, int]:
+    """Return the first and the last item that an edit concerns; with a changed dash also the one before."""
+    first = bisect_right(section.starts, start) - 1
+    if first > 0 and start < section.starts[first] + section.dash + 2:
+        first -= 1
+    last = bisect_right(section.starts, end) - 1
+    if last > first and end == section.starts[last]:
+        last -= 1
+    return first, max(first, last)
+
+
+def _exchanged_starts(
+    starts: Sequence[int], first: int, behind: int, new: Sequence[int], delta: int
+) -> Sequence[int]:
     if isinstance(starts, Offsets):
-        return starts.changed(index, index + 1, (starts[index],), delta)
-    return (*starts[: index + 1], *map(delta.__add__, starts[index + 1 :]))
+        return starts.changed(first, behind, new, delta)
+    return (*starts[:first], *new, *map(delta.__add__, starts[behind:]))
 
 
-def _moved_children(section: Section, index: int, item: Piece, delta: int) -> Sequence[Placed]:
-    """Return the items of the list with those of piece ``index`` exchanged and the later ones moved."""
+def _exchanged_children(
+    section: Section, first: int, behind: int, new: Sequence[tuple[int, Piece]], delta: int
+) -> Sequence[Placed]:
+    """Return the items of the list with those of some pieces exchanged and the later ones moved."""
     children = section.children[1].green.children
-    start = section.starts[index]
-    before = bisect_left(children, start, key=lambda placed: placed.green.start + placed.offset)
-    behind = before + len(section.items[index].children)
-    read = [Placed(child.green, child.offset + start) for child in item.children]
+    at = bisect_left(children, section.starts[first], key=lambda placed: placed.green.start + placed.offset)
+    rest = at + sum(len(item.children) for item in section.items[first:behind])
+    read = [Placed(child.green, child.offset + start) for start, item in new for child in item.children]
     if isinstance(children, Items):
-        return children.changed(before, behind, read, delta)
-    later = (Placed(child.green, child.offset + delta) for child in children[behind:])
-    return (*children[:before], *read, *later)
+        return children.changed(at, rest, read, delta)
+    later = (Placed(child.green, child.offset + delta) for child in children[rest:])
+    return (*children[:at], *read, *later)
 
 
 def _changed_piece(start: int, end: int, fixed: int, old: str, body: str, change: _Change) -> str | None:
@@ -245,10 +271,6 @@ def _changed_piece(start: int, end: int, fixed: int, old: str, body: str, change
     if _BOUNDARY.search(text) or _MARKER_BEHIND_BREAK.search(text) or _has_lone_returns(text):
         return None
     return text
-
-
-def _next_item(dash: int, text: str) -> bool:
-    return bool(item_starts(dash, text, 0))
 
 
 def _read_sections(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems
+from waza_language_server.text.span import Span
 
 
 def test_a_missing_config_is_reported_at_the_first_key() -> None:
@@ -75,3 +78,15 @@ def test_nothing_is_missing_where_a_line_could_not_be_read() -> None:
 def test_a_key_that_a_run_supplies_is_a_warning() -> None:
     text = EVAL.replace("  trials_per_task: 1\n", "")
     assert [(each.code, each.severity) for each in problems(text, "eval")] == [("missing-key", "warning")]
+
+
+@pytest.mark.parametrize("written", ["", " null", " ~"])
+def test_a_recommended_key_without_a_value(written: str) -> None:
+    text = TASK.replace("name: T", f"name:{written}")
+    [problem] = problems(text)
+    assert (problem.code, problem.severity, problem.span) == ("recommended-key", "warning", Span(6, 10))
+    assert problem.message == "`name` has no value: reports and the mock agent show the task by its name."
+
+
+def test_an_empty_text_for_a_recommended_key_is_a_value() -> None:
+    assert problems(TASK.replace("name: T", 'name: ""')) == ()

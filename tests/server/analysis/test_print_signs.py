@@ -49,6 +49,11 @@ def test_other_blanks_before_keys(count: int) -> None:
     assert fixed(text, "yaml-indentation") == text.replace("\u00a0", " ", 1)
 
 
+def test_other_blanks_before_an_item() -> None:
+    text = TASK + "tags:\n  - a\n\u00a0 - b\nhint: c\n"
+    assert fixed(text, "yaml-indentation") == text.replace("\u00a0", " ")
+
+
 def test_signs_of_print_in_prose_are_prose() -> None:
     text = TASK.replace("Go", "|\n    – one： two\n    • three = four") + "description: – a： b // c\n"
     assert problems(text) == ()

@@ -30,6 +30,7 @@ from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.nodes import aliased_nodes
 from waza_language_server.syntax.tree import Tree, parse
 from waza_language_server.syntax.tried_edits import apply
+from waza_language_server.syntax.wrong_signs import has_odd_blank
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
@@ -237,6 +238,11 @@ def _pushed_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_
     """Yield the lines at the first fault, each at the columns of the lines around it, the nearest first."""
     number = lines.line_of(fault.span.start)
     around = _written_lines(text, lines, number)
+    place = lines.line_span(number)
+    begun = text[place.start : place.end]
+    if has_odd_blank(begun[: len(begun) - len(begun.lstrip())]):
+        # Its blanks are to blame, not their number.
+        return
     moves: list[tuple[int, bool, int, int]] = []
     for line in (number, *(other for other in around if abs(other - number) == 1)):
         column = _column(text, lines.line_span(line))

@@ -19,6 +19,7 @@ from waza_language_server.syntax.edits import insert_entry
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edits, Fix
 
+_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _SAMPLES = {"string": "TODO", "integer": "1", "number": "1", "boolean": "true", "array": "[]", "object": "{}"}
 
 
@@ -72,15 +73,23 @@ def exactly_one(subject: Subject, mapping: Node, keys: Sequence[str]) -> Problem
 def recommended_keys(
     subject: Subject, mapping: Node, shape: Shape, unknown: UnknownKeys
 ) -> Iterator[Problem]:
-    """Yield the keys that are better given, unless an unknown key was meant to be the one."""
+    """Yield the keys that are better given and are not, unless an unknown key was meant to be the one."""
     for advice in shape.recommended:
         if advice.unless and mapping.entry(advice.unless) is not None:
             continue
-        if mapping.entry(advice.key) is None and not unknown.standing_for(mapping, advice.key):
+        entry = mapping.entry(advice.key)
+        if entry is not None and _is_null(entry.value):
+            message = f"`{advice.key}` has no value: {advice.why.rstrip('.')}."
+            yield Problem("recommended-key", entry.key.span, message, advice.severity)
+        if entry is None and not unknown.standing_for(mapping, advice.key):
             message = f"`{advice.key}` is missing in {subject.name_of(mapping)}: {advice.why.rstrip('.')}."
             fixes = tuple(_insertions(subject, mapping, shape, (advice.key,)))
             span = subject.anchor_of_missing(mapping)
             yield Problem("recommended-key", span, message, advice.severity, fixes)
+
+
+def _is_null(node: Node) -> bool:
+    return node.kind == "scalar" and node.style == "plain" and node.value in _NULLS and node.green.tag is None
 
 
 def _insertions(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[str]) -> Iterator[Fix]:

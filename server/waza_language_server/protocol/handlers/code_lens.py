@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from waza_engine.steps import in_steps
 from waza_language_server.features.code_lens import (
     CodeLens,
+    begins_within,
     code_lenses_in_steps,
     lenses_around_in_steps,
     nothing_affected,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from waza_language_server.features.code_lens import Affected, Expected
     from waza_language_server.project.document import Document
     from waza_language_server.project.skill_file import SkillFile
+    from waza_language_server.protocol.own_requests import LensesInRangeParams
     from waza_language_server.protocol.server import WazaServer
     from waza_language_server.protocol.services.schedule import Answer
 
@@ -34,11 +36,21 @@ _MOST_LENSES = 3
 
 def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types.CodeLens]]:
     """Return the lenses of a document."""
+    return _lenses(ls, params.text_document.uri, None)
+
+
+def in_range(ls: WazaServer, params: LensesInRangeParams) -> Answer[list[types.CodeLens]]:
+    """Return the lenses of what begins in a range of a suite file; of a skill file all there are."""
+    return _lenses(ls, params.text_document.uri, params.range)
+
+
+def _lenses(ls: WazaServer, uri: str, place: types.Range | None) -> Answer[list[types.CodeLens]]:
     shown = ls.options.lens
 
     def find(document: Document) -> Steps[list[types.CodeLens]]:
         running = {run.target for run in ls.active_runs}
         convert = Converter(document, ls.session.encoding, ls.abilities)
+        within = None if place is None else convert.span(place)
         if not document.text.strip():
             if "newSuite" not in shown:
                 return []
@@ -53,9 +65,11 @@ def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types
             ls.options.run_with_command,
             _expected(ls),
             _affected(ls),
+            within,
         )
         if "testBed" in shown:
-            lenses = (*lenses, *(yield from _test_beds(ls, document)))
+            beds = yield from _test_beds(ls, document)
+            lenses = (*lenses, *(lens for lens in beds if begins_within(lens.span, within)))
         return (yield from in_steps(convert.code_lens(lens) for lens in lenses if lens.kind in shown))
 
     def find_of_skill(skill: SkillFile) -> Steps[list[types.CodeLens]]:
@@ -77,7 +91,7 @@ def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types
 
     if not shown.enabled:
         return []
-    return ls.diagnostics.answer(params.text_document.uri, find, find_of_skill)
+    return ls.diagnostics.answer(uri, find, find_of_skill)
 
 
 def lenses_around(ls: WazaServer, document: Document, span: Span) -> Steps[Sequence[CodeLens]]:
