@@ -1,5 +1,7 @@
 // What a person does and sees in the text editor of a VS Code page.
 
+import { setTimeout as sleep } from "node:timers/promises";
+
 /** Opens a file of the workspace by name, or by the end of its path, and waits until its text is drawn. */
 export async function openFile(page, name, expectedText) {
   const input = page.locator(".quick-input-widget input:not([type=checkbox])");
@@ -124,7 +126,7 @@ export async function command(page, title) {
 
 /** Reloads the window by its command, which keeps what is open; resolves when the new one is there. */
 export async function reloadWindow(page) {
-  const isOld = () => page.evaluate(() => window.isBeforeTheReload === true).catch(() => true); // on its way
+  const isOld = () => answered(page.evaluate(() => window.isBeforeTheReload === true).catch(() => true), true); // on its way
   await page.evaluate(() => {
     window.isBeforeTheReload = true;
   });
@@ -208,10 +210,15 @@ export async function hintsOn(page, lineText) {
 /** Waits until `condition` resolves to true; the error says what was waited for. */
 export async function waitUntil(page, what, condition, milliseconds = 60_000) {
   const deadline = Date.now() + milliseconds;
-  while (!(await condition())) {
+  while (!(await answered(condition(), false))) {
     if (Date.now() > deadline) throw new Error(`Waited ${milliseconds / 1000} s in vain for ${what}.`);
-    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    await answered(page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))), undefined);
   }
+}
+
+/** What the page says, or `otherwise` when it has said nothing for 10 seconds: one that is being left may never answer. */
+function answered(question, otherwise) {
+  return Promise.race([question, sleep(10_000, otherwise, { ref: false })]);
 }
 
 /**
@@ -225,7 +232,7 @@ export async function repeatUntil(page, what, action, happened) {
       return await waitUntil(page, what, happened, 5_000);
     } catch (error) {
       if (attempt === 8) throw error;
-      if (await happened()) return;
+        if (await answered(happened(), false)) return;
     }
   }
 }
