@@ -99,6 +99,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
                 if (suiteIdOf(id) === suiteIdOf(this.id)) {
                     this.record = "";
                     this.wanted = id === this.id ? recorded : ""; // one of a part of it may have begun later
+                    void this.draw(); // also where nobody looks: whoever comes back finds the end
                 }
                 this.refreshSoon();
             },
