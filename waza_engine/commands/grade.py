@@ -118,7 +118,7 @@ def _about_files(reports: Sequence[TaskReport]) -> str:
 
 def _kept(reports: Sequence[TaskReport], *, of_files: bool) -> str:
     kept = {
-        name
+        shown_grader(name)
         for report in reports
         for trial in report.task.trials
         for name, verdict in (trial.validations or {}).items()

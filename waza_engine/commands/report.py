@@ -19,6 +19,7 @@ from waza_engine.results.record import TrialOutcome, Validation
 from waza_engine.results.reports.words import impact_words, spending_words
 from waza_engine.results.task_conclusion import TaskConclusion
 from waza_engine.terminal import visible
+from waza_engine.vocabulary import shown_grader
 
 if TYPE_CHECKING:
     from waza_engine.runs.events.stream import RunEvent
@@ -167,7 +168,10 @@ class TextReport:
             seen.add(said)
             score = "" if verdict.status == "pending" else f"{verdict.score:.2f}"
             self._printer.line(
-                "    ", _mark(verdict), f" {where}{verdict.name}  {score}", feedback_part(verdict.feedback)
+                "    ",
+                _mark(verdict),
+                f" {where}{shown_grader(verdict.name)}  {score}",
+                feedback_part(verdict.feedback),
             )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from waza_engine.counting import counted
+from waza_engine.vocabulary import shown_grader
 
 if TYPE_CHECKING:
     from waza_engine.results.record import TrialOutcome
@@ -53,7 +54,9 @@ def _of_errored(task: TaskConclusion) -> Cause:
         return Cause("environment", f"{count} broke before an answer was graded: {_shown(broken[0].error)}.")
     errored = [grader for grader in task.graders if grader.verdict == "errored"]
     if errored:
-        return Cause("test", f"`{errored[0].name}` could not grade: {_shown(errored[0].feedback)}.")
+        return Cause(
+            "test", f"`{shown_grader(errored[0].name)}` could not grade: {_shown(errored[0].feedback)}."
+        )
     return Cause("not known", f"No answer was graded: {_shown(task.error) or 'the record says no more'}.")
 
 
@@ -66,7 +69,7 @@ def _of_failed(task: TaskConclusion) -> Cause:
     names = [grader.name for grader in task.graders if grader.verdict == "failed"]
     if not names:
         if broken is not None:
-            return Cause("test", f"`{broken.name}` could not grade: {_shown(broken.feedback)}.")
+            return Cause("test", f"`{shown_grader(broken.name)}` could not grade: {_shown(broken.feedback)}.")
         return Cause("not known", "No grader is recorded that says why.")
     if task.passed_trials:
         passed = f"{task.passed_trials} of {counted(task.ended_trials, 'trial')} passed the same test"
@@ -74,7 +77,9 @@ def _of_failed(task: TaskConclusion) -> Cause:
     alone = _contradicted(failed)
     if alone:
         where = f"in each of {counted(len(failed), 'trial')}, where all other graders pass"
-        return Cause("not known", f"Only `{alone}` fails, {where}: it is the answer or this grader.")
+        return Cause(
+            "not known", f"Only `{shown_grader(alone)}` fails, {where}: it is the answer or this grader."
+        )
     return Cause("skill", f"The answer was found wrong by {_listed(names)}, and nothing contradicts that.")
 
 
@@ -98,7 +103,7 @@ def _session_error(trial: TrialOutcome) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(f"`{name}`" for name in names[:3])
+    shown = ", ".join(f"`{shown_grader(name)}`" for name in names[:3])
     return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"
 
 

@@ -104,8 +104,8 @@ def _refuse_move(project: Project, old: Path, new: Path, *, renames_files: bool)
     kind = "file" if old.name.endswith(AGENT_SUFFIX) else "folder"
     if not renames_files:
         raise RenameError(
-            f"The {kind} {_shown(project, old)} has to be renamed with the skill, which this editor lets "
-            f"nobody else do; rename the {kind} first, then the skill."
+            f"The {kind} {_shown(project, old)} has to be renamed with the skill, and this editor lets no "
+            f"server rename files; rename the {kind} first, then the skill."
         )
     taken = {each.casefold() for each in project.names(old.parent)} - {old.name.casefold()}
     if new.name.casefold() in taken:

@@ -146,5 +146,15 @@ def test_why_a_task_does_not_pass_is_told(tmp_path: Path) -> None:
     assert "0 of 2 tasks passed, 1 failed, 1 in error" in found.stdout
 
 
+def test_what_a_task_expects_is_told_as_it_is_written(tmp_path: Path) -> None:
+    expected = "expected: {output_contains: [hello, gone]}\n"
+    suite = write_suite(tmp_path, {"a": task("a", expected)}, graders=GREETS)
+    told = [engine(*words, suite).stdout for words in (("run",), ("run",), ("report",), ("grade",))]
+    told.append(engine("bisect", suite, "a").stdout)
+    assert [
+        ("expected.output_contains" in text, " _output" in text, "`_output" in text) for text in told
+    ] == [(True, False, False)] * len(told)
+
+
 def test_json_is_the_document_in_todays_layout(record: Path) -> None:
     assert json.loads(engine("report", record, "--format", "json").stdout) == json.loads(record.read_text())

@@ -195,7 +195,7 @@ def test_a_name_that_would_leave_something_wrong_is_refused(
 def test_a_client_that_renames_no_folders_is_told_what_to_do_first(tmp_path: Path) -> None:
     files = {"eval.yaml": AT_SKILL, "skills/deployer/SKILL.md": SKILL}
     opened = open_at_cursor(tmp_path, files, "eval")
-    with pytest.raises(RenameError, match=r"folder skills/deployer has to be renamed .* the folder first"):
+    with pytest.raises(RenameError, match=r"lets no server rename files; rename the folder first"):
         renamed(opened, renames_files=False)
 
 
