@@ -66,7 +66,7 @@ for wrong in (lambda: types.Position(-1, 2), lambda: types.Position(1), lambda: 
     try:
         wrong()
     except (TypeError, ValueError) as error:
-        print(error)
+        print(str(error).partition(". Did you mean")[0])
 at.line = -1
 """
     done = subprocess.run(
