@@ -54,6 +54,7 @@ async function scenario(page) {
   await step("at the end it says how the run went, in the status bar and with what can be done", async () => {
     await page.locator(".statusbar-item", { hasText: /greeter: 1 of 2 tasks passed, 1 failed/ }).waitFor();
     const told = page.locator(".notification-toast", { hasText: "greeter: 1 of 2 tasks passed, 1 failed" }).first();
+    await editor.waitUntil(page, "the row of the suite to say so, too", async () => /1 of 2 tasks passed, 1 failed/u.test(await row("greeter").innerText()));
     for (const title of ["Show Failures", "Re-run Failed"]) await told.locator("a.monaco-button", { hasText: title }).waitFor();
   });
 

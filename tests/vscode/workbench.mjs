@@ -39,7 +39,7 @@ const BROWSER_ARGUMENTS = [
 ];
 
 /**
- * Opens `workspace` in a window of `width` x `height` pixels.
+ * Opens `workspace`, a folder or a `.code-workspace` file with several, in a window of `width` x `height` pixels.
  *
  * @param tools what install.mjs returns
  * @param run an empty folder: home of the user, settings, logs; every process started here has it as HOME
@@ -75,7 +75,8 @@ export async function openWorkbench({ tools, run, workspace, vsix, machineSettin
     const page = await browser.newPage({ viewport: { width, height } });
     page.setDefaultTimeout(60_000); // a busy machine draws late
     page.on("console", (message) => messages.push(`${message.type()}: ${message.text()}`));
-    await page.goto(`${address}/?folder=${encodeURIComponent(workspace)}`);
+    const kind = workspace.endsWith(".code-workspace") ? "workspace" : "folder";
+    await page.goto(`${address}/?${kind}=${encodeURIComponent(workspace)}`);
     await page.locator(".monaco-workbench .part.statusbar").waitFor({ timeout: 60_000 });
     return { page, logs, close };
   } catch (error) {

@@ -1,0 +1,261 @@
+// Several folders, runs and windows at once, in a real VS Code: each is told by what is its own, and what is cut off says so.
+//
+//   node several.mjs --python FILE --vsix FILE --artifacts FOLDER
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import * as editor from "./editor.mjs";
+import { play, step } from "./scenario.mjs";
+import { processesOf } from "./workbench.mjs";
+
+const { values: options } = parseArgs({ options: { python: { type: "string" }, vsix: { type: "string" }, artifacts: { type: "string" } } });
+const artifacts = path.resolve(options.artifacts);
+const SUITE = "evals/greeter";
+const ENGINE = ["waza_engine", "serve"];
+
+// Two folders with the same names in them; a run of the second task goes on until its gate is opened.
+for (const [folder, wanted, settings] of [["alpha", "hello", { "waza.run.trials": 2 }], ["beta", "farewell", {}]]) {
+  write(`${folder}/.vscode/settings.json`, JSON.stringify(settings));
+  const config = "config: {trials_per_task: 1, timeout_seconds: 600, executor: mock, model: none}\n";
+  const graders = `graders:\n  - type: text\n    name: speaks\n    config:\n      contains:\n        - ${wanted}\n`;
+  write(`${folder}/${SUITE}/eval.yaml`, `# of ${folder}\nname: greeter\nskill: greeter\n${config}tasks:\n  - tasks/*.yaml\n${graders}`);
+  write(`${folder}/${SUITE}/tasks/fast.yaml`, `# of ${folder}\nid: fast\nname: Greets at once\ninputs:\n  prompt: Say hello\n`);
+  const script = `"import os, pathlib, time; g = pathlib.Path(os.environ['GATES'], '${folder}'); g.with_suffix('.reached').touch()\\nwhile not g.exists(): time.sleep(0.05)"`;
+  const waits = `graders:\n  - type: program\n    name: waits\n    config:\n      command: ${path.resolve(options.python)}\n      timeout: 500\n      args:\n        - -c\n        - ${script}\n`;
+  write(`${folder}/${SUITE}/tasks/slow.yaml`, `id: slow\nname: Greets late\ninputs:\n  prompt: Say hello\n${waits}`);
+}
+write("both.code-workspace", JSON.stringify({ folders: [{ path: "alpha" }, { path: "beta" }], settings: { "waza.live.enable": "off" } }));
+const gates = path.join(artifacts, "gates");
+fs.mkdirSync(gates);
+open("alpha");
+open("beta");
+
+await play(scenario, { ...options, workspace: path.join(artifacts, "both.code-workspace"), environment: { GATES: gates } });
+
+async function scenario(page) {
+  const lens = (title) => page.locator(".codelens-decoration a", { hasText: title }).first();
+  const bar = (words) => page.locator(".statusbar-item", { hasText: words }).first();
+  const show = (folder, file = "eval.yaml") => editor.openFile(page, path.join(artifacts, folder, SUITE, file), `# of ${folder}`);
+  const atTop = async (folder, title) => {
+    await page.mouse.move(640, 700); // what pops up over a tab would lie over the text
+    await show(folder); // it has the keys then
+    await page.keyboard.press("Control+Home");
+    await lens(title).waitFor();
+  };
+  const rows = page.locator(".test-explorer .monaco-list-row");
+  // The rows stand in the order of the tree: the suite of alpha with its tasks, then that of beta.
+  const row = (folder, text) => rows.filter({ hasText: text }).nth(folder === "alpha" ? 0 : 1);
+  const states = async (folder, text) => row(folder, text).locator(".computed-state").evaluateAll((icons) => icons.map(({ className }) => className).join());
+  const state = (folder, text, name) => editor.waitUntil(page, `"${text}" of ${folder} to be ${name}`, async () => (await states(folder, text)).includes(`codicon-testing-${name}-icon`));
+  const begin = async (folder) => {
+    shut(folder);
+    await atTop(folder, "Run suite");
+    await editor.clickLens(page, "Run suite", "the run to reach its gate", () => fs.existsSync(reached(folder)));
+  };
+  const frame = page.frameLocator("iframe.webview.ready").last().frameLocator("iframe#active-frame");
+  const notice = (words) => frame.locator(".notice", { hasText: words });
+  const showPage = () => page.locator(".tab", { hasText: "result" }).first().click();
+
+  await step("two folders with the same names have a suite each in the tree", async () => {
+    await atTop("alpha", "Run suite");
+    await editor.command(page, "Testing: Focus on Test Explorer View");
+    const expand = async () => {
+      for (const folder of ["alpha", "beta"]) {
+        await row(folder, "greeter").click();
+        await page.keyboard.press("ArrowRight");
+      }
+    };
+    await editor.repeatUntil(page, "the tasks of both suites", expand, async () => (await rows.filter({ hasText: "Greets late" }).count()) === 2);
+    for (const folder of ["alpha", "beta"]) assert.match(await row(folder, "greeter").innerText(), new RegExp(folder, "u"));
+    await editor.recordNotifications(page);
+  });
+
+  await step("running all tells each folder by its own results, with its own settings", async () => {
+    await editor.command(page, "Test: Run All Tests");
+    for (const text of ["Greets at once", "Greets late"]) {
+      await state("alpha", text, "passed");
+      await state("beta", text, "failed");
+    }
+    assert.deepEqual(trials("alpha"), { fast: 2, slow: 2 });
+    assert.deepEqual(trials("beta"), { fast: 1, slow: 1 });
+    await bar(/beta › greeter: 0 of 2 tasks passed, 2 failed/u).waitFor();
+  });
+
+  await step("marks and badges, too", async () => {
+    const hasBadge = () => page.locator(".tab.active .monaco-icon-label").evaluateAll((labels) => labels.some((label) => getComputedStyle(label, "::after").content.includes("✗")));
+    for (const [folder, said] of [["beta", "✗"], ["alpha", "✓"]]) {
+      await atTop(folder, "Run suite");
+      await marked(page, said);
+      await editor.waitUntil(page, `the badge of ${folder}`, async () => (await hasBadge()) === (folder === "beta"));
+    }
+    await page.screenshot({ path: path.join(artifacts, "folders.png") });
+  });
+
+  await step("a result page that is open while its suite runs says whose it is", async () => {
+    await begin("alpha");
+    await editor.command(page, "Waza: Open Result");
+    await frame.locator("h1", { hasText: "goes on" }).waitFor();
+    await frame.locator("h2", { hasText: "Greets at once: passed" }).waitFor();
+  });
+
+  await step("a run of a task beside it is concluded by its own record", async () => {
+    await show("alpha", "tasks/fast.yaml");
+    const before = results("alpha").length;
+    await editor.clickLens(page, "Run task", "the result of the task", () => results("alpha").length > before);
+    await bar(/alpha › greeter › fast: 1 of 1 task passed/u).waitFor();
+    await bar(/alpha › greeter .*slow/u).waitFor(); // the other one goes on
+    await atTop("alpha", "Cancel");
+    await editor.waitUntil(page, "its task to be shown as going on", async () => /loading|queued/u.test(await states("alpha", "Greets late")));
+    await page.screenshot({ path: path.join(artifacts, "beside.png") });
+  });
+
+  await step("the same again is not run twice, and says so", async () => {
+    await editor.command(page, "Waza: Run Suite");
+    await editor.waitUntil(page, "the message", async () => (await editor.notificationsSeen(page)).some((text) => text.includes("alpha › greeter runs already")));
+  });
+
+  await step("another one of it that is cancelled leaves the first alone", async () => {
+    await editor.openFile(page, path.join(artifacts, "alpha", SUITE, "tasks/slow.yaml"), "id: slow");
+    const marker = reached("alpha");
+    fs.rmSync(marker);
+    await editor.clickLens(page, "Run task", "the second run to reach the gate", () => fs.existsSync(marker));
+    await editor.clickLens(page, "Cancel", "it to be interrupted", () => bar(/alpha › greeter › slow: .*interrupted/u).isVisible());
+    await atTop("alpha", "Cancel"); // of the suite
+  });
+
+  await step("at its end the open page shows the end of the run", async () => {
+    await showPage();
+    open("alpha");
+    await bar(/alpha › greeter: 2 of 2 tasks passed/u).waitFor();
+    await frame.locator("h1", { hasText: "passed" }).waitFor();
+    await frame.locator("h2", { hasText: "Greets late: passed" }).waitFor();
+    await state("alpha", "Greets late", "passed");
+    assert.ok(!(await editor.notificationsSeen(page)).some((text) => /engine stopped|Pending response/u.test(text)));
+  });
+
+  await step("the marks of another window on the same folders follow by watching the results", async () => {
+    const context = await page.context().browser().newContext({ viewport: page.viewportSize() });
+    const other = await context.newPage();
+    await other.goto(page.url());
+    await other.locator(".monaco-workbench .part.statusbar").waitFor();
+    await editor.openFile(other, path.join(artifacts, "beta", SUITE, "eval.yaml"), "# of beta");
+    await marked(other, "✗"); // what the first window has run
+    const suite = path.join(artifacts, "beta", SUITE, "eval.yaml");
+    fs.writeFileSync(suite, fs.readFileSync(suite, "utf8").replace("farewell", "hello"));
+    const before = results("beta").length;
+    await atTop("beta", "Run suite");
+    await editor.waitForLine(page, "- hello");
+    await editor.clickLens(page, "Run suite", "the run of the first window to end", () => results("beta").length > before);
+    await marked(other, "✓");
+    await context.close();
+  });
+
+  await step("graded again, it says that the marks tell that", async () => {
+    await atTop("alpha", "Re-grade");
+    await editor.clickLens(page, "Re-grade", "the verdict of now", async () => (await editor.hintsOn(page, "name: speaks")).some((hint) => hint.startsWith("↻")));
+    await showPage();
+    await notice("Graded again since").waitFor();
+  });
+
+  await step("results that are deleted while it is open are said to be gone, and their marks go", async () => {
+    for (const file of results("alpha")) fs.rmSync(file);
+    await notice("gone").waitFor();
+    await atTop("alpha", "Run suite");
+    await editor.waitUntil(page, "the marks to go", async () => (await editor.hintsOn(page, "name: speaks")).length === 0);
+  });
+
+  const cutOff = async (words, said) => {
+    await begin("alpha");
+    await editor.waitUntil(page, "the first task to be kept", () => kept("alpha") > 0);
+    const [pids, engines] = [pidsOf(words), pidsOf(ENGINE)];
+    assert.ok(pids.length > 0);
+    for (const pid of pids) process.kill(pid, "SIGKILL");
+    await bar(said).waitFor();
+    await editor.waitUntil(page, "the engine to go", () => engines.every((pid) => !pidsOf(ENGINE).includes(pid)));
+    await state("alpha", "Greets late", "error");
+    await state("alpha", "Greets at once", "passed");
+    await atTop("alpha", "Run suite");
+    await marked(page, "✓"); // what was finished
+  };
+
+  await step("a killed engine ends its run everywhere as interrupted, with what was finished", async () => {
+    await cutOff(ENGINE, /alpha › greeter: the run was interrupted: the engine stopped unexpectedly/u);
+    await showPage();
+    await frame.locator("h1", { hasText: "interrupted" }).waitFor();
+    await page.screenshot({ path: path.join(artifacts, "killed.png") });
+  });
+
+  await step("so does a killed server, which starts again", async () => {
+    await cutOff(["waza_language_server", "--stdio"], /alpha › greeter: the run was interrupted: the language server stopped/u);
+    const said = await editor.notificationsSeen(page);
+    assert.ok(!said.some((text) => /connection|Pending response/iu.test(text)), said.join("\n"));
+    open("alpha");
+    const before = results("alpha").length;
+    await editor.clickLens(page, "Run suite", "the next run to end", () => results("alpha").length > before);
+    await state("alpha", "Greets late", "passed");
+  });
+}
+
+/** Waits until the hint of the suite's grader begins like that. */
+async function marked(page, sign) {
+  await editor.waitUntil(page, `${sign} at the grader`, async () => (await editor.hintsOn(page, "name: speaks")).some((hint) => hint.startsWith(sign)));
+}
+
+function pidsOf(words) {
+  return processesOf(path.join(artifacts, "home"))
+    .map(Number)
+    .filter((pid) => {
+      const command = readIfThere(`/proc/${pid}/cmdline`);
+      return words.every((word) => command.includes(word));
+    });
+}
+
+function readIfThere(file) {
+  try {
+    return fs.readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function reached(folder) {
+  return path.join(gates, `${folder}.reached`);
+}
+
+function open(folder) {
+  fs.writeFileSync(path.join(gates, folder), "");
+}
+
+function shut(folder) {
+  fs.rmSync(path.join(gates, folder), { force: true });
+  fs.rmSync(reached(folder), { force: true });
+}
+
+/** The result files of a folder, the newest last. */
+function results(folder) {
+  const directory = path.join(artifacts, folder, SUITE, ".waza", "results");
+  const names = fs.existsSync(directory) ? fs.readdirSync(directory).filter((name) => name.endsWith(".json")) : [];
+  return names.map((name) => path.join(directory, name)).sort((one, other) => fs.statSync(one).mtimeMs - fs.statSync(other).mtimeMs);
+}
+
+/** How many tasks are finished in the run of a folder that goes on: its journal has a line of each behind its first one. */
+function kept(folder) {
+  const directory = path.join(artifacts, folder, SUITE, ".waza", "results");
+  const journals = fs.readdirSync(directory).filter((name) => name.endsWith(".partial.jsonl"));
+  const lines = journals.map((name) => readIfThere(path.join(directory, name)).split("\n").filter(Boolean).length - 1);
+  return Math.max(0, ...lines);
+}
+
+/** How many trials each task of the newest run of a folder had. */
+function trials(folder) {
+  const { tasks } = JSON.parse(fs.readFileSync(results(folder).at(-1), "utf8"));
+  return Object.fromEntries(tasks.map((task) => [task.test_id, task.runs.length]));
+}
+
+function write(name, text) {
+  const file = path.join(artifacts, name);
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.writeFileSync(file, text);
+}
