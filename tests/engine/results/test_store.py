@@ -5,9 +5,11 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.engine.suites import GREETS, run, task, write_suite
@@ -220,14 +222,19 @@ def test_a_dead_run_lists_every_planned_task_and_says_that_it_was_interrupted(
     assert not {"planned", "process"} & document.keys()
 
 
-def dead_run(suite: Path, tasks: list[TaskOutcome], planned: dict[str, str] | None = None) -> ResultStore:
-    """Leave the journal of a process that was killed after these tasks."""
+def dead_run(
+    suite: Path,
+    tasks: list[TaskOutcome],
+    planned: dict[str, str] | None = None,
+    writer: tuple[int, float] = (2**22 + 1, 0),
+) -> ResultStore:
+    """Leave the journal of a process, by its number and start, that was killed after these tasks."""
     store = ResultStore(suite, header(), planned)
     store.open()
     for done in tasks:
         store.add(done)
     lines = store.journal_path.read_bytes().splitlines()
-    first = json.loads(lines[0]) | {"process": {"pid": 2**22 + 1, "started": 0}}
+    first = json.loads(lines[0]) | {"process": {"pid": writer[0], "started": writer[1]}}
     store.journal_path.write_bytes(b"\n".join([json.dumps(first).encode(), *lines[1:], b""]))
     return store
 
@@ -243,6 +250,19 @@ def test_a_page_tells_a_run_that_goes_on_from_one_that_was_killed(tmp_path: Path
     killed = recorded_page(dead.journal_path, None)
     assert (killed["goes_on"], killed["markdown"].splitlines()[0]) == (False, "# `suite`: interrupted")
     assert "\n- the run was interrupted; what was finished is kept\n" in killed["markdown"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a killed process is gone there")
+def test_a_killed_process_that_nobody_has_looked_after_goes_on_no_more(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as writer:
+        started = psutil.Process(writer.pid).create_time()
+        store = dead_run(tmp_path, [TaskOutcome("a", "A", "passed")], writer=(writer.pid, started))
+        assert recorded_page(store.journal_path, None)["goes_on"]
+        writer.kill()
+        while psutil.Process(writer.pid).status() != psutil.STATUS_ZOMBIE:
+            time.sleep(0.01)
+        assert not recorded_page(store.journal_path, None)["goes_on"]
+        assert recover_journals(tmp_path) == [store.path]
 
 
 def test_the_journal_of_a_living_process_is_left_alone(tmp_path: Path) -> None:

@@ -37,7 +37,10 @@ def goes_on(journal: Block) -> bool:
         return False
     owner = cast("Mapping[str, Any]", process)
     try:
-        return abs(psutil.Process(int(owner["pid"])).create_time() - float(owner["started"])) < 2
+        writer = psutil.Process(int(owner["pid"]))
+        # One that was killed keeps its number until the process that started it looks, which may be never.
+        is_it = abs(writer.create_time() - float(owner["started"])) < 2
+        return is_it and writer.status() != psutil.STATUS_ZOMBIE
     except (psutil.Error, KeyError, ValueError, TypeError):
         return False
 
