@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
@@ -13,6 +14,7 @@ import psutil
 import pytest
 
 from tests.patience import ON_A_BUSY_MACHINE, has_ended
+from waza_language_server.engine.process import EngineProcess
 from waza_language_server.engine.runs import Event, Run, RunOutcome, RunProgress, Runs
 from waza_language_server.project.runnable_id import RunnableId
 
@@ -98,6 +100,24 @@ async def test_an_engine_that_dies_with_its_answer_ends_its_run(runs: Runs) -> N
 async def test_the_run_after_a_dead_engine_starts_a_new_one(runs: Runs) -> None:
     await runs.run(suite("dies"), ignore)
     assert (await runs.run(suite("completes"), ignore)).status == "completed"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="open files are counted by descriptors")
+async def test_engines_that_have_ended_leave_nothing_open_and_no_garbage(runs: Runs) -> None:
+    waits = asyncio.create_task(runs.run(suite("waits"), ignore))
+    await until(lambda: runs.active and runs.active[0].run_id)
+    gc.collect()
+    gc.disable()  # as in the server
+    try:
+        before = psutil.Process().num_fds()
+        for _ in range(3):
+            await runs.run(suite("completes"), ignore)
+        await until(lambda: psutil.Process().num_fds() <= before)
+        await until(lambda: sum(isinstance(each, EngineProcess) for each in gc.get_objects()) == 1)
+    finally:
+        gc.enable()
+    await runs.cancel(runs.active[0])
+    await waits
 
 
 async def test_runs_at_the_same_time_have_an_engine_each_and_a_killed_one_ends_its_own(runs: Runs) -> None:

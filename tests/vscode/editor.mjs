@@ -232,7 +232,7 @@ export async function repeatUntil(page, what, action, happened) {
       return await waitUntil(page, what, happened, 5_000);
     } catch (error) {
       if (attempt === 8) throw error;
-        if (await answered(happened(), false)) return;
+      if (await answered(happened(), false)) return;
     }
   }
 }

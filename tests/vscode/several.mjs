@@ -138,6 +138,7 @@ async function scenario(page) {
   await step("the marks of another window on the same folders follow by watching the results", async () => {
     const context = await page.context().browser().newContext({ viewport: page.viewportSize() });
     const other = await context.newPage();
+    other.setDefaultTimeout(60_000);
     await other.goto(page.url());
     await other.locator(".monaco-workbench .part.statusbar").waitFor();
     await editor.openFile(other, path.join(artifacts, "beta", SUITE, "eval.yaml"), "# of beta");

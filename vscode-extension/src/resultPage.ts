@@ -1,7 +1,7 @@
 /** The last run of a suite or a task as a page: the server tells it, VS Code's Markdown renders it, buttons lead on. */
 
 import * as vscode from "vscode";
-import type { LanguageClient } from "vscode-languageclient/node";
+import { ErrorCodes, type LanguageClient, ResponseError } from "vscode-languageclient/node";
 import { type AnsweredTask, escaped, PAGE_COMMANDS, resultHtml, type TrialWorkspace } from "./resultHtml";
 import { suiteIdOf, suiteOf } from "./runnables";
 import { titleInWorkspace } from "./runTitles";
@@ -27,6 +27,8 @@ const GRADED_AGAIN = "Graded again since: the marks in the files tell that, and 
 /** How the file of a run ends that has not ended. */
 const JOURNAL_SUFFIX = ".partial.jsonl";
 const REDRAW_AFTER_MILLISECONDS = 300;
+/** How soon a page of a run that goes on looks again: of one that was begun elsewhere nobody tells the end. */
+const LOOK_AGAIN_AFTER_MILLISECONDS = 3_000;
 
 /** What the page shows, kept by the window: without a script a page cannot keep it itself. */
 interface Shown {
@@ -52,6 +54,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
     /** Something has changed while nobody could see the page. */
     private outdated = false;
     private redrawing: NodeJS.Timeout | undefined;
+    private lookingAgain: NodeJS.Timeout | undefined;
     private drawings = 0;
 
     /** @param connect starts the server unless it runs */
@@ -124,6 +127,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
 
     dispose(): void {
         clearTimeout(this.redrawing);
+        clearTimeout(this.lookingAgain);
         this.registration.dispose(); // the page stays where it is: the window restores it when it opens again
     }
 
@@ -159,9 +163,11 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
         }
         this.outdated = false;
         this.drawings += 1;
-        const turn = this.drawings;
-        const gone = await missing({ id, record: this.record });
+        const [turn, before] = [this.drawings, this.record];
+        clearTimeout(this.lookingAgain);
         const { markdown, resultsFile: record, goesOn, regraded, ...found } = await this.read(id);
+        // Behind the reading: what goes meanwhile would be taken for the run before it.
+        const gone = await missing({ id, record: before });
         const rendered = await render(markdown);
         if (this.panel !== panel || this.drawings !== turn) {
             return; // closed, or drawn anew meanwhile
@@ -174,8 +180,13 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
             this.html = panel.webview.html = html; // the same again would scroll to its beginning
         }
         if (record !== "") {
-            this.record = gone === "" ? record : this.record; // that it is gone is said until something else is asked for
+            this.record = gone === "" ? record : before; // that it is gone is said until something else is asked for
             await this.memory.update(KEY, { id, record: this.record } satisfies Shown);
+        }
+        if (goesOn) {
+            this.lookingAgain = setTimeout(() => {
+                this.refreshSoon();
+            }, LOOK_AGAIN_AFTER_MILLISECONDS);
         }
     }
 
@@ -195,11 +206,14 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
 
     /** The page of the run that has just ended, or of the newest one. */
     private async pageOf(client: LanguageClient, id: string): Promise<ResultDocument> {
-        if (this.wanted !== "") {
+        const asked = this.wanted;
+        if (asked !== "") {
             try {
-                return await client.sendRequest<ResultDocument>("waza/resultDocument", { id, record: this.wanted });
-            } catch {
-                this.wanted = ""; // it is gone
+                return await client.sendRequest<ResultDocument>("waza/resultDocument", { id, record: asked });
+            } catch (error) {
+                if (this.wanted === asked && error instanceof ResponseError && error.code === ErrorCodes.InvalidParams) {
+                    this.wanted = ""; // it is gone
+                }
             }
         }
         return client.sendRequest<ResultDocument>("waza/resultDocument", { id });

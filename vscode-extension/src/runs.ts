@@ -195,7 +195,9 @@ export class Runs {
             void vscode.window.showErrorMessage(plain(problem));
             return undefined;
         } finally {
-            this.regrading.delete(id);
+            if (this.regrading.get(id) === view) {
+                this.regrading.delete(id); // the same that was begun later goes on
+            }
             view.end(problem);
             this.regraded.fire(id);
         }

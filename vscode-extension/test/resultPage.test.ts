@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, mock, test } from "node:test";
 import { Uri, type Memento } from "vscode";
-import type { LanguageClient } from "vscode-languageclient/node";
+import { ErrorCodes, type LanguageClient, ResponseError } from "vscode-languageclient/node";
 import { ResultPage } from "../src/resultPage";
 import { files, panel } from "./fake/vscode";
 
@@ -17,7 +17,7 @@ const server = {
         if (record === undefined) {
             return Promise.resolve(answer);
         }
-        return files.has(record) ? Promise.resolve({ ...answer, markdown: `of ${record}`, resultsFile: record }) : Promise.reject(new Error("no recorded run"));
+        return files.has(record) ? Promise.resolve({ ...answer, markdown: `of ${record}`, resultsFile: record }) : Promise.reject(new ResponseError(ErrorCodes.InvalidParams, "no recorded run"));
     },
 } as unknown as LanguageClient;
 const memory = { get: () => undefined, update: () => Promise.resolve(), keys: () => [] } as unknown as Memento;

@@ -33,7 +33,8 @@ void test("a failed check is told at its own line, at the grader of its task", (
     const [grader, whole] = told("suite", graded(1, false, failures), closed("failed", 1), concluded("failed", "not passed: short"));
     assert.deepEqual([grader?.item, grader?.verdict], [`${task}::short`, "failed"]);
     assert.deepEqual(grader?.messages, [{ text: "`len(output) < 3` is false", location: rule }]);
-    assert.deepEqual([whole?.item, whole?.verdict, whole?.messages?.[0]?.text], [task, "failed", "not passed: short"]);
+    const why = "not passed: short\nshort: not fine";
+    assert.deepEqual([whole?.item, whole?.verdict, whole?.messages?.[0]?.text], [task, "failed", why]);
 });
 
 void test("the verdict is the conclusion's, whatever trials said before", () => {

@@ -147,14 +147,9 @@ class EngineProcess:
     def _read_messages(self, child: Popen[bytes]) -> None:
         assert child.stdout is not None
         try:
-            for line in _lines(child.stdout):
-                try:
-                    message = json.loads(line)
-                except (ValueError, RecursionError):
-                    log.warning("The engine wrote a line that is no message: %.200r", line)
-                    continue
-                if isinstance(message, dict):
-                    self._in_loop(self._consume, cast("Params", message))
+            with child.stdout as pipe:
+                for line in _lines(pipe):
+                    self._read(line)
         except (OSError, ValueError) as error:
             log.warning("The engine's output could not be read: %s", error)
         # An engine that says nothing any more has ended or is of no use.
@@ -163,10 +158,19 @@ class EngineProcess:
         except TimeoutExpired:
             end_process_tree(child.pid)
 
+    def _read(self, line: bytes) -> None:
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            log.warning("The engine wrote a line that is no message: %.200r", line)
+            return
+        if isinstance(message, dict):
+            self._in_loop(self._consume, cast("Params", message))
+
     def _read_stderr(self, child: Popen[bytes]) -> None:
         assert child.stderr is not None
-        with contextlib.suppress(OSError, ValueError):
-            for line in _lines(child.stderr):
+        with contextlib.suppress(OSError, ValueError), child.stderr as pipe:
+            for line in _lines(pipe):
                 text = line.decode("utf-8", "replace").rstrip()
                 self._stderr_tail.append(text)
                 log.info("engine: %s", text)
@@ -194,6 +198,8 @@ class EngineProcess:
             if not answer.done():
                 answer.set_exception(EngineError(reason))
         self._gone.set()
+        # It knows who hears, who knows this: nobody would come for the two of them (`gc` is off).
+        self._endpoint = Endpoint({}, _say_nothing)
         self._on_exit(self, reason)
 
     def _consume(self, message: Params) -> None:
@@ -221,6 +227,10 @@ class EngineProcess:
         if "nknown option" in "".join(self._stderr_tail):
             return f"{self.interpreter} is older than Python 3.11; choose another interpreter."
         return f"The engine stopped unexpectedly (exit code {code}){f': {last}' if last else ''}."
+
+
+def _say_nothing(_message: Params) -> None:
+    """Stand for the way to an engine that is gone."""
 
 
 def _thread(work: Callable[..., None], *arguments: Any) -> threading.Thread:

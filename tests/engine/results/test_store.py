@@ -15,7 +15,7 @@ import pytest
 from tests.engine.suites import GREETS, run, task, write_suite
 from waza_engine.commands.result_page import recorded_page
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.places import results_directory
+from waza_engine.results.places import results_directory, workspace_prefix
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.record import RunHeader, TaskOutcome, TrialOutcome, Validation
 from waza_engine.results.writing.recovery import recover_journals
@@ -253,7 +253,9 @@ def test_a_page_tells_a_run_that_goes_on_from_one_that_was_killed(tmp_path: Path
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a killed process is gone there")
-def test_a_killed_process_that_nobody_has_looked_after_goes_on_no_more(tmp_path: Path) -> None:
+def test_a_killed_process_that_nobody_has_looked_after_goes_on_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as writer:
         started = psutil.Process(writer.pid).create_time()
         store = dead_run(tmp_path, [TaskOutcome("a", "A", "passed")], writer=(writer.pid, started))
@@ -262,7 +264,11 @@ def test_a_killed_process_that_nobody_has_looked_after_goes_on_no_more(tmp_path:
         while psutil.Process(writer.pid).status() != psutil.STATUS_ZOMBIE:
             time.sleep(0.01)
         assert not recorded_page(store.journal_path, None)["goes_on"]
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+        workspace = tmp_path / f"{workspace_prefix(writer.pid)}a"
+        workspace.mkdir()
         assert recover_journals(tmp_path) == [store.path]
+        assert not workspace.exists()
 
 
 def test_the_journal_of_a_living_process_is_left_alone(tmp_path: Path) -> None:

@@ -45,6 +45,16 @@ def test_a_suite_whose_last_run_was_whole_comes_to_what_that_concluded() -> None
 
 
 @pytest.mark.parametrize(
+    ("status", "verdict"), [("failed", "failed"), ("completed", "passed"), ("", "passed")]
+)
+def test_what_another_make_has_against_its_run_counts_whatever_its_tasks_say(
+    status: str, verdict: str
+) -> None:
+    whole = recorded("passed", "passed", status=status)
+    assert conclude_suite(replace(whole, whole=whole)).verdict == verdict
+
+
+@pytest.mark.parametrize(
     ("newest", "verdict", "reasons"),
     [
         (("passed", "passed"), "passed", ()),

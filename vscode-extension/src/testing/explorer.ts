@@ -138,7 +138,9 @@ export class TestExplorer implements vscode.Disposable {
                 }
                 this.chosen.set(each.id, test);
                 await this.runs.run(client, { ...each, options }, token);
-                this.chosen.delete(each.id);
+                if (this.chosen.get(each.id) === test) {
+                    this.chosen.delete(each.id);
+                }
             }
         } finally {
             test.end();

@@ -176,17 +176,23 @@ export class RunReports {
         }
         const { graded } = this.state(task);
         const reports: Report[] = [];
+        const failing: string[] = [];
         for (const concluded of event.conclusion?.graders ?? []) {
             const own = graded.filter((each) => each.event.grader === concluded.name).map((each) => each.event);
             const telling = own.find((each) => saidBy(each) === concluded.verdict) ?? own[0];
             if (telling !== undefined) {
                 reports.push(ended(telling, verdictOf(concluded.verdict), failuresOf(telling), telling.item));
+                if (telling.message && ["failed", "errored"].includes(concluded.verdict)) {
+                    failing.push(`${graderOf(telling)}: ${telling.message}`);
+                }
             }
         }
         if (this.target.kind !== "grader") {
             const verdict = verdictOf(event.conclusion?.verdict ?? event.kind);
             const reason = event.conclusion?.reason ?? event.message ?? "";
-            reports.push(ended(event, verdict, reason ? [{ text: reason, location: event.location }] : [], task));
+            // The first failure that one walks to is that of the task: it says why, too.
+            const text = [reason, ...failing].join("\n");
+            reports.push(ended(event, verdict, reason ? [{ text, location: event.location }] : [], task));
         }
         return reports;
     }

@@ -37,6 +37,7 @@ export class TestRunView implements RunView {
             this.run.appendOutput(lines(report.text ?? ""), undefined, item);
         } else if (item !== undefined) {
             if (report.kind === "enqueued") {
+                this.tree.forgetTrials(item);
                 this.run.enqueued(item);
             } else if (report.kind === "started") {
                 this.run.started(item);

@@ -42,7 +42,7 @@ export class TestTree {
         const found = await client.sendRequest<TreeItem[]>("waza/tests", { parent: parent?.id ?? null });
         const children = parent?.children ?? this.controller.items;
         const kept = found.map((item) => this.filled(client, item));
-        // Trials of the last run stay until the next one.
+        // Trials of the last run stay until the next one (`forgetTrials`).
         children.forEach((child) => {
             if (child.id.includes("#trial-")) {
                 kept.push(child);
@@ -162,6 +162,16 @@ export class TestTree {
         item.canResolveChildren = hasChildren;
         item.tags = [RUNNABLE];
         return item;
+    }
+
+    /** Takes away the trials of an earlier run of a task: this one may have fewer, and an old one would fail for it. */
+    forgetTrials(task: vscode.TestItem): void {
+        const trials: vscode.TestItem[] = [];
+        task.children.forEach((child) => child.id.includes("#trial-") && trials.push(child));
+        for (const trial of trials) {
+            this.forget(trial);
+            task.children.delete(trial.id);
+        }
     }
 
     private forget(item: vscode.TestItem): void {

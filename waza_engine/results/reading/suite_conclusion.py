@@ -31,9 +31,13 @@ class SuiteConclusion:
 def conclude_suite(newest: RunResult) -> SuiteConclusion:
     """Return what the newest results of a suite come to: its last run, unless a part was run again since."""
     whole = newest.whole
-    if whole is not None and whole.timestamp == newest.timestamp and whole.verdict:
+    if whole is None or whole.timestamp != newest.timestamp:
+        return _of_parts(newest)
+    if whole.verdict:
         return conclude_recorded(whole)
-    return _of_parts(newest)
+    parts = _of_parts(newest)
+    is_against_it = parts.verdict == "passed" and whole.status not in ("", "completed")
+    return conclude_recorded(whole) if is_against_it else parts
 
 
 def conclude_recorded(run: RunResult) -> SuiteConclusion:

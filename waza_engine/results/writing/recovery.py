@@ -46,8 +46,18 @@ def recover_journals(suite_directory: Path) -> list[Path]:
 def _remove_workspaces(entry: Block) -> None:
     """Remove the workspaces that a killed process has left; not when its number is somebody else's now."""
     process: object = block_of(entry, "process").get("pid")
-    if not isinstance(process, int) or psutil.pid_exists(process):
+    if not isinstance(process, int) or not _is_gone(process):
         return
     for place in Path(tempfile.gettempdir()).glob(f"{workspace_prefix(process)}*"):
         if place.is_dir() and not place.is_symlink():
             shutil.rmtree(place, ignore_errors=True)
+
+
+def _is_gone(pid: int) -> bool:
+    """Whether there is no process of this number, or one that was killed and that nobody has looked after."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+    except psutil.Error:
+        return False

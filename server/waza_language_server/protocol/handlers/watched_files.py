@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from waza_engine.steps import Steps
     from waza_language_server.protocol.server import WazaServer
 
-_WATCHED = ("**/*.{yaml,yml}", "**/SKILL.md", "**/.waza/results/*.json", "**/reviews.jsonl")
-_RESULTS = re.compile(r"[/\\](\.waza[/\\]results[/\\][^/\\]*\.json|reviews\.jsonl)$")
+# Of what is deleted with its folder some clients tell the folder alone.
+_FOLDERS = ("**/.waza", "**/.waza/results")
+_WATCHED = ("**/*.{yaml,yml}", "**/SKILL.md", "**/.waza/results/*.json", "**/reviews.jsonl", *_FOLDERS)
+_RESULTS = re.compile(r"[/\\](\.waza([/\\]results([/\\][^/\\]*\.json)?)?|reviews\.jsonl)$")
 
 log = logging.getLogger(__name__)
 
