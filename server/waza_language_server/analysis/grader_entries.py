@@ -22,12 +22,14 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 
 Value = TypeVar("Value")
-_Kept = dict[tuple[SchemaName, Callable[[Node], object]], KeptItems[tuple[Any, ...]]]
+_Asked = tuple[Callable[[Node], object], Shape]
+"""What is asked, and the shape of the items of the list.
 
-_kept: WeakKeyDictionary[Catalog, _Kept] = WeakKeyDictionary()
-_kept_where: WeakKeyDictionary[Catalog, dict[tuple[SchemaName, Callable[[Node], bool]], KeptItems[bool]]] = (
-    WeakKeyDictionary()
-)
+Which entries an item holds depends on its shape, and an edit can bring items from one list into another.
+"""
+
+_kept: WeakKeyDictionary[Catalog, dict[_Asked, KeptItems[tuple[Any, ...]]]] = WeakKeyDictionary()
+_kept_where: WeakKeyDictionary[Catalog, dict[_Asked, KeptItems[bool]]] = WeakKeyDictionary()
 
 
 @frozen()
@@ -59,12 +61,12 @@ class GraderEntries(Sequence[Node]):
     def counted(self, ask: Callable[[Node], Value]) -> Steps[Counts[Value]]:
         """Return how often a function says what of an entry, with pauses; it must look at the entry alone."""
         known = _kept.setdefault(self._catalog, {})
-        kept = known.get((self._kind, ask)) or known.setdefault((self._kind, ask), KeptItems())
         counts: list[Counts[Value]] = []
         for node, shape, items in self.places:
             if items is None:
                 counts.append(_count([(yield from in_steps(map(ask, graders_below(node, shape))))]))
             else:
+                kept = known.get((ask, items)) or known.setdefault((ask, items), KeptItems())
                 said = yield from kept.asked(node, partial(_said, ask, items))
                 counts.append(said.derived(_count, _counted_again))
         said_somewhere = [count for count in counts if count.total]
@@ -85,12 +87,12 @@ class GraderEntries(Sequence[Node]):
     def where(self, has: Callable[[Node], bool]) -> Steps[list[Node]]:
         """Return the entries of which something is so, with pauses; it must depend on the entry alone."""
         known = _kept_where.setdefault(self._catalog, {})
-        kept = known.get((self._kind, has)) or known.setdefault((self._kind, has), KeptItems(bool))
         found: list[Node] = []
         for node, shape, items in self.places:
             if items is None:
                 found += filter(has, (yield from in_steps(graders_below(node, shape))))
                 continue
+            kept = known.get((has, items)) or known.setdefault((has, items), KeptItems(bool))
             places = yield from kept.asked(node, partial(_any, has, items))
             for index in places.marked:
                 item = node.get(index)

@@ -34,25 +34,30 @@ from waza_language_server.text.span import Span
 _STEPS_AT_ONCE = 4
 """Of one item: a pause costs as much as a step of a rule, and each item ends with one anyway."""
 
-Memory = WeakKeyDictionary[Green, dict[SchemaName, tuple[Problem, ...]]]
+_Where = tuple[SchemaName, tuple[str, ...]]
+"""The kind of document in which a grader entry stands, and the keys that lead to it."""
+Memory = WeakKeyDictionary[Green, dict[_Where, tuple[Problem, ...]]]
 _kept: WeakKeyDictionary[Catalog, Memory] = WeakKeyDictionary()
-"""What was found in a grader entry, as seen from its start, by schemas, entry and kind of document."""
+"""What was found in a grader entry, as seen from its start, by schemas, entry and place."""
 
 
-_kept_of_items: WeakKeyDictionary[Catalog, dict[SchemaName, KeptItems[tuple[Problem, ...]]]] = (
-    WeakKeyDictionary()
-)
-"""What was found in the items of lists of grader entries, as seen from the start of each item."""
+_KeptOfItems = dict[tuple[SchemaName, Shape], KeptItems[tuple[Problem, ...]]]
+_kept_of_items: WeakKeyDictionary[Catalog, _KeptOfItems] = WeakKeyDictionary()
+"""What was found in the items of lists of grader entries, as seen from the start of each item.
+
+By the shape of the items: an edit can bring items from one list into another, where they mean something else.
+"""
 
 
 def problems_of_all(view: FileView, graders: GraderEntries) -> Found:
     """Yield the problems of all grader entries of a file; those without any are not looked at one by one."""
     known = _kept_of_items.setdefault(view.catalog, {})
-    kept = known.get(view.kind) or known.setdefault(view.kind, KeptItems(bool))
     for node, shape, items in graders.places:
         if items is None:
             yield from _problems_below(view, node, shape)
             continue
+        key = view.kind, items
+        kept = known.get(key) or known.setdefault(key, KeptItems(bool))
         fresh: dict[object, list[Problem]] = {}
         look = partial(_looked_at, view, items, fresh)
         found = yield from kept.of(node, look, _touched(node, view.tree.guesses))
@@ -107,7 +112,8 @@ def grader_problems(view: FileView, entry: Node) -> Found:
         yield from _checked(view, entry)
         return
     memory = _memory_of(view, entry)
-    kept = memory.get(view.kind)
+    where = view.kind, tuple(step for step in entry.path if isinstance(step, str))
+    kept = memory.get(where)
     if kept is not None:
         yield from map(_Place(view, entry.green, entry.offset, lambda: (entry,)).problem_of_today, kept)
         return
@@ -117,10 +123,10 @@ def grader_problems(view: FileView, entry: Node) -> Found:
         if problem is not None:
             found.append(_to_keep(problem, entry.offset))
     if not refers_elsewhere(entry.green):
-        memory[view.kind] = tuple(found)
+        memory[where] = tuple(found)
 
 
-def _memory_of(view: FileView, entry: Node) -> dict[SchemaName, tuple[Problem, ...]]:
+def _memory_of(view: FileView, entry: Node) -> dict[_Where, tuple[Problem, ...]]:
     known = _kept.get(view.catalog)
     if known is None:
         known = _kept[view.catalog] = WeakKeyDictionary()
