@@ -91,7 +91,17 @@ def test_a_number_as_people_write_it(key: str, written: str, meant: str) -> None
     assert fixed(text, "wrong-type") == text.replace(f"'{written}'", meant)
 
 
-@pytest.mark.parametrize(("written", "meant"), [("0,6", "0.6"), ("60%", "0.6"), ("75 %", "0.75")])
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("0,6", "0.6"),
+        ("0,1234567", "0.1234567"),
+        ("0,00001", "0.00001"),
+        ("60%", "0.6"),
+        ("75 %", "0.75"),
+        ("12,34567891 %", "0.1234567891"),
+    ],
+)
 def test_a_share_as_people_write_it(written: str, meant: str) -> None:
     text = graders(f"""\
   - type: trigger
