@@ -346,11 +346,17 @@ def test_the_only_key_of_an_item_without_a_value() -> None:
 
 @pytest.mark.parametrize(
     ("written", "meant"),
-    [("[Go]", "Go"), ("\n    - Go", "Go"), ("\n  - 'Go: on'", "'Go: on'")],
+    [("[Go]", "Go"), ("[ Go, ]", "Go"), ("\n    - Go", "Go"), ("\n  - 'Go: on'", "'Go: on'")],
 )
 def test_a_single_value_in_a_list(written: str, meant: str) -> None:
     text = f"id: t\nname: T\ninputs:\n  prompt: {written}\n".replace(": \n", ":\n")
     assert fixed(text, "wrong-type") == f"id: t\nname: T\ninputs:\n  prompt: {meant}\n"
+
+
+@pytest.mark.parametrize("written", ["[ &x true ]", "[!!bool true]", "[true, # a\n  ]", "\n  - &x true"])
+def test_what_a_list_holds_beside_its_value_is_not_dropped(written: str) -> None:
+    [problem] = problems(f"{TASK}enabled: {written}\n")
+    assert (problem.code, problem.fixes) == ("wrong-type", ())
 
 
 def test_several_values_in_place_of_one_are_left_to_the_author() -> None:
