@@ -114,7 +114,7 @@ def test_a_share_as_people_write_it(written: str, meant: str) -> None:
     assert fixed(text, "wrong-type") == text.replace(written, meant)
 
 
-@pytest.mark.parametrize("written", ["500ms", "60%", "4x", "sixty", "0,6,1", "9" * 400 + "s"])
+@pytest.mark.parametrize("written", ["500ms", "60%", "4x", "sixty", "0,6,1", "9" * 400 + "s", "-5s", "0,0"])
 def test_a_number_that_nobody_can_tell_is_left_to_the_author(written: str) -> None:
     text = EVAL.replace("timeout_seconds: 60", f"timeout_seconds: '{written}'")
     [problem] = problems(text, "eval")
@@ -128,6 +128,13 @@ def test_a_number_that_nobody_can_tell_is_left_to_the_author(written: str) -> No
 def test_a_misspelt_switch(written: str, meant: str) -> None:
     text = TASK + f"enabled: {written}\n"
     assert fixed(text, "wrong-type") == TASK + f"enabled: {meant}\n"
+
+
+@pytest.mark.parametrize("written", ["!!str true", "!!str 'true'"])
+def test_a_tag_that_makes_text_of_a_switch_is_left_to_the_author(written: str) -> None:
+    text = EVAL.replace("executor: mock", f"parallel: {written}\n  executor: mock")
+    [problem] = problems(text, "eval")
+    assert (problem.code, problem.fixes) == ("wrong-type", ())
 
 
 def test_text_where_a_list_is_due() -> None:
