@@ -77,8 +77,16 @@ def dash_message(bullet: str) -> str:
 
 def dash_fix(text: str, offsets: tuple[int, ...]) -> Fix:
     """Return the fix that writes a dash, and a plain blank behind it, at each of these bullets."""
-    edits = (Edit(Span(at, at + 2), "- ") for at in offsets)
-    return Fix(f"Write `-` for `{text[offsets[0]]}`", tuple(edits), preferred=True)
+    edits = tuple(_dash(text, at) for at in offsets)
+    return Fix(f"Write `-` for `{text[offsets[0]]}`", edits, preferred=True)
+
+
+def _dash(text: str, at: int) -> Edit:
+    """Return the edit that takes the bullet and no more than one blank behind it."""
+    behind = text[at + 1 : at + 2]
+    if behind in {"", "\r", "\n"}:
+        return Edit(Span(at, at + 1), "-")
+    return Edit(Span(at, at + 2 if behind.isspace() else at + 1), "- ")
 
 
 def wrong_indent(start: int, content: int, line_end: int) -> SyntaxFault:

@@ -197,6 +197,15 @@ def test_the_exact_characters_are_marked(text: str, marked: str, code: str) -> N
         ("“it’s” in output", '"it’s" in output', True),
         ("len(output) ≥ 3", "len(output) >= 3", False),
         ("len（output） > 3", "len(output) > 3", True),
+        (
+            "re.search(r'–', output) and len（output） > 3",
+            "re.search(r'–', output) and len(output) > 3",
+            True,
+        ),
+        ("“–” in output and len(output) ≥ 3", '"–" in output and len(output) >= 3', False),
+        ("'say “or”' in output and len(output) ≥ 3", "'say “or”' in output and len(output) >= 3", False),
+        ("f'{output}–' in output and len（output）", None, False),
+        ('“say "or" so” in output', None, False),
     ],
 )
 def test_signs_of_print_become_those_of_python(text: str, python: str | None, sure: bool) -> None:

@@ -21,6 +21,14 @@ def test_bullets_where_a_list_is_due() -> None:
     assert fixed(text, "wrong-type") == TASK + "tags:\n  - a\n  - b\n"
 
 
+@pytest.mark.parametrize(
+    ("item", "meant"), [("•b", "- b"), ("•", "-"), ("•\u00a0b", "- b"), ("•  b", "-  b")]
+)
+def test_a_bullet_takes_no_more_than_one_blank_with_it(item: str, meant: str) -> None:
+    text = TASK + f"tags:\n  • a\n  {item}\n  • c\n"
+    assert fixed(text, "wrong-type") == TASK + f"tags:\n  - a\n  {meant}\n  - c\n"
+
+
 def test_a_bullet_before_a_mapping() -> None:
     text = TASK + "expected:\n  outcomes:\n    – type: task_completed\n"
     assert fixed(text, "wrong-type") == text.replace("–", "-")

@@ -91,7 +91,17 @@ def test_a_number_as_people_write_it(key: str, written: str, meant: str) -> None
     assert fixed(text, "wrong-type") == text.replace(f"'{written}'", meant)
 
 
-@pytest.mark.parametrize(("written", "meant"), [("0,6", "0.6"), ("60%", "0.6"), ("75 %", "0.75")])
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("0,6", "0.6"),
+        ("0,1234567", "0.1234567"),
+        ("0,00001", "0.00001"),
+        ("60%", "0.6"),
+        ("75 %", "0.75"),
+        ("12,34567891 %", "0.1234567891"),
+    ],
+)
 def test_a_share_as_people_write_it(written: str, meant: str) -> None:
     text = graders(f"""\
   - type: trigger
@@ -104,7 +114,7 @@ def test_a_share_as_people_write_it(written: str, meant: str) -> None:
     assert fixed(text, "wrong-type") == text.replace(written, meant)
 
 
-@pytest.mark.parametrize("written", ["500ms", "60%", "4x", "sixty", "0,6,1", "9" * 400 + "s"])
+@pytest.mark.parametrize("written", ["500ms", "60%", "4x", "sixty", "0,6,1", "9" * 400 + "s", "-5s", "0,0"])
 def test_a_number_that_nobody_can_tell_is_left_to_the_author(written: str) -> None:
     text = EVAL.replace("timeout_seconds: 60", f"timeout_seconds: '{written}'")
     [problem] = problems(text, "eval")
@@ -118,6 +128,13 @@ def test_a_number_that_nobody_can_tell_is_left_to_the_author(written: str) -> No
 def test_a_misspelt_switch(written: str, meant: str) -> None:
     text = TASK + f"enabled: {written}\n"
     assert fixed(text, "wrong-type") == TASK + f"enabled: {meant}\n"
+
+
+@pytest.mark.parametrize("written", ["!!str true", "!!str 'true'"])
+def test_a_tag_that_makes_text_of_a_switch_is_left_to_the_author(written: str) -> None:
+    text = EVAL.replace("executor: mock", f"parallel: {written}\n  executor: mock")
+    [problem] = problems(text, "eval")
+    assert (problem.code, problem.fixes) == ("wrong-type", ())
 
 
 def test_text_where_a_list_is_due() -> None:
@@ -336,11 +353,17 @@ def test_the_only_key_of_an_item_without_a_value() -> None:
 
 @pytest.mark.parametrize(
     ("written", "meant"),
-    [("[Go]", "Go"), ("\n    - Go", "Go"), ("\n  - 'Go: on'", "'Go: on'")],
+    [("[Go]", "Go"), ("[ Go, ]", "Go"), ("\n    - Go", "Go"), ("\n  - 'Go: on'", "'Go: on'")],
 )
 def test_a_single_value_in_a_list(written: str, meant: str) -> None:
     text = f"id: t\nname: T\ninputs:\n  prompt: {written}\n".replace(": \n", ":\n")
     assert fixed(text, "wrong-type") == f"id: t\nname: T\ninputs:\n  prompt: {meant}\n"
+
+
+@pytest.mark.parametrize("written", ["[ &x true ]", "[!!bool true]", "[true, # a\n  ]", "\n  - &x true"])
+def test_what_a_list_holds_beside_its_value_is_not_dropped(written: str) -> None:
+    [problem] = problems(f"{TASK}enabled: {written}\n")
+    assert (problem.code, problem.fixes) == ("wrong-type", ())
 
 
 def test_several_values_in_place_of_one_are_left_to_the_author() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from types import MappingProxyType
 
 from waza_engine.frozen import frozen
@@ -73,12 +74,13 @@ def meant_number(written: str, key: str, shape: Shape, *, whole: bool) -> Meant 
     factor, sure = _factor(unit, key, shape) if unit else (1.0, True)
     if factor is None:
         return None
-    value = round(number * factor, 9)
+    # A number keeps its digits; one in another unit is as short as it can be.
+    value = number if factor == 1 else (number * Decimal(repr(factor))).normalize()
     if abs(value) >= _LONGEST:
         return None
-    if value.is_integer():
+    if value == int(value):
         return Meant(str(int(value)), sure)
-    return None if whole else Meant(f"{value:g}", sure)
+    return None if whole else Meant(f"{value:f}", sure)
 
 
 def key_of_other_unit(written: str, known: Iterable[str]) -> tuple[str, float] | None:
@@ -104,12 +106,12 @@ def milliseconds_of(key: str) -> int | None:
     return 1_000 if "timeout" in key.lower() else None
 
 
-def _number(digits: str, *, whole: bool) -> float | None:
+def _number(digits: str, *, whole: bool) -> Decimal | None:
     """Return a number that is written with a comma, or with thousands apart."""
     grouped = _GROUPED.fullmatch(digits)
     if grouped is not None and (whole or grouped["sign"] != ","):
-        return float(re.sub("[,_' ]", "", digits))
-    return float(digits.replace(",", ".")) if _PLAIN.fullmatch(digits) else None
+        return Decimal(re.sub("[,_' ]", "", digits))
+    return Decimal(digits.replace(",", ".")) if _PLAIN.fullmatch(digits) else None
 
 
 def _factor(unit: str, key: str, shape: Shape) -> tuple[float | None, bool]:

@@ -35,9 +35,18 @@ def without_dashes(text: str, node: Node) -> Edits:
 
 
 def out_of_list(text: str, node: Node) -> Edit | None:
-    """Return the edit that writes the only value of a list without the list; None where there is no such."""
+    """Return the edit that writes the only value of a list without the list; None where there is no such.
+
+    None as well where anything else would be lost with the list: an anchor, a tag, a comment.
+    """
     item = node.items[0] if node.kind == "sequence" and len(node.items) == 1 else None
     if item is None or item.kind != "scalar" or not len(item.span):
+        return None
+    if any(each.green.anchor is not None or each.green.tag is not None for each in (node, item)):
+        return None
+    before = text[node.span.start : item.span.start].strip()
+    behind = "".join(text[item.span.end : node.span.end].split())
+    if (before, behind) not in {("[", "]"), ("[", ",]"), ("-", "")}:
         return None
     written = text[item.span.start : item.span.end]
     if "\n" in written or "\r" in written:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -205,7 +206,8 @@ def _type_fixes(subject: Subject, node: Node, shape: Shape, expected: Sequence[s
         yield Fix("Put it in quotes", (text,), preferred=not node.entries[0].key.value.isidentifier())
     elif "array" not in expected and (single := out_of_list(subject.text, node)) is not None:
         yield Fix("Write the value without the list", (single,), preferred=True)
-    if node.kind != "scalar" or not len(node.span):
+    if node.kind != "scalar" or not len(node.span) or node.green.tag is not None:
+        # With a tag the same words mean something else.
         return
     value = resolve_scalar(node.value)
     if node.style != "plain" and _matches(value, expected):
@@ -228,7 +230,18 @@ def _type_fixes(subject: Subject, node: Node, shape: Shape, expected: Sequence[s
 
 def _number(node: Node, shape: Shape, expected: Sequence[str]) -> Meant | None:
     key = node.step if isinstance(node.step, str) else ""
-    return meant_number(node.value, key, shape, whole="number" not in expected)
+    meant = meant_number(node.value, key, shape, whole="number" not in expected)
+    return meant if meant is not None and _is_in_range(float(meant.value), shape) else None
+
+
+def _is_in_range(number: float, shape: Shape) -> bool:
+    """Whether a number keeps the limits of a shape, or of one of its branches."""
+    limits = shape.schema
+    return (
+        limits.get("minimum", number) <= number <= limits.get("maximum", number)
+        and limits.get("exclusiveMinimum", -math.inf) < number < limits.get("exclusiveMaximum", math.inf)
+        and (not shape.branches or any(_is_in_range(number, branch) for branch in shape.branches))
+    )
 
 
 def only_text(shape: Shape) -> str | None:

@@ -24,6 +24,7 @@ from waza_language_server.embedded.python.python_source import (
     tokens_of,
 )
 from waza_language_server.embedded.python.scopes import NameUse, Resolution, resolve_names
+from waza_language_server.embedded.python.signs_of_print import python_signs
 from waza_language_server.embedded.python.visibility import make_visible
 from waza_language_server.spelling import slip_of
 
@@ -36,19 +37,6 @@ _SCOPE_TITLES = {
     "DictComp": "dict comprehension",
     "Lambda": "lambda",
 }
-_TYPED = str.maketrans(
-    {
-        **dict.fromkeys("“”„‟«»＂", '"'),
-        **dict.fromkeys("‘’‚‛＇", "'"),
-        **dict.fromkeys("–—−", "-"),
-        **dict.fromkeys("\u00a0\u202f\u3000", " "),
-        **dict(zip("（）［］｛｝，＞＜＝", "()[]{},><=", strict=True)),
-        "≥": ">=",
-        "≤": "<=",
-        "≠": "!=",
-    }
-)
-"""What word processors and other keyboards write for the signs of a program."""
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "in", "is", "not", "and", "or"})
 
 
@@ -245,7 +233,7 @@ def _statements(text: str, fault: PythonFault, known: frozenset[str]) -> Iterato
 
 def _repairs(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
     """Yield repairs of small slips: signs of print, brackets left open, an expression over several lines."""
-    typed = _typed(text)
+    typed = python_signs(text)
     if typed != text and (working := _working(typed, known)) is not None:
         yield Rewrite("Write the signs that Python knows", (working,), preferred=len(typed) == len(text))
         return
@@ -254,17 +242,6 @@ def _repairs(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
         yield Rewrite("Close the bracket", (working,))
     elif "\n" in text.strip() and (wrapped := _working(f"({text.strip()})", known)) is not None:
         yield Rewrite("Put the expression in parentheses", (wrapped,), preferred=True)
-
-
-def _typed(text: str) -> str:
-    """Return the text with a program's signs for those of print; what stands in quotes stays."""
-    typed = text.translate(_TYPED)
-    if len(typed) == len(text):
-        for token in tokens_of(typed):
-            if token.text[:1] in {"'", '"'}:
-                inside = slice(token.start + 1, token.end - 1)
-                typed = f"{typed[: inside.start]}{text[inside]}{typed[inside.stop :]}"
-    return typed
 
 
 def _closed(text: str) -> str | None:
