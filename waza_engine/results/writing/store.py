@@ -12,6 +12,7 @@ import errno
 import os
 import secrets
 import tempfile
+import time
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO
@@ -25,6 +26,8 @@ from waza_engine.results.record import RunHeader, RunOutcome, TaskOutcome
 from waza_engine.spec.reading.boundary import suite_boundary
 from waza_engine.terminal import json_text
 
+WATCHED_AFTER_SECONDS = 0.03
+"""How long an editor may take to begin to watch a folder that is new."""
 _PROBED_BYTES = 64 * 1024
 
 
@@ -59,7 +62,11 @@ class ResultStore:
         """Start the journal. Raises ``ResultsError``."""
         with clear_errors(self._directory):
             self._check_place()
-            self._directory.mkdir(parents=True, exist_ok=True)
+            if not self._directory.exists():
+                self._directory.parent.mkdir(parents=True, exist_ok=True)
+                # Editors learn of a new folder and only then watch what is made in it.
+                time.sleep(WATCHED_AFTER_SECONDS)
+            self._directory.mkdir(exist_ok=True)
             keep_out_of_git(self._directory.parent)
         with clear_errors(self.journal_path):
             self._journal = self.journal_path.open("xb", buffering=0)
