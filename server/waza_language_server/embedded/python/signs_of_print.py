@@ -19,28 +19,32 @@ _SIGNS = str.maketrans(
     }
 )
 _QUOTED = re.compile(
-    rf"""(?P<comment>\#[^\r\n]*)
-        |(?:\b(?P<prefix>[A-Za-z]{{1,2}}))?
-         (?:(?P<triple>\"{{3}}|'{{3}})(?P<long>(?:\\.|(?!(?P=triple)).)*)(?P=triple)
-           |(?P<open>[{_DOUBLE}"{_SINGLE}'])
+    r"""(?P<comment>\#[^\r\n]*)
+        |(?:\b(?P<prefix>[A-Za-z]{1,2}))?
+         (?:(?P<triple>\"{3}|'{3})(?P<long>(?:\\.|(?!(?P=triple))[^\\])*)(?P=triple)
+           |(?P<open>[“”„‟«»＂"‘’‚‛＇'])
             (?P<inside>
                (?<=")(?:\\.|[^"\\\r\n])*(?=")
               |(?<=')(?:\\.|[^'\\\r\n])*(?=')
-              |(?<=[{_DOUBLE}"])[^{_DOUBLE}\r\n]*(?=[{_DOUBLE}])
-              |(?<=[{_SINGLE}'])[^{_SINGLE}\r\n]*(?=[{_SINGLE}])
-              |(?<=[{_DOUBLE}])[^"\r\n]*(?=")
-              |(?<=[{_SINGLE}])[^'\r\n]*(?=')
+              |(?<=[“”„‟«»＂"])[^“”„‟«»＂\r\n]*(?=[“”„‟«»＂])
+              |(?<=[‘’‚‛＇'])[^‘’‚‛＇\r\n]*(?=[‘’‚‛＇])
+              |(?<=[“”„‟«»＂])[^"\r\n]*(?=")
+              |(?<=[‘’‚‛＇])[^'\r\n]*(?=')
             )(?P<close>.))""",
     re.VERBOSE | re.DOTALL,
 )
 """A comment, or a text in quotes of whatever kind."""
+LONGEST_CHARACTERS = 1_000
+"""Of a longer text, in which every sign may open what never ends, nobody waits for the quotes."""
 
 
 def python_signs(text: str) -> str:
     """Return the text with a program's signs for those of print; what stands in quotes stays.
 
-    The very text comes back where nobody can tell what stands in quotes.
+    The very text comes back where nobody can tell what stands in quotes, and when it is very long.
     """
+    if len(text) > LONGEST_CHARACTERS:
+        return text
     written: list[str] = []
     at = 0
     for match in _QUOTED.finditer(text):
