@@ -88,12 +88,5 @@ def _any_holds(texts: Sequence[str], answer: str) -> Validation:
         score=0.0 if hit is None else 1.0,
         passed=hit is not None,
         feedback=feedback,
-        checks=[
-            Check(
-                ("output_contains_any",),
-                hit is not None,
-                "" if hit is not None else feedback,
-                rule=rule_words(texts),
-            )
-        ],
+        checks=[Check(("output_contains_any",), hit is not None, complaint, rule=rule_words(texts))],
     )
