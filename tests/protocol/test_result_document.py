@@ -19,7 +19,10 @@ async def test_an_older_engine_of_the_chosen_interpreter_still_has_its_page_show
     async def ask(_method: str, _question: dict[str, str], _seconds: float) -> dict[str, str]:
         return {"markdown": "# told", "record": record}
 
-    scores = SimpleNamespace(results=lambda _suite: None)
+    def results(_suite: Path) -> None:
+        return None
+
+    scores = SimpleNamespace(results=results)
     session = SimpleNamespace(project=SimpleNamespace(scores=scores))
     server: Any = SimpleNamespace(trusted=True, runs=SimpleNamespace(ask=ask), session=session)
     page = await result_document(server, ResultDocumentParams(id=str(tmp_path / "eval.yaml")))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from waza_engine.results.json_values import value_at
 
@@ -27,9 +27,9 @@ def rule_words(value: object) -> str:
     """Return a value of a grader's options as one reads it: a text as it is, what holds others as JSON."""
     if value is None:
         return ""
-    if isinstance(value, bool) or not isinstance(value, (str, *_CONTAINERS)):
-        return str(value).lower() if isinstance(value, bool) else str(value)
-    text = value if isinstance(value, str) else _json(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = _json(value) if isinstance(value, _CONTAINERS) else str(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
@@ -44,7 +44,7 @@ def _with_rule(check: Check, verdict: Verdict, entry: GraderEntry) -> Check:
     return replace(check, rule=words) if words else check
 
 
-def _json(value: Mapping[Any, Any] | Sequence[Any]) -> str:
+def _json(value: object) -> str:
     """Return the beginning of a value as JSON: a schema may be long, and is not written to its end."""
     text = ""
     try:
