@@ -29,7 +29,8 @@ def rule_words(value: object) -> str:
         return ""
     if isinstance(value, bool):
         return str(value).lower()
-    text = _json(value) if isinstance(value, _CONTAINERS) else str(value)
+    holds_others = isinstance(value, _CONTAINERS)
+    text = _json(value) if holds_others else str(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
