@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from waza_engine.results.json_values import value_at
 
@@ -29,8 +29,7 @@ def rule_words(value: object) -> str:
         return ""
     if isinstance(value, bool):
         return str(value).lower()
-    holds_others = isinstance(value, _CONTAINERS)
-    text = _json(value) if holds_others else str(value)
+    text = _json(cast("object", value)) if isinstance(value, _CONTAINERS) else str(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
