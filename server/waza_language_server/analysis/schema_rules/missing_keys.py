@@ -77,6 +77,9 @@ def recommended_keys(
     for advice in shape.recommended:
         if advice.unless and mapping.entry(advice.unless) is not None:
             continue
+        written = mapping.written(advice.key)
+        if written is not None and written.value not in _NULLS:
+            continue
         entry = mapping.entry(advice.key)
         if entry is not None and _is_null(entry.value):
             message = f"`{advice.key}` has no value: {advice.why.rstrip('.')}."
