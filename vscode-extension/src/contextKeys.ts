@@ -11,6 +11,8 @@ interface SuiteState {
 
 const NOTHING: SuiteState = { canRun: false, recorded: false };
 const DELAY_MS = 200;
+/** After a key, when nobody who types looks at the titles. */
+const TYPING_DELAY_MS = 600;
 
 export class ContextKeys implements vscode.Disposable {
     private shown = "";
@@ -25,16 +27,16 @@ export class ContextKeys implements vscode.Disposable {
             vscode.window.onDidChangeActiveTextEditor(again),
             vscode.workspace.onDidChangeTextDocument(({ document }) => {
                 if (document === vscode.window.activeTextEditor?.document) {
-                    again();
+                    this.refresh(TYPING_DELAY_MS);
                 }
             }),
         );
     }
 
     /** Asks the server again, soon. */
-    refresh(): void {
+    refresh(delay = DELAY_MS): void {
         clearTimeout(this.timer);
-        this.timer = setTimeout(() => void this.ask(), DELAY_MS);
+        this.timer = setTimeout(() => void this.ask(), delay);
     }
 
     dispose(): void {

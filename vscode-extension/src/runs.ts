@@ -154,6 +154,16 @@ export class Runs {
         }
     }
 
+    /** Runs one after the other, up to one that has no answer: it was canceled, say. */
+    async runEach(client: () => LanguageClient | undefined, requests: readonly RunRequest[]): Promise<void> {
+        for (const request of requests) {
+            const running = client();
+            if (running === undefined || (await this.run(running, request)) === undefined) {
+                return;
+            }
+        }
+    }
+
     /** The ids of what has changed in a suite since its newest results; undefined when that cannot be told, which is shown. */
     async affected(client: LanguageClient, suite: string): Promise<readonly string[] | undefined> {
         try {

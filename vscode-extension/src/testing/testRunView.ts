@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import type { RunView } from "../runViews";
 import type { RunEvent } from "../runEvents";
+import { reasonFirst } from "../runWords";
 import { RunReports, type Report, type ReportMessage } from "./reports";
 import { rangeOf, type TestTree } from "./tree";
 
@@ -26,7 +27,7 @@ export class TestRunView implements RunView {
         if (problem !== undefined) {
             const item = this.tree.item(this.target);
             this.run.appendOutput(lines(problem), undefined, item);
-            this.run.errored(item, new vscode.TestMessage(problem));
+            this.run.errored(item, new vscode.TestMessage(reasonFirst(problem)));
         }
         this.onEnd();
     }

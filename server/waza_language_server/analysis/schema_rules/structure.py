@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
 from waza_language_server.analysis.schema_rules import deprecations, missing_keys, wrong_values
@@ -98,7 +97,7 @@ def _untyped(
     node = type_node(entry)
     if tree.broken(entry):
         return
-    blank = node is not None and node.style == "plain" and resolve_scalar(node.value) is None
+    blank = node is not None and node.to_python() is None
     if written and not blank:
         yield unknown_type(subject, cast("Node", node), written)
     elif node is not None and node.kind != "scalar":

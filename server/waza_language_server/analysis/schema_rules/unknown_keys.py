@@ -322,8 +322,7 @@ def _may_hold(shape: Shape, value: Node) -> bool:
 
 
 def _typed(node: Node) -> bool:
-    value = resolve_scalar(node.value, plain=node.style == "plain")
-    return isinstance(value, bool | int | float)
+    return isinstance(node.to_python(), bool | int | float)
 
 
 def _capital(sentence: str) -> str:

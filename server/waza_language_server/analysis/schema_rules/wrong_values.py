@@ -184,9 +184,7 @@ def reversed_bounds(subject: Subject, mapping: Node, shape: Shape) -> Iterator[P
         first, second = mapping.get(low), mapping.get(high)
         if first is None or second is None:
             continue
-        numbers = [
-            resolve_scalar(node.target.value) for node in (first, second) if node.target.kind == "scalar"
-        ]
+        numbers = [node.target.to_python() for node in (first, second)]
         if len(numbers) == 2 and all(isinstance(n, int | float) for n in numbers):
             least, most = numbers
             if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
@@ -317,7 +315,7 @@ def _found_text(node: Node, expected: Sequence[str]) -> str:
         return "a list"
     if node.kind == "mapping":
         return "a mapping"
-    value = resolve_scalar(node.value, plain=node.style == "plain", tag=node.green.tag)
+    value = node.to_python()
     if value is None:
         return "empty"
     if isinstance(value, str):
