@@ -167,7 +167,7 @@ class Node:
                 yield self._child(child, index)
 
     def items_between(self, start: int, stop: int) -> list[Node]:
-        """Return some items of a sequence, or of the one that an alias stands for, at ``start`` to ``stop``."""
+        """Return the items from ``start`` up to ``stop`` of a sequence, or of the one an alias stands for."""
         items = self.target
         if items.green.kind != "sequence":
             return []
@@ -422,7 +422,9 @@ def _plain(green: Green, root: Green, budget: _Budget, seen: frozenset[int]) -> 
         if budget.left < 0:
             return None
     if kind == "scalar":
-        return green.value if green.style != "plain" else resolve_scalar(green.value, tag=green.tag)
+        if green.tag is None and green.style != "plain":
+            return green.value
+        return resolve_scalar(green.value, plain=green.style == "plain", tag=green.tag)
     if kind == "mapping":
         children = green.children
         return {

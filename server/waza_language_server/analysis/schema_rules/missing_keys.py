@@ -76,8 +76,8 @@ def recommended_keys(
     for advice in shape.recommended:
         if advice.unless and mapping.entry(advice.unless) is not None:
             continue
-        written = mapping.written(advice.key)
-        if written is not None and written.value not in _NULLS:
+        given = mapping.get(advice.key)
+        if given is not None and not _is_null(given):
             continue
         entry = mapping.entry(advice.key)
         if entry is not None and _is_null(entry.value):
