@@ -33,6 +33,25 @@ def shape_at(
     return shape
 
 
+def shape_of(document_kind: SchemaName, node: Node, catalog: Catalog) -> Shape | None:
+    """Return the shape of a node of a document, or None where nothing is known.
+
+    By the nodes around it, not by their keys: of a key that is there twice each has its own value.
+    """
+    around: list[Node] = []
+    above: Node | None = node
+    while above is not None:
+        around.append(above)
+        above = above.parent
+    shape: Shape | None = _at_node(catalog.document(document_kind), around.pop(), catalog)
+    while around and shape is not None:
+        each = around.pop()
+        shape = shape_below(shape, each.step) if each.step is not None else None
+        if shape is not None:
+            shape = _at_node(shape, each.target, catalog)
+    return shape
+
+
 def shape_below(shape: Shape, step: str | int) -> Shape | None:
     """Return the shape one key or index further down."""
     if isinstance(step, int):

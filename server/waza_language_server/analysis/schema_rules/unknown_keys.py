@@ -252,20 +252,27 @@ def _moved_down(
 
 
 def _level_above(subject: Subject, mapping: Node, entry: Entry) -> Node | None:
-    """Return the nearest mapping above that knows the key and does not have it."""
+    """Return the nearest mapping above that knows the key and does not have it.
+
+    Which keys stand around a grader is never looked at: what is found in one is kept while they change.
+    """
     key = entry.key.value
-    above = mapping.parent
+    above, outside = mapping.parent, _is_grader_itself(subject, mapping)
     while above is not None:
         if above.kind == "mapping":
             shape = subject.shape_at(above)
             known = shape.properties.get(key) if shape is not None else None
             if shape is not None and known is not None and known.shape.fits(entry.value.target.kind):
                 missed = key not in _EVERYWHERE or key in {*shape.required, *_advised(shape)}
-                return above if missed and above.entry(key) is None else None
-        if subject.is_grader and above.span == subject.node.span:
+                return above if missed and (outside or above.entry(key) is None) else None
+        if _is_grader_itself(subject, above):
             return None
         above = above.parent
     return None
+
+
+def _is_grader_itself(subject: Subject, mapping: Node) -> bool:
+    return subject.is_grader and mapping.span == subject.node.span
 
 
 def _moved_up(subject: Subject, mapping: Node, shape: Shape, entry: Entry, above: Node) -> UnknownKey:
@@ -273,9 +280,18 @@ def _moved_up(subject: Subject, mapping: Node, shape: Shape, entry: Entry, above
     place = "at the top of the file" if at_top else f"in {subject.name_of(above)}"
     message = f"`{entry.key.value}` belongs {place}, not under {subject.name_of(mapping)}."
     title = "Move to the top of the file" if at_top else f"Move into {subject.name_of(above)}"
-    fixes = (Fix(title, partial(move_entry_up, subject.tree, entry, above)),)
+    fixes = (Fix(title, partial(_edits_of_move, subject, entry, above)),)
+    if _is_grader_itself(subject, mapping):
+        # The key may be there already, and then it cannot be moved.
+        fixes += _removals(subject, entry)
     problem = Problem("misplaced-key", entry.key.span, message, shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, above, (entry.key.value,))
+
+
+def _edits_of_move(subject: Subject, entry: Entry, above: Node) -> Steps[Edits]:
+    if above.entry(entry.key.value) is not None:
+        return ()
+    return (yield from move_entry_up(subject.tree, entry, above))
 
 
 def _needless_block(mapping: Node, shape: Shape, entry: Entry) -> Entry | None:

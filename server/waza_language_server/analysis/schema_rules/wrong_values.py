@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -93,9 +94,11 @@ def _meant_number(node: Node, shape: Shape, limit: object) -> tuple[str, ...]:
     if isinstance(value, bool) or not isinstance(value, int | float) or not isinstance(limit, int | float):
         return ()
     if value < 0 < limit and -value >= limit:
-        return (f"{-value:g}" if isinstance(value, float) else str(-value),)
+        return (node.value.removeprefix("-"),)
     is_share = limit == 1 and "integer" not in shape.types
-    return (f"{value / 100:g}",) if is_share and 1 < value <= 100 else ()
+    # Every digit that was written stays.
+    exact = Decimal(node.value) if isinstance(value, float) else Decimal(value)
+    return (f"{(exact / 100).normalize():f}",) if is_share and 1 < value <= 100 else ()
 
 
 def empty(subject: Subject, node: Node, shape: Shape, least: int = 1) -> Problem:
