@@ -146,28 +146,27 @@ def too_many(subject: Subject, node: Node, shape: Shape, limit: int) -> Problem:
 
 def typed_as_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
     """Yield the hint that an unquoted number or boolean stands where text is meant: it is read as text."""
-    if node.kind != "scalar" or node.style != "plain" or not len(node.span) or node.green.tag is not None:
+    green = node.green
+    if green.kind != "scalar" or green.style != "plain" or not shape.reads_all_as_text:
         return
-    value = resolve_scalar(node.value)
-    if value is None or shape.enum or shape.kind == "python.assertion":
+    if green.start == green.end or green.tag is not None:
+        return
+    value = resolve_scalar(green.value)
+    if value is None:
         return
     if isinstance(value, str):
-        yield from _read_otherwise(node, shape)
+        yield from _read_otherwise(node)
         return
     if isinstance(value, bool) and "boolean" not in shape.types:
-        return
-    if not {"string", "number"} <= shape.types or shape.types & {"array", "object"}:
         return
     yield _unquoted(node, "information")
 
 
-def _read_otherwise(node: Node, shape: Shape) -> Iterator[Problem]:
+def _read_otherwise(node: Node) -> Iterator[Problem]:
     """Yield the hint that readers of YAML 1.1 take a text for a switch or for a number to the base of 60.
 
     Ours and upstream's do not; PyYAML does, and so do tools that are made with it.
     """
-    if not {"string", "number"} <= shape.types or shape.types & {"array", "object"}:
-        return
     if _OTHER_SWITCHES.fullmatch(node.value):
         what = "true" if node.value.lower() in {"yes", "on"} else "false"
     elif _SIXTIES.fullmatch(node.value):
