@@ -41,7 +41,7 @@ def test_matches_are_marked_where_the_answer_has_them_and_misses_say_so(tmp_path
 
 def test_the_cause_of_a_red_task_names_its_graders_in_code(tmp_path: Path) -> None:
     text = page(tmp_path, {"a": task("a")})
-    assert "The answer was found wrong by `polite`, and nothing contradicts that." in text
+    assert "`mock` answered, and no agent with the skill; `polite` found it wrong." in text
 
 
 def test_tasks_with_an_answer_are_named(tmp_path: Path) -> None:
