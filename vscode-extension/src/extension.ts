@@ -73,7 +73,7 @@ export function activate(context: vscode.ExtensionContext): void {
         await server.start();
         return server.running;
     };
-    const statusBar = new RunStatusBar();
+    const statusBar = new RunStatusBar((requests) => void runs.runEach(() => server.running, requests));
     const open = new OpenRuns(context.workspaceState);
     openRuns = open;
     void open.takeInterrupted().then((ids) => {
@@ -100,7 +100,7 @@ export function activate(context: vscode.ExtensionContext): void {
             page.refreshSoon();
         }),
         runs.addView(({ id }) => open.view(id)),
-        runs.addView(({ id }) => statusBar.viewOf(id)),
+        runs.addView((request) => statusBar.viewOf(request)),
         runs.addView((request) => new RunLog(log, request)),
         server.onDidStart(() => void tests.serverStarted()),
         server.onDidStart(() => {

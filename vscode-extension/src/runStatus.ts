@@ -1,27 +1,33 @@
 /** A run in the status bar: how far it is, then how it ended; a message when something is to be done about it. */
 
 import * as vscode from "vscode";
+import { FailedItems } from "./failedItems";
 import { plain } from "./messages";
 import type { RunEvent } from "./runEvents";
 import { titleInWorkspace } from "./runTitles";
+import type { RunRequest } from "./runs";
 import type { RunView } from "./runViews";
-import { RunState } from "./runWords";
+import { reasonFirst, RunState, shortened, waysToLogIn } from "./runWords";
 
 const REDRAW_MILLISECONDS = 1_000;
 const SHOWN_MILLISECONDS = 60_000;
 const MARKS: Readonly<Record<string, string>> = { passed: "$(pass)", failed: "$(error)", unjudged: "$(circle-slash)" };
+const OTHER_MARK = "$(warning)";
 
 /** Each run that goes on has an entry of its own; those that have ended stay a while, and no longer than until the next one begins. */
 export class RunStatusBar implements vscode.Disposable {
     private readonly entries = new Set<Entry>();
 
-    viewOf(id: string): RunView {
+    /** @param runAgain runs what failed, one after the other */
+    constructor(private readonly runAgain: (requests: readonly RunRequest[]) => void) {}
+
+    viewOf(request: RunRequest): RunView {
         this.entries.forEach((entry) => {
             if (entry.hasEnded) {
                 entry.dispose();
             }
         });
-        return new RunStatus(id, this.begin());
+        return new RunStatus(request, this.begin(), this.runAgain);
     }
 
     /** Says of a run that the window did not see its end. */
@@ -87,13 +93,18 @@ class Entry implements vscode.Disposable {
 
 class RunStatus implements RunView {
     private readonly state = new RunState();
+    private readonly failed: FailedItems;
+    private readonly id: string;
     private readonly begun = Date.now();
     private readonly redrawing: NodeJS.Timeout;
 
     constructor(
-        private readonly id: string,
+        request: RunRequest,
         private readonly entry: Entry,
+        private readonly runAgain: (requests: readonly RunRequest[]) => void,
     ) {
+        this.id = request.id;
+        this.failed = new FailedItems(request);
         this.draw();
         this.redrawing = setInterval(() => {
             this.draw();
@@ -102,6 +113,7 @@ class RunStatus implements RunView {
 
     take(event: RunEvent): void {
         this.state.take(event);
+        this.failed.take(event);
         if (event.kind === "started" || event.kind === "graded") {
             this.draw();
         }
@@ -110,13 +122,28 @@ class RunStatus implements RunView {
     end(problem: string | undefined): void {
         clearInterval(this.redrawing);
         const verdict = this.state.end?.conclusion?.verdict ?? (problem === undefined ? "interrupted" : "errored");
-        const words = this.state.end === undefined ? (problem ?? "interrupted") : this.state.ending(Date.now() - this.begun);
-        const mark = MARKS[verdict] ?? "$(warning)";
-        this.entry.show(`${mark} ${titled(this.id)}: ${withoutIcons(words)}`, "Show the results", "testing.showMostRecentOutput");
+        const words = this.words(verdict, problem);
+        // A run may be well and its results lost: what is not kept is no pass.
+        const mark = problem === undefined || verdict === "failed" ? (MARKS[verdict] ?? OTHER_MARK) : OTHER_MARK;
+        const text = withoutIcons(`${titleInWorkspace(this.id)}: ${words}`);
+        const shown = shortened(text);
+        const tooltip = shown === text ? "Show the results" : `${text}\n\nShow the results`;
+        this.entry.show(`${mark} ${shown}`, tooltip, "testing.showMostRecentOutput");
         this.entry.end();
         if (this.state.end !== undefined && problem === undefined && (verdict === "failed" || verdict === "errored")) {
-            void offerFailures(this.id, words, verdict);
+            void offerFailures(this.id, words, verdict, () => {
+                this.runAgain(this.failed.requests());
+            });
         }
+    }
+
+    /** How it ended; and what was wrong beside what the engine has concluded, such as results that could not be written. */
+    private words(verdict: string, problem: string | undefined): string {
+        if (this.state.end === undefined) {
+            return reasonFirst(problem ?? "interrupted");
+        }
+        const words = this.state.ending(Date.now() - this.begun);
+        return problem === undefined || MARKS[verdict] === undefined ? words : `${words} · ${reasonFirst(problem)}`;
     }
 
     private draw(): void {
@@ -125,15 +152,20 @@ class RunStatus implements RunView {
     }
 }
 
-async function offerFailures(id: string, words: string, verdict: string): Promise<void> {
+async function offerFailures(id: string, words: string, verdict: string, runAgain: () => void): Promise<void> {
     const message = `${titleInWorkspace(id)}: ${words}`;
     const tell = verdict === "failed" ? vscode.window.showErrorMessage : vscode.window.showWarningMessage;
-    const chosen = await tell(plain(message), "Show Failures", "Re-run Failed", "Open Result");
-    if (chosen === "Show Failures") {
+    const ways = verdict === "errored" ? waysToLogIn(words) : [];
+    const buttons = ["Show Failures", "Re-run Failed", ...(ways.length > 0 ? [] : ["Open Result"])];
+    const chosen = await tell(plain(message), ...ways.map(({ title }) => title), ...buttons);
+    const way = ways.find(({ title }) => title === chosen);
+    if (way !== undefined) {
+        await vscode.commands.executeCommand(way.command, ...(way.argument === undefined ? [] : [way.argument]));
+    } else if (chosen === "Show Failures") {
         await vscode.commands.executeCommand("workbench.view.testing.focus");
         await vscode.commands.executeCommand("testing.openOutputPeek"); // from there F8 goes on
     } else if (chosen === "Re-run Failed") {
-        await vscode.commands.executeCommand("testing.reRunFailTests");
+        runAgain();
     } else if (chosen !== undefined) {
         await vscode.commands.executeCommand("waza.openResult", id);
     }

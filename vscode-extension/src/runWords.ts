@@ -70,7 +70,7 @@ export interface WayOut {
 /** The buttons that fit a reason, the likeliest first. */
 export function waysOut(reason: string): WayOut[] {
     const found: WayOut[] = [];
-    if (/not logged in|wants? a login/iu.test(reason)) {
+    if (/not logged in to GitHub|Copilot.*wants? a login/iu.test(reason)) {
         found.push({ title: "Log In", command: "waza.logIn" });
     }
     const key = /`([A-Z][A-Z0-9_]*(?:KEY|TOKEN))`/u.exec(reason)?.[1];
@@ -87,8 +87,23 @@ export function waysOut(reason: string): WayOut[] {
     return found.slice(0, 2);
 }
 
+/** The buttons that help an agent that was asked and could not answer: what it wants is a login or a key. */
+export function waysToLogIn(reason: string): WayOut[] {
+    const ways = waysOut(reason).filter(({ command }) => command !== "waza.openFile");
+    return ways.some(({ command }) => command === "waza.logIn" || command === "waza.setProviderKey") ? ways : [];
+}
+
 /** A reason without the absolute path before it, which nobody reads first. */
 export function reasonFirst(reason: string): string {
-    const found = /^(?:\/|[A-Za-z]:\\)\S*?\.ya?ml:\s+(.+)$/su.exec(reason);
+    const found = /^(?:\/|[A-Za-z]:\\)[^\n]*?\.\w+:\s+(.+)$/su.exec(reason);
     return found?.[1] ?? reason;
+}
+
+/** As much of a text as fits into the status bar, to the end of a word. */
+export function shortened(text: string, limit = 100): string {
+    if (text.length <= limit) {
+        return text;
+    }
+    const cut = text.slice(0, limit);
+    return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), Math.floor(limit / 2))).replace(/[\s·;,:]+$/u, "")} …`;
 }

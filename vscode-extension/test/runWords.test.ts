@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunEvent } from "../src/runEvents";
 import { lineOf } from "../src/runLog";
-import { INTERRUPTED, reasonFirst, RunState, waysOut } from "../src/runWords";
+import { INTERRUPTED, reasonFirst, RunState, shortened, waysOut, waysToLogIn } from "../src/runWords";
 
 function after(...events: RunEvent[]): RunState {
     const state = new RunState();
@@ -42,8 +42,23 @@ void test("the buttons of a message fit its reason", () => {
     assert.deepEqual(commands("the disk is full"), []);
 });
 
+void test("a login is offered to the agent that has one, and to no other", () => {
+    const titles = (reason: string) => waysToLogIn(reason).map(({ title }) => title);
+    assert.deepEqual(titles("the Copilot agent is not logged in to GitHub · 0 of 2 tasks passed, 2 in error"), ["Log In", "Choose Executor"]);
+    assert.deepEqual(titles("api.example.com wants a key; name its environment variable"), ["Set Key", "Choose Executor"]);
+    assert.deepEqual(titles("the agent ended with exit code 1: not logged in to the shop"), []);
+});
+
+void test("what is too long for the status bar ends with a whole word", () => {
+    assert.equal(shortened("greeter: 1 of 2 tasks passed"), "greeter: 1 of 2 tasks passed");
+    assert.equal(shortened("greeter: the agent is away · 0 of 2 tasks", 30), "greeter: the agent is away …");
+    assert.equal(shortened("x".repeat(40), 20), `${"x".repeat(10)} …`);
+});
+
 void test("a message begins with the reason, not with an absolute path", () => {
     assert.equal(reasonFirst("/suites/a/eval.yaml: there is nothing to run."), "there is nothing to run.");
+    assert.equal(reasonFirst("/my suites/a/agent.json: nothing answers at `127.0.0.1:9`."), "nothing answers at `127.0.0.1:9`.");
+    assert.equal(reasonFirst("C:\\suites\\eval.yaml: there is nothing to run."), "there is nothing to run.");
     assert.equal(reasonFirst("there is nothing to run."), "there is nothing to run.");
 });
 

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import type { LogOutputChannel } from "vscode";
 import { ErrorCodes, ResponseError, type LanguageClient } from "vscode-languageclient/node";
-import type { RunEventParams } from "../src/runEvents";
+import type { RunEvent, RunEventParams } from "../src/runEvents";
 import { Runs, type RunRequest } from "../src/runs";
 import { RunStatusBar } from "../src/runStatus";
-import { entries, shown } from "./fake/vscode";
+import { entries, pressed, shown } from "./fake/vscode";
 
 const ALPHA = "/ws/alpha/evals/greeter/eval.yaml";
 const BETA = "/ws/beta/evals/greeter/eval.yaml";
@@ -20,7 +20,7 @@ interface Asked {
 class Window {
     readonly asked: Asked[] = [];
     readonly heard: string[] = [];
-    readonly bar = new RunStatusBar();
+    readonly bar = new RunStatusBar((requests) => void this.runs.runEach(() => this.client, requests));
     private hear: ((told: RunEventParams) => void) | undefined;
     private readonly runs = new Runs({} as LogOutputChannel, (suite) => (suite === ALPHA ? { trials: 2 } : {}));
     private readonly client = {
@@ -35,7 +35,7 @@ class Window {
     } as unknown as LanguageClient;
 
     constructor() {
-        this.runs.addView(({ id }) => this.bar.viewOf(id));
+        this.runs.addView((request) => this.bar.viewOf(request));
         this.runs.addView(({ id, tasks }) => ({
             take: (event) => this.heard.push(`${tasks?.join() ?? id}: ${event.conclusion?.verdict ?? ""}`),
             end: () => this.heard.push(`${tasks?.join() ?? id} is over`),
@@ -52,8 +52,12 @@ class Window {
     }
 
     tell(asked: Asked | undefined, verdict: string, words: string): void {
+        this.tellEvent(asked, { kind: "ended", conclusion: { verdict, words } });
+    }
+
+    tellEvent(asked: Asked | undefined, event: RunEvent): void {
         const { id, workDoneToken: token } = asked?.argument ?? assert.fail("nothing was asked");
-        this.hear?.({ id, token, event: { kind: "ended", conclusion: { verdict, words } } });
+        this.hear?.({ id, token, event });
     }
 }
 
@@ -78,6 +82,7 @@ afterEach(async () => {
         bar.dispose();
     }
     shown.length = 0;
+    pressed.button = undefined;
 });
 
 void test("each folder's own settings hold for its runs", async () => {
@@ -116,4 +121,60 @@ void test("a run that is lost with its server has ended as interrupted, in words
     assert.deepEqual(window.heard, [`${BETA}: interrupted`, `${BETA} is over`]);
     assert.match(entries[0]?.text ?? "", /beta › greeter: the run was interrupted: the language server stopped; what was finished is kept/u);
     assert.equal(shown.at(-1), "The language server stopped while it ran; what was finished is kept.");
+});
+
+void test("what failed in a run is run again, and nothing of another run", async () => {
+    const window = opened();
+    const [alpha, beta] = [await window.run({ id: ALPHA }), await window.run({ id: BETA })];
+    for (const asked of [alpha, beta]) {
+        const suite = asked?.argument.id ?? "";
+        const failed = { kind: "failed", conclusion: { verdict: "failed" } };
+        window.tellEvent(asked, { kind: "passed", item: `${suite}::one`, conclusion: { verdict: "passed" } });
+        window.tellEvent(asked, { ...failed, item: `${suite}::two`, trial: 1 });
+        window.tellEvent(asked, { ...failed, item: `${suite}::two` });
+        window.tellEvent(asked, { kind: "tried", item: `${suite}#triggers:greet`, status: "passed" });
+        window.tellEvent(asked, { kind: "tried", item: `${suite}#leaves:deploy`, status: "failed" });
+        window.tell(asked, "failed", "1 of 2 tasks passed, 1 failed");
+    }
+    alpha?.answer({ status: "failed", resultsFile: null, message: null });
+    await settled();
+    pressed.button = "Re-run Failed";
+    beta?.answer({ status: "failed", resultsFile: null, message: null });
+    await settled();
+    pressed.button = undefined;
+    window.asked[2]?.answer({ status: "completed", resultsFile: null, message: null });
+    await settled();
+    assert.deepEqual(window.asked.slice(2).map(({ argument }) => argument.id), [`${BETA}::two`, `${BETA}#leaves:deploy`]);
+});
+
+void test("a run that failed as a whole is run again as it was", async () => {
+    const window = opened();
+    pressed.button = "Re-run Failed";
+    const asked = await window.run({ id: BETA, tasks: ["one", "two"] });
+    window.tell(asked, "failed", "0 of 2 tasks passed");
+    asked?.answer({ status: "failed", resultsFile: null, message: null });
+    await settled();
+    pressed.button = undefined;
+    assert.deepEqual(window.asked[1]?.argument.tasks, ["one", "two"]);
+});
+
+void test("a run whose results could not be written is no pass in the status bar, and says why", async () => {
+    const window = opened();
+    const asked = await window.run({ id: BETA });
+    window.tell(asked, "passed", "1 of 1 task passed");
+    asked?.answer({ status: "error", resultsFile: null, message: "The results cannot be written: the disk is full." });
+    await settled();
+    const text = entries[0]?.text ?? "";
+    assert.match(text, /\$\(warning\) beta › greeter: 1 of 1 task passed · 0:00 · The results cannot be written: the disk is full/u);
+});
+
+void test("a run whose end was heard before its server was lost has ended as it did, and once", async () => {
+    const window = opened();
+    const asked = await window.run({ id: BETA });
+    window.tell(asked, "passed", "1 of 1 task passed");
+    asked?.refuse(new ResponseError(ErrorCodes.PendingResponseRejected, "Pending response rejected since connection got disposed"));
+    await settled();
+    assert.deepEqual(window.heard, [`${BETA}: passed`, `${BETA} is over`]);
+    assert.match(entries[0]?.text ?? "", /\$\(pass\) beta › greeter: 1 of 1 task passed/u);
+    assert.equal(shown.some((message) => message.includes("language server stopped")), false);
 });

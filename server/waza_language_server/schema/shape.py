@@ -93,6 +93,13 @@ class Shape:
         # A switch also takes a few words, which nobody is meant to write.
         return types - {"string"} if self.kind == "switch" else types
 
+    @cached_property
+    def reads_all_as_text(self) -> bool:
+        """Whether any text is meant, and a number or a switch without quotes is read as one."""
+        if self.enum or self.kind == "python.assertion":
+            return False
+        return self.types >= {"string", "number"} and self.types.isdisjoint({"array", "object"})
+
     @property
     def default(self) -> Any:
         """The value that counts when nothing is written; None when there is none or it is null."""
@@ -220,6 +227,11 @@ class Shape:
             Discouraged(tuple(rule["keys"]), tuple(rule["beside"]), rule["severity"], rule["why"])
             for rule in self.schema.get("x-waza-discouraged", ())
         )
+
+    @cached_property
+    def gives_advice(self) -> bool:
+        """Whether anything is said of the keys of a mapping that is no mistake."""
+        return bool(self.recommended or self.not_greater or self.deprecated_keys or self.discouraged)
 
     @property
     def at_least_one(self) -> tuple[str, ...]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any, cast
+
 import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems
+from waza_engine.spec.reading.yaml_reader import parse_yaml
+from waza_language_server.syntax.tree import parse
 
 
 def test_text_where_a_number_is_due() -> None:
@@ -135,6 +140,40 @@ def test_a_tag_that_makes_text_of_a_switch_is_left_to_the_author(written: str) -
     text = EVAL.replace("executor: mock", f"parallel: {written}\n  executor: mock")
     [problem] = problems(text, "eval")
     assert (problem.code, problem.fixes) == ("wrong-type", ())
+
+
+@pytest.mark.parametrize(
+    ("plain", "written"),
+    [
+        ("trials_per_task: 1", "trials_per_task: !!int '1'"),
+        ("trials_per_task: 1", "trials_per_task: ! 1"),
+        ("model: m", "model: !local m"),
+        ("model: m", "model: !!str 5"),
+        ("executor: mock", "executor: mock\n  parallel: !!bool 'true'"),
+        ("executor: mock", "executor: mock\n  judge_model: !!null ''"),
+    ],
+)
+def test_a_tag_says_what_a_text_is(plain: str, written: str) -> None:
+    assert problems(EVAL.replace(plain, written), "eval") == ()
+
+
+@pytest.mark.parametrize("written", ["!!int one", "!!int '0.5'", "!other 1", "!!str 1"])
+def test_a_tag_that_makes_no_number_of_a_text(written: str) -> None:
+    [problem] = problems(EVAL.replace("trials_per_task: 1", f"trials_per_task: {written}"), "eval")
+    assert (problem.code, problem.fixes) == ("wrong-type", ())
+
+
+def test_the_editor_reads_tags_as_a_run_does() -> None:
+    values = ["1", "0.5", "true", "yes", "~", "x", "1e999", ".nan", "0x1F", "010", "1" * 500, "1" * 350]
+    tags = ["", "! ", *(f"!!{name} " for name in ("int", "float", "bool", "null", "str", "other")), "!x "]
+    items = [f"- {tag}{quote}{value}{quote}" for tag in tags for value in values for quote in ("", "'", '"')]
+    items += [f'- {tag}""' for tag in tags]
+    text = "\n".join(items)
+    root = parse(text).root
+    assert root is not None
+    run = cast("list[Any]", parse_yaml(text, Path("suite.yaml")).value)
+    for line, seen, read in zip(items, root.items, run, strict=True):
+        assert (line, seen.to_python()) == (line, read)
 
 
 def test_text_where_a_list_is_due() -> None:

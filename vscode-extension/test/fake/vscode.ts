@@ -2,6 +2,8 @@
 
 /** Messages and titles of progress, in order. */
 export const shown: string[] = [];
+/** The button that is pressed wherever a message has it. */
+export const pressed: { button: string | undefined } = { button: undefined };
 /** The entries of the status bar that are there. */
 export const entries: { id: string; text: string }[] = [];
 /** The files that are there. */
@@ -49,18 +51,36 @@ export class FileSystemError extends Error {
     readonly code = "FileNotFound";
 }
 
+export class TestTag {
+    constructor(readonly id: string) {}
+}
+
+export class TestMessage {
+    constructor(readonly message: string) {}
+}
+
+export class Range {
+    constructor(
+        readonly startLine: number,
+        readonly startCharacter: number,
+        readonly endLine: number,
+        readonly endCharacter: number,
+    ) {}
+}
+
 interface Uri {
     readonly fsPath: string;
 }
 
 export const Uri = {
+    parse: (uri: string): Uri => ({ fsPath: uri.replace("file://", "") }),
     file: (fsPath: string): Uri => ({ fsPath }),
     joinPath: (uri: Uri, ...names: string[]): Uri => ({ fsPath: [uri.fsPath, ...names].join("/") }),
 };
 
-const told = (message: string): Promise<undefined> => {
+const told = (message: string, ...buttons: readonly unknown[]): Promise<string | undefined> => {
     shown.push(message);
-    return Promise.resolve(undefined);
+    return Promise.resolve(buttons.includes(pressed.button) ? pressed.button : undefined);
 };
 
 /** The page that `createWebviewPanel` makes. */

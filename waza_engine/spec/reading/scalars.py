@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
@@ -22,14 +24,34 @@ _FALSE = frozenset({"false", "False", "FALSE"})
 _INTEGER = re.compile(r"[-+]?[0-9]+\Z")
 _RADIX = re.compile(r"0(?:o[0-7]+|x[0-9a-fA-F]+)\Z")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
+_LONGEST_FLOAT = 300
+_FLOAT_TAG = "tag:yaml.org,2002:float"
+_TAGS: Mapping[str, type] = MappingProxyType(
+    {
+        "tag:yaml.org,2002:int": int,
+        _FLOAT_TAG: float,
+        "tag:yaml.org,2002:bool": bool,
+        "tag:yaml.org,2002:null": type(None),
+    }
+)
 _ENDLESS = re.compile(r"[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
 
 
 def resolve_scalar(text: str, *, plain: bool = True, tag: str | None = None) -> Json:
-    """Return the value of a scalar: only plain ones are typed, and ``!!str`` keeps any as text."""
-    if tag is not None:
-        plain = tag.rpartition(":")[2] not in {"str", "!"} and plain
-    return _resolve_plain(text) if plain else text
+    """Return the value of a scalar: plain ones are typed, and so are those with a tag that names their type.
+
+    As upstream's parser has it, ``!!int "1"`` is one, ``!!float 1`` is 1.0, and ``!!str`` or a tag that
+    nobody knows, such as ``!x``, keeps anything as text. Where the text is not what its tag says
+    (``!!int one``), upstream refuses the file; here it is text, and refused where something else is meant.
+    """
+    if tag is None or tag == "!":
+        # Of the tag ``!`` alone upstream's parser takes no notice.
+        return _resolve_plain(text) if plain else text
+    wanted = _TAGS.get(tag)
+    value = _resolve_plain(text) if wanted is not None else text
+    if tag == _FLOAT_TAG and type(value) is int:
+        return float(value) if len(text) < _LONGEST_FLOAT else text
+    return value if type(value) is wanted else text
 
 
 def is_not_finite(text: str) -> bool:

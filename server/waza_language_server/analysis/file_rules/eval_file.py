@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.syntax.nodes import Node
@@ -20,7 +19,7 @@ def rows(view: FileView) -> Iterator[Problem]:
     nodes = [item.target for item in given.target.items] if given is not None else []
     if len(nodes) != 2:
         return
-    first, last = (resolve_scalar(node.value) if node.kind == "scalar" else None for node in nodes)
+    first, last = (node.to_python() for node in nodes)
     if isinstance(first, int) and isinstance(last, int) and first > last > 0:
         message = f"The first row of `range` ({first}) must not be behind the last ({last})."
         swap = (Edit(nodes[0].span, nodes[1].value), Edit(nodes[1].span, nodes[0].value))
@@ -33,9 +32,9 @@ def weights(view: FileView) -> Iterator[Problem]:
     nodes: list[tuple[Node, float]] = []
     for metric in metrics.target.items if metrics is not None else ():
         switch, weight = metric.get("enabled"), metric.get("weight")
-        if switch is not None and resolve_scalar(switch.target.value) is False:
+        if switch is not None and switch.target.to_python() is False:
             continue
-        value = resolve_scalar(weight.target.value) if weight is not None else None
+        value = weight.target.to_python() if weight is not None else None
         if weight is None or isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
             return
         nodes.append((weight.target, float(value)))

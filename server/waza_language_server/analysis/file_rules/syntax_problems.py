@@ -20,6 +20,7 @@ from waza_language_server.analysis.file_rules.joined_lines import (
     is_line_of_its_own,
     joined_lines,
 )
+from waza_language_server.analysis.file_rules.merge_marks import MARKS, sides_of_merge
 from waza_language_server.analysis.file_rules.plain_text import blocks_meant
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView
@@ -39,6 +40,7 @@ _SEVERITY: dict[str, Severity] = {"control-character": "warning", "unknown-ancho
 """How bad a fault is, where a run can still read the file."""
 _GLUED_DASH = re.compile(r"[ \t]*-(?=(?:[A-Za-z_]\w*:(?:[ \t]|$)|[\"'].*[\"'][ \t]*$))")
 _WHOLE_ENTRY = re.compile(r" *[A-Za-z_][\w-]*: +[^\s|>#&*!].*")
+_KEY_TWICE = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*):[ \t]+(?P=key):(?=[ \t\r\n]|\Z)")
 _LEAD = re.compile(r"( *)(?:- +)*(\S)")
 _COLUMN_CODES = frozenset({"yaml-indentation", "yaml-tab"})
 _DASH = sentence(MISSING_DASH)
@@ -98,6 +100,8 @@ def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator
                 faults = [fault for fault in faults if fault not in explained]
     for fault in faults:
         problem = _problem(fault)
+        if tree.text.startswith(MARKS, fault.span.start):
+            problem = replace(problem, fixes=(*problem.fixes, *sides_of_merge(tree.text, fault.span.start)))
         yield problem if fault.code != "duplicate-key" else _without_repetition(tree.text, problem)
 
 
@@ -174,6 +178,8 @@ def _slips(tree: Tree) -> Iterator[_Slip]:
         # What is wrong shows only below it, when a dash makes another key of the line.
         yield from _glued_dash(tree.text, lines, max(0, lines.line_of(fault.span.start) - 1))
     for fault in faults[:_TRIALS]:
+        yield from _repeated_key(tree.text, lines, fault)
+    for fault in faults[:_TRIALS]:
         yield from _joined_lines(tree.text, lines, fault)
     for fault in faults[:_TRIALS]:
         yield from _plain_text(tree.text, lines, fault)
@@ -193,6 +199,24 @@ def _glued_dash(text: str, lines: LineIndex, number: int) -> Iterator[_Slip]:
         fix = Fix("Add a space after the dash", (edit,), preferred=True)
         message = "A space is missing after the dash of this list item."
         yield _Slip(Problem("yaml-syntax", Span(at - 1, at), message, "error", (fix,)), edit)
+
+
+def _repeated_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:
+    number = lines.line_of(fault.span.start)
+    above = (lines.line_span(line) for line in range(number, max(-1, number - _TRIALS), -1))
+    found = ((line, _KEY_TWICE.match(text, line.start, line.end)) for line in above)
+    line, match = next(((line, match) for line, match in found if match is not None), (None, None))
+    if line is None or match is None:
+        return
+    key = match["key"]
+    edit = Edit(Span(match.end("key") + 1, match.end()), "")
+    # In front of a value it may be the beginning of a text.
+    is_bare = not text[match.end() : line.end].strip()
+    fix = Fix(f"Write `{key}:` once", (edit,), preferred=is_bare)
+    place = Span(match.end() - len(key) - 1, match.end())
+    others = tuple(replace(each, preferred=False) for each in fault.fixes)
+    problem = Problem("yaml-syntax", place, f"`{key}:` stands twice on this line.", "error", (fix, *others))
+    yield _Slip(problem, edit)
 
 
 def _joined_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.syntax.nodes import Node
@@ -50,9 +49,7 @@ def _checkpoints(task: Node) -> Iterator[tuple[int, Node]]:
     checkpoints = task.get("checkpoints")
     for item in checkpoints.target.items if checkpoints is not None else ():
         node = item.get("after_turn")
-        turn = (
-            resolve_scalar(node.target.value) if node is not None and node.target.kind == "scalar" else None
-        )
+        turn = node.target.to_python() if node is not None else None
         if node is not None and isinstance(turn, int) and not isinstance(turn, bool):
             yield turn, node
 

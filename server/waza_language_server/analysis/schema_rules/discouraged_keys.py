@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
@@ -37,4 +36,4 @@ def _says_something(value: Node | None) -> bool:
     node = value.target
     if node.kind != "scalar":
         return bool(node.items or node.entries)
-    return bool(resolve_scalar(node.value, plain=node.style == "plain", tag=node.green.tag))
+    return bool(node.to_python())

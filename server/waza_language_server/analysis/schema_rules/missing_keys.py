@@ -19,7 +19,6 @@ from waza_language_server.syntax.edits import insert_entry
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edits, Fix
 
-_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _SAMPLES = {"string": "TODO", "integer": "1", "number": "1", "boolean": "true", "array": "[]", "object": "{}"}
 
 
@@ -77,6 +76,9 @@ def recommended_keys(
     for advice in shape.recommended:
         if advice.unless and mapping.entry(advice.unless) is not None:
             continue
+        given = mapping.get(advice.key)
+        if given is not None and not _is_null(given):
+            continue
         entry = mapping.entry(advice.key)
         if entry is not None and _is_null(entry.value):
             message = f"`{advice.key}` has no value: {advice.why.rstrip('.')}."
@@ -89,7 +91,7 @@ def recommended_keys(
 
 
 def _is_null(node: Node) -> bool:
-    return node.kind == "scalar" and node.style == "plain" and node.value in _NULLS and node.green.tag is None
+    return node.kind == "scalar" and node.to_python() is None
 
 
 def _insertions(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[str]) -> Iterator[Fix]:

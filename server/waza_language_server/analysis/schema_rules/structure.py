@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
 from waza_language_server.analysis.schema_rules import deprecations, missing_keys, wrong_values
@@ -76,7 +75,8 @@ def structure_of_grader(view: GraderView) -> Found:
     for number, (node, shape) in enumerate(view.located, 1):
         if not number % NODES_AT_ONCE:
             yield None
-        yield from _advice(subject, node, shape, unknown)
+        if _may_need_advice(node, shape):
+            yield from _advice(subject, node, shape, unknown)
 
 
 def _packaged(view: GraderView) -> Found:
@@ -97,13 +97,21 @@ def _untyped(
     node = type_node(entry)
     if tree.broken(entry):
         return
-    blank = node is not None and node.style == "plain" and resolve_scalar(node.value) is None
+    blank = node is not None and node.to_python() is None
     if written and not blank:
         yield unknown_type(subject, cast("Node", node), written)
     elif node is not None and node.kind != "scalar":
         yield wrong_values.wrong_type(subject, node, any_root.top.properties["type"].shape, ("string",))
     else:
         yield missing_type(subject, node)
+
+
+def _may_need_advice(node: Node, shape: Shape) -> bool:
+    """Whether ``_advice`` may say something: a look that is cheaper than to begin with it."""
+    green = node.green
+    if green.kind == "scalar":
+        return green.value[:1] in BEGINNINGS or (shape.reads_all_as_text and green.style == "plain")
+    return green.kind == "mapping" and shape.gives_advice
 
 
 def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) -> Iterator[Problem]:

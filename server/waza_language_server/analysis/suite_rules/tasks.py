@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from waza_engine.files import shown
-from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.project.suites import picks_up
@@ -81,7 +80,7 @@ def orphans(view: SuiteView) -> Iterator[Problem]:
         return
     beside = project.suites_in(path.parent.parent)
     switch = root.get("enabled")
-    if switch is not None and resolve_scalar(switch.target.value) is False:
+    if switch is not None and switch.target.to_python() is False:
         return
     if (
         not root.entries

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
-from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found, GraderView
 from waza_language_server.syntax.nodes import Node
@@ -109,7 +108,7 @@ def _between(
 
 def _too_few_calls(mapping: Node, wanted: str, limit: str) -> Iterator[Problem]:
     node = mapping.get(limit)
-    most = resolve_scalar(node.target.value) if node is not None and node.target.kind == "scalar" else None
+    most = node.target.to_python() if node is not None else None
     if node is None or not isinstance(most, int) or isinstance(most, bool) or most < 1:
         return
     needed = len({_exact(item) for item in _items(mapping, wanted)})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, GraderView
 from waza_language_server.project.suite_file import word
@@ -31,8 +30,5 @@ def trigger_thresholds(view: GraderView) -> Found:
 
 def number_of(node: Node) -> float | None:
     """Return the number that a scalar is, None for anything else."""
-    written = node.target
-    value = (
-        resolve_scalar(written.value, plain=written.style == "plain") if written.kind == "scalar" else None
-    )
+    value = node.target.to_python()
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
