@@ -92,13 +92,13 @@ def test_a_tool_call_has_the_known_arguments_and_no_others(evaluator: AssertionE
 def test_a_false_assertion_tells_what_its_parts_came_to_when_that_is_short(
     evaluator: AssertionEvaluator, assertion: str, told: str
 ) -> None:
-    calls = (ToolCall("bash", {"command": "ls"}, True),)
+    calls = (ToolCall("bash", {"command": "ls"}, success=True),)
     verdict = code(evaluator, assertion, output="answer", tool_calls=calls, duration_ms=7)
     assert verdict.feedback == f"not true: {assertion}{told and f' ({told})'}"
 
 
 def test_what_changes_the_record_is_not_evaluated_again(evaluator: AssertionEvaluator) -> None:
-    calls = tuple(ToolCall(name, {}, True) for name in ("first", "second"))
+    calls = tuple(ToolCall(name, {}, success=True) for name in ("first", "second"))
     verdict = code(evaluator, "tool_calls.pop()['name'] == 'first'", "len(tool_calls) == 1", tool_calls=calls)
     assert verdict.feedback == "not true: tool_calls.pop()['name'] == 'first'"
 
