@@ -114,7 +114,7 @@ class RunStatus implements RunView {
     take(event: RunEvent): void {
         this.state.take(event);
         this.failed.take(event);
-        if (event.kind === "started" || event.kind === "graded") {
+        if (["waits", "run_started", "started", "graded"].includes(event.kind)) {
             this.draw();
         }
     }

@@ -150,18 +150,28 @@ def _graders_below(node: Node, shape: Shape) -> Iterator[Node]:
 
 def outside_graders(root: Node, top: Shape) -> Iterator[tuple[Node, Shape]]:
     """Yield every value of a document with its shape, from the top down to the grader entries."""
+    return ((node, shape) for node, shape in around_grader_lists(root, top) if shape.kind != "grader")
+
+
+def around_grader_lists(root: Node, top: Shape) -> Iterator[tuple[Node, Shape]]:
+    """Yield the same, and the grader entries that are no item of a list of graders."""
     rest: list[Iterator[tuple[Node, Shape]]] = [iter(((root, top),))]
     while rest:
         for node, meant in rest[-1]:
             keys = _keys(node, meant)
             shape = meant.branch(node.kind, keys)
+            yield node, shape
             if shape.kind != "grader":
-                yield node, shape
-                if node.kind != "sequence" or shape.items is None or shape.items.kind != "grader":
+                if not is_grader_list(node, shape):
                     rest.append(below(node, shape))
                 break
         else:
             rest.pop()
+
+
+def is_grader_list(node: Node, shape: Shape) -> bool:
+    """Whether a value is a list whose items are graders."""
+    return node.kind == "sequence" and shape.items is not None and shape.items.kind == "grader"
 
 
 def values_and_graders(

@@ -64,6 +64,7 @@ class Shape:
     def __init__(self, schema: JsonSchema, root: SchemaRoot) -> None:
         self.schema = schema
         self._root = root
+        self._may_hold: dict[frozenset[str], bool] = {}
 
     def __repr__(self) -> str:
         return f"Shape({self.title or self.kind or sorted(self.types)})"
@@ -288,11 +289,21 @@ class Shape:
 
     def may_hold_graders(self) -> bool:
         """Whether a value of this shape can be a grader, or have one anywhere in it."""
+        return self.kind == "grader" or self.may_hold(frozenset({"grader"}))
+
+    def may_hold(self, kinds: frozenset[str]) -> bool:
+        """Whether a value of one of some kinds may stand anywhere in a value of this shape."""
+        known = self._may_hold.get(kinds)
+        if known is None:
+            known = self._may_hold[kinds] = self._finds_below(kinds)
+        return known
+
+    def _finds_below(self, kinds: frozenset[str]) -> bool:
         rest: list[Shape] = [self]
         seen = set(rest)
         while rest:
             shape = rest.pop()
-            if shape.kind == "grader":
+            if shape is not self and shape.kind in kinds:
                 return True
             below = [each.shape for each in shape.properties.values()]
             below += [each for each in (shape.additional, shape.items, *shape.branches) if each is not None]
