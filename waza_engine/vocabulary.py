@@ -116,6 +116,7 @@ class Check:
     ``path`` leads from the config block to the value that asks for it, e.g. ``("assertions", 2)`` or
     ``("content_patterns", 0, "must_match", 1)``: the editor shows the outcome beside that line. Where two
     whole texts were compared and differ they are ``expected`` and ``actual``, for a view side by side.
+    ``rule`` is what stands there, as it was judged; "" where the details of the verdict tell it.
     """
 
     path: tuple[str | int, ...]
@@ -123,6 +124,7 @@ class Check:
     message: str = ""
     expected: str = ""
     actual: str = ""
+    rule: str = ""
 
     @staticmethod
     def of_texts(path: tuple[str | int, ...], complaint: str, expected: str, actual: str) -> Check:

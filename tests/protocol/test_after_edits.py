@@ -46,6 +46,7 @@ GRADERS = (
     "  - type: code # é😋\n    name: g{0}\n    config:\n      assertions: [len(output) > {0}]\n\n",
     "  - {{type: text, name: g{0}, config: {{regex_match: ['h+😋?\\w']}}}}\n",
     "# between\n  - name: g{0}\n    type: text\n    config: {{regex_match: ['(?i)say', '[a-z]{{2}}']}}\n",
+    "  - {{type: json_schema, name: g{0}, config: {{schema_file: answer.json}}}}\n",
 )
 SUITE = HEAD + "".join(GRADERS[number % len(GRADERS)].format(number) for number in range(16))
 TASK = """\
@@ -63,6 +64,7 @@ graders:
   - type: text
     name: mine
     config: {contains: [hello]}
+  - {type: json_schema, name: formed, config: {schema_file: answer.json}}
 """
 PIECES = (
     *"abc:-#\"'[]{} \n\n\n",
@@ -77,6 +79,7 @@ _AGE = re.compile(r"Recorded [^(;.]*")
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
     path = write_suite(tmp_path, SUITE, one=TASK)
+    path.with_name("answer.json").write_text("{}", "utf-8")
     run(path)
     return path
 
@@ -174,6 +177,7 @@ async def answers(editor: Editor, uri: str, text: str) -> dict[str, Any]:
     found = {
         "lenses": await editor.lenses(uri),
         "hints": await editor.hints(uri),
+        "links": await editor.text_document_document_link_async(types.DocumentLinkParams(identifier)),
         "hints of a part": await editor.text_document_inlay_hint_async(hints),
         "tokens of a part": await editor.text_document_semantic_tokens_range_async(part),
         **{

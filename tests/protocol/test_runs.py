@@ -33,6 +33,20 @@ def _runs(interpreter: str, *arguments: str, on_change: Callable[[Run], None] = 
     return Runs(interpreter, on_change=on_change, arguments=arguments)
 
 
+@pytest.fixture
+async def one_at_once() -> AsyncIterator[tuple[Runs, list[Event]]]:
+    told: list[Event] = []
+    runs = Runs(
+        sys.executable,
+        on_change=lambda _run: None,
+        on_event=lambda run, event: told.append({**event, "tokens": list(run.tokens)}),
+        arguments=(str(FAKE_ENGINE),),
+        most_at_once=1,
+    )
+    yield runs, told
+    await runs.close()
+
+
 def suite(behaviour: str, grader: str | None = None) -> RunnableId:
     return RunnableId(SUITES / behaviour / "eval.yaml", None, grader)
 
@@ -144,6 +158,59 @@ async def test_what_was_started_for_a_run_beside_another_ends_with_it(runs: Runs
     await waits
     assert (await runs.run(suite("completes"), ignore)).status == "completed"
     assert engines() == [stays]
+
+
+async def test_more_runs_than_there_may_be_at_once_wait_for_their_turn_and_say_so(
+    one_at_once: tuple[Runs, list[Event]],
+) -> None:
+    runs, told = one_at_once
+    first = asyncio.create_task(runs.run(suite("waits"), ignore))
+    await until(lambda: runs.active and runs.active[0].run_id)
+    progress: list[RunProgress] = []
+    second = asyncio.create_task(runs.run(suite("completes"), progress.append))
+    await until(lambda: progress)
+    words = "waits for one of 1 other run to end"
+    assert progress == [RunProgress(0, 0, words)]
+    assert [event["message"] for event in told if event["kind"] == "waits"] == [words]
+    assert len(engines()) == 1
+    await runs.cancel(runs.active[0])
+    assert (await first).status == "canceled"
+    assert (await second).status == "completed"
+
+
+async def test_a_run_that_waits_for_its_turn_is_cancelled_without_an_engine(
+    one_at_once: tuple[Runs, list[Event]],
+) -> None:
+    runs, _ = one_at_once
+    first = asyncio.create_task(runs.run(suite("waits"), ignore))
+    await until(lambda: runs.active and runs.active[0].run_id)
+    second = asyncio.create_task(runs.run(suite("completes"), ignore))
+    await until(lambda: len(runs.active) == 2 and runs.active[1].waits)
+    await runs.cancel(runs.active[1])
+    assert (await second).status == "canceled"
+    assert not first.done()
+    third = asyncio.create_task(runs.run(suite("completes"), ignore))
+    await until(lambda: len(runs.active) == 2 and runs.active[1].waits)
+    await runs.cancel(runs.active[0])
+    await first
+    assert (await third).status == "completed"
+
+
+async def test_who_joins_a_run_hears_it_with_a_token_of_his_own(
+    one_at_once: tuple[Runs, list[Event]],
+) -> None:
+    runs, told = one_at_once
+    first = asyncio.create_task(runs.run(suite("waits"), ignore, token="first"))
+    await until(lambda: told)
+    joined = asyncio.create_task(runs.run(suite("waits"), ignore, token="second"))
+    again = asyncio.create_task(runs.run(suite("waits"), ignore, token="second"))
+    await until(lambda: len(runs.active[0].listeners) == 3)
+    assert len(runs.active) == 1
+    await runs.cancel(runs.active[0])
+    await asyncio.gather(first, joined, again)
+    assert told[0]["tokens"] == ["first"]
+    assert told[-1]["kind"] == "ended"
+    assert told[-1]["tokens"] == ["first", "second"]
 
 
 async def test_an_engine_that_ignores_the_cancel_ends_no_other_run(runs: Runs) -> None:

@@ -79,6 +79,16 @@ async def test_kinds_of_hints_are_left_out_at_first_and_later(suite: Path, tmp_p
         assert await labels(editor, task) == [(0, "✓ 1.00")]
 
 
+async def test_hints_at_one_place_have_room_between_them(suite: Path, tmp_path: Path) -> None:
+    async with editing(tmp_path) as editor:
+        task = editor.open(suite.parent / "tasks" / "one.yaml")
+        hints = await editor.hints(task)
+        room = [(hint.label, hint.padding_left, hint.padding_right) for hint in hints]
+        assert room == [("✓ 1.00", True, True), ("✓ 1 of the suite", True, None)]
+        of_suite = await editor.hints(editor.open(suite))
+        assert [hint.padding_right for hint in of_suite] == [None, None, None]
+
+
 async def test_a_setting_that_is_none_of_these_changes_nothing(suite: Path, tmp_path: Path) -> None:
     async with editing(tmp_path, options={"lens": "off", "hints": {"score": "no"}}) as editor:
         uri = editor.open(suite)

@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.analysis.problem import Problem
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.protocol.capabilities import ClientAbilities
-from waza_language_server.protocol.convert import Converter
+from waza_language_server.protocol.convert import LONGEST_MESSAGE, Converter
 from waza_language_server.protocol.server import create_server
 from waza_language_server.protocol.services.written_problems import WrittenProblems
 from waza_language_server.schema.catalog import default_catalog
+from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
     from waza_language_server.text.line_index import Encoding
 
+LONG = Problem("unknown-key", Span(0, 4), "é" * (LONGEST_MESSAGE + 1))
 EVERYTHING = ClientAbilities(opens_code_descriptions=True, shows_tags=True, shows_related_information=True)
 TEXT = (
     "name: é😋\r\nnaem: \x07\r\ngraders:\r\n"
@@ -44,3 +47,14 @@ def test_each_problem_is_written_as_it_is_converted(abilities: ClientAbilities, 
             assert more == {**converted, "message": f"{converted['message']} and more"}
             codes.add(problem.code)
     assert {"unknown-key", "duplicate-grader-name", "unknown-grader-type"} <= codes
+
+
+def test_of_a_message_that_is_cut_off_nothing_is_kept() -> None:
+    as_json, project = create_server().protocol.as_json, Project()
+    known, convert = (
+        WrittenProblems(as_json),
+        Converter(Document("untitled:a", 1, TEXT, "eval"), "utf-8", EVERYTHING),
+    )
+    written = json.loads(known.written(LONG, convert, project))
+    assert written == as_json(convert.diagnostic(LONG, project))
+    assert (len(written["message"]), known._written) == (LONGEST_MESSAGE, {})

@@ -21,6 +21,11 @@ interface ResultDocument {
     readonly regraded: boolean;
 }
 
+/** As much of an answer of `waza/recordedRuns` as the page needs. */
+interface RecordedRun {
+    readonly resultsFile: string;
+}
+
 const NOTHING = { workspaces: [], answered: [], resultsFile: "", goesOn: false, regraded: false, comparable: false };
 const GOES_ON = "A run of it goes on; what stands here is of an earlier one.";
 const GRADED_AGAIN = "Graded again since: the marks in the files tell that, and this page what the run has recorded.";
@@ -48,6 +53,8 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
     private record = "";
     /** The result file of the run that has just ended, "" when it is the newest that is wanted. */
     private wanted = "";
+    /** The recorded runs when that was drawn first; one that comes after them is newer, whoever began it. */
+    private known: ReadonlySet<string> | undefined;
     private html = "";
     /** The ids of the runs that go on. */
     private readonly going: string[] = [];
@@ -102,6 +109,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
                 if (suiteIdOf(id) === suiteIdOf(this.id)) {
                     this.record = "";
                     this.wanted = id === this.id ? recorded : ""; // one of a part of it may have begun later
+                    this.known = undefined;
                     void this.draw(); // also where nobody looks: whoever comes back finds the end
                 }
                 this.refreshSoon();
@@ -196,9 +204,15 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
             return { ...NOTHING, markdown: "The Waza language server is not running; the result stands here as soon as it is." };
         }
         try {
-            const page = await this.pageOf(client, id);
-            const runs = await client.sendRequest<unknown[]>("waza/recordedRuns", { id });
-            return { ...page, comparable: runs.length > 1 };
+            const asked = this.wanted;
+            const runs = (await client.sendRequest<RecordedRun[]>("waza/recordedRuns", { id })).map(({ resultsFile }) => resultsFile);
+            if (asked !== "" && this.wanted === asked) {
+                this.known ??= new Set(runs);
+                if (runs.some((run) => run !== asked && this.known?.has(run) === false)) {
+                    this.wanted = "";
+                }
+            }
+            return { ...(await this.pageOf(client, id)), comparable: runs.length > 1 };
         } catch (error) {
             return { ...NOTHING, markdown: fenced(error instanceof Error ? error.message : String(error)) };
         }

@@ -12,6 +12,7 @@ import { reasonFirst, RunState, shortened, waysToLogIn } from "./runWords";
 const REDRAW_MILLISECONDS = 1_000;
 const SHOWN_MILLISECONDS = 60_000;
 const MARKS: Readonly<Record<string, string>> = { passed: "$(pass)", failed: "$(error)", unjudged: "$(circle-slash)" };
+const OTHER_MARK = "$(warning)";
 
 /** Each run that goes on has an entry of its own; those that have ended stay a while, and no longer than until the next one begins. */
 export class RunStatusBar implements vscode.Disposable {
@@ -113,7 +114,7 @@ class RunStatus implements RunView {
     take(event: RunEvent): void {
         this.state.take(event);
         this.failed.take(event);
-        if (event.kind === "started" || event.kind === "graded") {
+        if (["waits", "run_started", "started", "graded"].includes(event.kind)) {
             this.draw();
         }
     }
@@ -121,8 +122,9 @@ class RunStatus implements RunView {
     end(problem: string | undefined): void {
         clearInterval(this.redrawing);
         const verdict = this.state.end?.conclusion?.verdict ?? (problem === undefined ? "interrupted" : "errored");
-        const words = this.state.end === undefined ? reasonFirst(problem ?? "interrupted") : this.state.ending(Date.now() - this.begun);
-        const mark = MARKS[verdict] ?? "$(warning)";
+        const words = this.words(verdict, problem);
+        // A run may be well and its results lost: what is not kept is no pass.
+        const mark = problem === undefined || verdict === "failed" ? (MARKS[verdict] ?? OTHER_MARK) : OTHER_MARK;
         const text = withoutIcons(`${titleInWorkspace(this.id)}: ${words}`);
         const shown = shortened(text);
         const tooltip = shown === text ? "Show the results" : `${text}\n\nShow the results`;
@@ -133,6 +135,15 @@ class RunStatus implements RunView {
                 this.runAgain(this.failed.requests());
             });
         }
+    }
+
+    /** How it ended; and what was wrong beside what the engine has concluded, such as results that could not be written. */
+    private words(verdict: string, problem: string | undefined): string {
+        if (this.state.end === undefined) {
+            return reasonFirst(problem ?? "interrupted");
+        }
+        const words = this.state.ending(Date.now() - this.begun);
+        return problem === undefined || MARKS[verdict] === undefined ? words : `${words} · ${reasonFirst(problem)}`;
     }
 
     private draw(): void {

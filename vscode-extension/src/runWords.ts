@@ -29,6 +29,8 @@ export class RunState {
             this.busy.set(key, [event.label ?? event.task ?? "", event.trial > 1 ? `trial ${event.trial}` : ""].filter(Boolean).join(" · "));
         } else if (event.kind === "graded") {
             this.last = `${event.task ?? ""} · ${event.label ?? event.grader ?? ""}`;
+        } else if (event.kind === "waits" || event.kind === "run_started") {
+            this.last = event.kind === "waits" ? (event.message ?? "") : "";
         } else if (event.kind === "ended") {
             this.end = event;
         } else if (event.trial !== undefined && event.kind !== "output") {

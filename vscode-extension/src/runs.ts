@@ -16,7 +16,7 @@ import {
     type LanguageClient,
 } from "vscode-languageclient/node";
 import { plain } from "./messages";
-import { RUN_EVENT, type RunEventParams } from "./runEvents";
+import { RUN_EVENT, type RunEvent, type RunEventParams } from "./runEvents";
 import type { RunView, RunViewFactory } from "./runViews";
 import { suiteOf } from "./runnables";
 import { titleInWorkspace } from "./runTitles";
@@ -59,6 +59,7 @@ interface RunAnswer {
     readonly message: string | null;
 }
 
+const NO_REASON = "The engine gave no reason.";
 /** The errors of requests whose server has gone. */
 const LOST: ReadonlySet<number> = new Set([ErrorCodes.PendingResponseRejected, ErrorCodes.ConnectionInactive]);
 
@@ -67,6 +68,8 @@ export class Runs {
     private readonly factories = new Set<RunViewFactory>();
     /** The views of each run that goes on, by the token of its progress: two runs may have the same id. */
     private readonly views = new Map<string, readonly RunView[]>();
+    /** How the engine has ended runs that are not answered yet, by the same token. */
+    private readonly ends = new Map<string, RunEvent>();
     /** What goes on, as it was asked for. */
     private readonly going = new Set<string>();
     private readonly regrading = new Map<string, RunView>();
@@ -117,7 +120,11 @@ export class Runs {
                 this.regrading.get(id)?.take(event);
                 return;
             }
-            for (const view of this.views.get(String(token)) ?? []) {
+            const views = this.views.get(String(token)) ?? [];
+            if (event.kind === "ended" && views.length > 0) {
+                this.ends.set(String(token), event);
+            }
+            for (const view of views) {
                 view.take(event);
             }
         });
@@ -241,10 +248,10 @@ export class Runs {
         try {
             const parameters = { command: RUN_COMMAND, arguments: [{ ...request, workDoneToken }], workDoneToken };
             const answer = (await client.sendRequest(ExecuteCommandRequest.type, parameters, source.token)) as RunAnswer;
-            problem = answer.status === "error" ? (answer.message ?? "The engine gave no reason.") : undefined;
+            problem = answer.status === "error" ? (answer.message ?? NO_REASON) : undefined;
             return answer;
         } catch (error) {
-            const found = this.problemOf(error, views);
+            const found = this.problemOf(error, views, this.ends.get(workDoneToken));
             problem = source.token.isCancellationRequested ? undefined : found;
             return undefined;
         } finally {
@@ -252,6 +259,7 @@ export class Runs {
             reports.dispose();
             stopping.forEach((listener) => listener.dispose() as unknown);
             this.views.delete(workDoneToken);
+            this.ends.delete(workDoneToken);
             views.forEach((view) => {
                 view.end(problem);
             });
@@ -261,9 +269,12 @@ export class Runs {
         }
     }
 
-    /** Why a run has no answer; one that was lost with its server has ended for all its views. */
-    private problemOf(error: unknown, views: readonly RunView[]): string {
+    /** Why a run has no answer; one that was lost with its server has ended for all its views, unless they had heard its end. */
+    private problemOf(error: unknown, views: readonly RunView[], end: RunEvent | undefined): string | undefined {
         if (error instanceof ResponseError && LOST.has(error.code)) {
+            if (end !== undefined) {
+                return end.status === "error" ? (end.message ?? NO_REASON) : undefined;
+            }
             views.forEach((view) => {
                 view.take(INTERRUPTED);
             });

@@ -9,10 +9,12 @@ const SUITE = "/ws/alpha/evals/greeter/eval.yaml";
 const ANSWER = { markdown: "of the newest run", resultsFile: "/r/1.json", goesOn: false, regraded: false, workspaces: [], answered: [] };
 
 let answer = ANSWER;
+/** The result files that are told as recorded runs, the newest first. */
+let recorded: string[] = [];
 const server = {
     sendRequest: (method: string, { record }: { record?: string }) => {
         if (method === "waza/recordedRuns") {
-            return Promise.resolve([]);
+            return Promise.resolve(recorded.map((resultsFile) => ({ resultsFile })));
         }
         if (record === undefined) {
             return Promise.resolve(answer);
@@ -24,6 +26,7 @@ const memory = { get: () => undefined, update: () => Promise.resolve(), keys: ()
 
 beforeEach(() => {
     answer = ANSWER;
+    recorded = [];
     files.clear();
     [SUITE, "/r/1.json", "/r/2.json"].forEach((file) => files.add(file));
     mock.timers.enable({ apis: ["setTimeout"] });
@@ -91,4 +94,21 @@ void test("a run that was deleted while it stands there is said to be gone, unti
     page.view(`${SUITE}::one`).end(undefined);
     await drawn();
     assert.doesNotMatch(html(), /notice/u);
+});
+
+void test("the run that has just ended here stays only until there is a newer one, whoever began that", async () => {
+    const page = await opened();
+    recorded = ["/r/2.json", "/r/1.json"];
+    const view = page.view(SUITE);
+    view.take({ kind: "ended", results_file: "/r/2.json" });
+    view.end(undefined);
+    await drawn();
+    page.refreshSoon();
+    await drawn();
+    assert.match(html(), /of \/r\/2\.json/u);
+    answer = { ...ANSWER, markdown: "of a terminal", resultsFile: "/r/3.json" };
+    recorded = ["/r/3.json", ...recorded];
+    page.refreshSoon();
+    await drawn();
+    assert.match(html(), /of a terminal/u);
 });

@@ -21,6 +21,12 @@ void test("while it runs: how much is done, which task and trial, how long, what
     assert.equal(state.progress(34_000), "3/12 · greets · trial 2 · 0:34 · $0.22");
 });
 
+void test("a run that waits for its turn says what for, until it begins", () => {
+    const waits: RunEvent = { kind: "waits", message: "waits for one of 4 other runs to end" };
+    assert.equal(after(waits).progress(5_000), "waits for one of 4 other runs to end · 0:05");
+    assert.equal(after(waits, { kind: "run_started", completed: 0, total: 2 }).progress(5_000), "0/2 · 0:05");
+});
+
 void test("at the end: what the engine says of it, how long it took, what it has cost", () => {
     const ended: RunEvent = { kind: "ended", conclusion: { verdict: "failed", words: "2 of 3 tasks passed, 1 failed", reasons: ["1 task failed"] } };
     assert.equal(after(ended).ending(61_000), "2 of 3 tasks passed, 1 failed · 1:01");

@@ -157,3 +157,24 @@ void test("a run that failed as a whole is run again as it was", async () => {
     pressed.button = undefined;
     assert.deepEqual(window.asked[1]?.argument.tasks, ["one", "two"]);
 });
+
+void test("a run whose results could not be written is no pass in the status bar, and says why", async () => {
+    const window = opened();
+    const asked = await window.run({ id: BETA });
+    window.tell(asked, "passed", "1 of 1 task passed");
+    asked?.answer({ status: "error", resultsFile: null, message: "The results cannot be written: the disk is full." });
+    await settled();
+    const text = entries[0]?.text ?? "";
+    assert.match(text, /\$\(warning\) beta › greeter: 1 of 1 task passed · 0:00 · The results cannot be written: the disk is full/u);
+});
+
+void test("a run whose end was heard before its server was lost has ended as it did, and once", async () => {
+    const window = opened();
+    const asked = await window.run({ id: BETA });
+    window.tell(asked, "passed", "1 of 1 task passed");
+    asked?.refuse(new ResponseError(ErrorCodes.PendingResponseRejected, "Pending response rejected since connection got disposed"));
+    await settled();
+    assert.deepEqual(window.heard, [`${BETA}: passed`, `${BETA} is over`]);
+    assert.match(entries[0]?.text ?? "", /\$\(pass\) beta › greeter: 1 of 1 task passed/u);
+    assert.equal(shown.some((message) => message.includes("language server stopped")), false);
+});

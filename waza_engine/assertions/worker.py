@@ -1,12 +1,12 @@
-"""The process that evaluates assertions: a script for ``python -I -S``, never imported by the product.
+"""The process that evaluates assertions: a script for ``python -I -S -B``, never imported by the product.
 
 It speaks JSON lines. First line in: its settings (``workers.py``).
 Then a request ``{"contexts", "assertions", "replay", "explain"?}`` is answered by a line ``{"ready"}`` and
-one line an assertion of each context, ``{"passed", "error"}``, with ``values`` and ``decided`` when it is to
-be explained; the assertions in ``replay`` are evaluated first, unanswered, for the names they bind. In one
-context every answer is told at once, in several within ``told_within_seconds`` or when the evaluation ends
-that then goes on. A context may be the number of one that it was told to ``keep``; the numbers in ``forget``
-are of no use any more.
+one line an assertion of each context, ``{"passed", "error", "observed"?}``, with ``values`` and ``decided``
+when it is to be explained; ``observed`` is what short parts of a false one come to. The assertions in
+``replay`` are evaluated first, unanswered, for the names they bind. In one context every answer is told at
+once, in several within ``told_within_seconds`` or when the evaluation ends that then goes on. A context may
+be the number of one that it was told to ``keep``; the numbers in ``forget`` are of no use any more.
 
 Evaluation is upstream's: ``eval(text, {"__builtins__": {}}, context)``, one context for all assertions of a
 grader. Every exception is a failure. Architecture invariant: nothing that an assertion does reaches the wire;
@@ -22,24 +22,23 @@ import functools
 import json
 import os
 import re
-import reprlib
 import sys
 import time
 import types
 import warnings
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from waza_engine.assertions.parts import NOTE, Parts, is_repeatable
+else:
+    # Isolated, a script does not find what lies beside it.
+    sys.path.append(__file__.rpartition(os.sep)[0])
+    from parts import NOTE, Parts, is_repeatable
+
+    sys.path.pop()
 
 ERROR_CHARACTERS = 500
-VALUE_CHARACTERS = 120
-MOST_VALUES = 20
-MOST_ITEMS = 4
-_NOTE = " note"
-_UNTOLD = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.GeneratorType, type)
-_PLAIN = (ast.Constant, ast.Starred, ast.Slice, ast.Lambda, ast.GeneratorExp)
-_SHOWN = reprlib.Repr()
-_SHOWN.maxlist = _SHOWN.maxtuple = _SHOWN.maxdict = _SHOWN.maxset = MOST_ITEMS
-_SHOWN.maxstring = _SHOWN.maxother = 60
-_SHOWN.maxlevel = 3
+OBSERVED_WITHIN_SECONDS = 0.02
 
 
 def main() -> None:
@@ -58,6 +57,7 @@ def main() -> None:
             kept.update((int(number), told) for number, told in request.get("keep", {}).items())
             assertions, replay = request["assertions"], request["replay"]
             named = evaluate.named(assertions) if kept else None
+            observing = "explain" not in request and all(map(evaluate.is_repeatable, (*replay, *assertions)))
             # Those that are not kept are all there is of this request, and most of them may be large.
             contexts: list[Any] = [
                 each if isinstance(each, int) else _context(each) for each in request["contexts"]
@@ -80,12 +80,16 @@ def main() -> None:
             except MemoryError:
                 sys.exit(3)
             for text in assertions:
-                parts = _Parts() if request.get("explain") else None
+                parts = Parts() if request.get("explain") else None
+                begun = time.process_time()
                 passed, error = evaluate(text, context, parts)
+                brief = time.process_time() - begun < OBSERVED_WITHIN_SECONDS
                 if kept and evaluate.ran_out:
                     # It may be enough for one that keeps nothing.
                     sys.exit(3)
                 answer = {"passed": passed, "error": error, **(parts.told() if parts is not None else {})}
+                if observing and brief and not passed and error is None:
+                    answer["observed"] = evaluate.observed(text, context)
                 replies.write(json.dumps(answer).encode() + b"\n")
                 if len(contexts) == 1:
                     replies.flush()
@@ -105,10 +109,12 @@ class _Evaluation:
         self._memory = f" of {settings['memory_bytes'] // 1_000_000} MB" if limited else ""
         # Of many trials each is asked the same.
         self._code = functools.lru_cache(maxsize=64)(self._compiled)
+        self._parts = functools.lru_cache(maxsize=64)(_parts_of)
+        self.is_repeatable = functools.lru_cache(maxsize=64)(is_repeatable)
         self.ran_out = False
 
     def __call__(
-        self, text: str, context: dict[str, Any], parts: _Parts | None = None
+        self, text: str, context: dict[str, Any], parts: Parts | None = None
     ) -> tuple[bool, str | None]:
         self.ran_out = False
         try:
@@ -138,7 +144,12 @@ class _Evaluation:
             return None
         return frozenset(found)
 
-    def _evaluate(self, text: str, context: dict[str, Any], parts: _Parts | None) -> bool:
+    def observed(self, text: str, context: dict[str, Any]) -> list[tuple[str, str]]:
+        """Return what short parts of a false assertion come to, which is evaluated again for it."""
+        parts = self._parts(text)
+        return parts.observed() if self(text, context, parts) == (False, None) else []
+
+    def _evaluate(self, text: str, context: dict[str, Any], parts: Parts | None) -> bool:
         code, _ = self._code(text)
         if parts is None:
             return bool(eval(code, {"__builtins__": {}}, context))
@@ -146,8 +157,8 @@ class _Evaluation:
             code = parts.watched(text.lstrip(" \t"))
         except (RecursionError, MemoryError):
             # What is nested so deeply that it can only just be evaluated is not taken apart.
-            parts = _Parts()
-        return bool(eval(code, {"__builtins__": {}, _NOTE: parts.note}, context))
+            parts = Parts()
+        return bool(eval(code, {"__builtins__": {}, NOTE: parts.note}, context))
 
     def _compiled(self, text: str) -> tuple[types.CodeType, frozenset[str]]:
         """Return an assertion compiled, and the names in it."""
@@ -166,119 +177,9 @@ class _Evaluation:
         return name in self._refused or name.startswith(self._refused_prefixes)
 
 
-class _Parts:
-    """The parts of an expression, and what they come to as it is evaluated: once, in its own order.
-
-    Each part is handed to ``note`` under a name that no assertion can write, and is passed on as it is.
-    """
-
-    def __init__(self) -> None:
-        self._source = ""
-        self._places: list[tuple[int, int, int, int]] = []
-        self._texts: list[str] = []
-        self._values: dict[int, Any] = {}
-        self._counts: dict[int, int] = {}
-        self._chain: list[int] = []
-        self._last = -1
-
-    def watched(self, text: str) -> types.CodeType:
-        self._source = text
-        tree = ast.parse(text, mode="eval")
-        inner = tree.body
-        while isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not):
-            inner = inner.operand
-        tree.body = self._part(tree.body, set(map(id, _clauses(inner))))
-        return compile(ast.fix_missing_locations(tree), "<assertion>", "eval")
-
-    def note(self, number: int, value: Any) -> Any:
-        self._values[number] = value
-        self._counts[number] = self._counts.get(number, 0) + 1
-        if number in self._chain:
-            self._last = number
-        return value
-
-    def told(self) -> dict[str, Any]:
-        shown: dict[str, str] = {}
-        order = sorted(self._values, key=lambda number: self._places[number])
-        for number in order:
-            value = self._values[number]
-            whole = self._texts[number].strip() == self._source.strip()
-            if type(value) in _UNTOLD or (whole and isinstance(value, bool)):
-                continue
-            count = self._counts[number]
-            text = _value(value) + (f", the last of {count:,}" if count > 1 else "")
-            shown.setdefault(" ".join(self._texts[number].split())[:VALUE_CHARACTERS], text)
-        decided = self._texts[self._last] if self._last >= 0 else None
-        return {"values": list(shown.items())[:MOST_VALUES], "decided": decided}
-
-    def _part(self, node: ast.expr, chained: set[int]) -> ast.expr:
-        """Return an expression whose parts are noted, and it itself unless its value is written there."""
-        known = id(node)
-        segment = ast.get_source_segment(self._source, node) or ""
-        place = (node.lineno, node.col_offset, -(node.end_lineno or 0), -(node.end_col_offset or 0))
-        self._descend(node, chained)
-        names = any(isinstance(each, ast.Name) for each in ast.walk(node))
-        is_plain = isinstance(node, _PLAIN) or not names
-        if is_plain and known not in chained:
-            return node
-        number = len(self._texts)
-        self._texts.append(segment)
-        self._places.append(place)
-        if known in chained:
-            self._chain.append(number)
-        noted = ast.Call(ast.Name(_NOTE, ast.Load()), [ast.Constant(number), node], [])
-        return ast.copy_location(noted, node)
-
-    def _descend(self, node: ast.AST, chained: set[int]) -> None:
-        if isinstance(node, ast.Lambda | ast.JoinedStr):
-            return
-        for name, child in ast.iter_fields(node):
-            if isinstance(node, ast.Call) and name == "func":
-                # What a method is called on is told, the method itself is not.
-                self._descend(child, chained)
-            elif isinstance(node, ast.NamedExpr | ast.comprehension) and name == "target":
-                continue
-            elif isinstance(child, ast.expr) and not isinstance(child, ast.Slice):
-                setattr(node, name, self._part(child, chained))
-            elif isinstance(child, list):
-                items: list[Any] = getattr(node, name)
-                for position, item in enumerate(items):
-                    items[position] = self._item(item, chained)
-            elif isinstance(child, ast.AST):
-                self._descend(child, chained)
-
-    def _item(self, node: Any, chained: set[int]) -> Any:
-        if isinstance(node, ast.expr) and not isinstance(node, ast.Starred | ast.Slice):
-            return self._part(node, chained)
-        if isinstance(node, ast.AST):
-            self._descend(node, chained)
-        return node
-
-
-def _clauses(node: ast.expr) -> list[ast.expr]:
-    """Return the clauses of a chain of ``and`` and ``or``, those of chains within it in their place."""
-    if not isinstance(node, ast.BoolOp):
-        return []
-    return [part for clause in node.values for part in (_clauses(clause) or [clause])]
-
-
-def _value(value: Any) -> str:
-    """Return a value in a few characters, with its size when they do not show all of it."""
-    kind: Any = value.__class__
-    try:
-        if kind is str:
-            cut = repr(value[:VALUE_CHARACTERS])
-            return cut if len(value) <= VALUE_CHARACTERS else f"{cut}… ({len(value):,} characters)"
-        if kind is int and abs(value) >= 1000:
-            return f"{value:,}"
-        if kind is re.Match:
-            return f"match {value.group()[:VALUE_CHARACTERS]!r} at character {value.start() + 1:,}"
-        if kind in (list, tuple, dict, set):
-            shown = _SHOWN.repr(value)
-            return shown if len(value) <= MOST_ITEMS else f"{shown} ({len(value):,} items)"
-        return _bounded(repr(value))
-    except Exception:  # noqa: BLE001 - a value may fail to describe itself
-        return kind.__name__
+def _parts_of(text: str) -> Parts:
+    del text  # each has its own
+    return Parts()
 
 
 class _RefusedError(Exception):

@@ -30,16 +30,21 @@ class MissingInterpreterError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AssertionOutcome:
-    """Whether an assertion was true. ``error`` says why that is unknown: it raised, hung or crashed."""
+    """Whether an assertion was true. ``error`` says why that is unknown: it raised, hung or crashed.
+
+    ``observed`` are short parts of one that was not true, as they are written, with their values.
+    """
 
     passed: bool
     error: str | None = None
     timed_out: bool = False
+    observed: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, answer: Mapping[str, Any]) -> AssertionOutcome:
         """Return what a worker answers."""
-        return cls(answer["passed"], answer["error"], answer.get("timed_out") is True)
+        observed = tuple((str(part), str(value)) for part, value in answer.get("observed", ()))
+        return cls(answer["passed"], answer["error"], answer.get("timed_out") is True, observed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,7 @@ class Language:
 
 def _python(memory_bytes: int) -> Sequence[str]:
     del memory_bytes  # the worker limits itself
-    return (sys.executable, "-I", "-S", str(_HERE / "worker.py"))
+    return (sys.executable, "-I", "-S", "-B", str(_HERE / "worker.py"))
 
 
 def _node(memory_bytes: int) -> Sequence[str]:

@@ -13,8 +13,8 @@ from waza_engine.results.conclusion import Conclusion, conclude
 from waza_engine.results.json_values import Block, block_of, given, number, plain
 from waza_engine.results.reading.scores import GraderResult, TaskResult
 from waza_engine.results.reading.task_scores import task_result
-from waza_engine.results.record import RunOutcome, TaskOutcome, Validation
-from waza_engine.results.task_conclusion import conclude_task
+from waza_engine.results.record import RunOutcome, Validation
+from waza_engine.results.task_conclusion import TaskConclusion, conclude_task
 from waza_engine.results.writing.regraded import regraded_document, regraded_task
 from waza_engine.runs.events.failures import failures_of
 from waza_engine.runs.grading.recorded_verdicts import is_recorded
@@ -34,12 +34,12 @@ class TaskReport:
     now: TaskResult
     recorded: TaskResult
     score: float
-    found: TaskOutcome
+    concluded: TaskConclusion
 
     @property
     def passed(self) -> bool:
         """Whether the task passes, or has nothing that could fail."""
-        return conclude_task(self.found).verdict not in ("failed", "errored")
+        return self.concluded.verdict not in ("failed", "errored")
 
 
 def graded(
@@ -58,7 +58,7 @@ def graded(
             now=task_result(written, timestamp),
             recorded=task.recorded.scores,
             score=number(figures.get("avg_weighted_score")),
-            found=task_of(written),
+            concluded=conclude_task(task_of(written), regrading.recording.header.executor),
         )
         reports.append(report)
         if tell is not None:
@@ -68,7 +68,7 @@ def graded(
 
 def conclusion_of(regrading: Regrading, reports: Sequence[TaskReport]) -> Conclusion:
     """Return what the tasks that were graded come to; what else was recorded has not been asked again."""
-    tasks = [report.found for report in reports]
+    tasks = [report.concluded.task for report in reports]
     summary = suite_summary([TaskScore(task.status, task.statistics) for task in tasks])
     return conclude(RunOutcome(regrading.recording.header, "completed", tasks, summary))
 
@@ -153,7 +153,7 @@ def _task(report: TaskReport) -> Answer:
         "overall_score": report.score,
         "passed": report.passed,
         **({"error": now.error} if now.error else {}),
-        "conclusion": conclude_task(report.found).document(),
+        "conclusion": report.concluded.document(),
         "grader_averages": {name: grader.score for name, grader in now.graders.items()},
         "graders": {
             name: grader_answer(

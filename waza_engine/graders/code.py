@@ -225,4 +225,6 @@ def _check(index: int, assertion: str, outcome: AssertionOutcome) -> Check:
         return Check(("assertions", index), True)
     quoted = assertion if len(assertion) <= _QUOTED_CHARACTERS else assertion[:_QUOTED_CHARACTERS] + "…"
     reason = f": {outcome.error}" if outcome.error else ""
+    if outcome.observed:
+        reason = f" ({', '.join(f'{part} is {value}' for part, value in outcome.observed)})"
     return Check(("assertions", index), False, f"not true: {quoted}{reason}")

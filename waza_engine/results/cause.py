@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from waza_engine.counting import counted
+from waza_engine.spec.executors import asks_nobody
 from waza_engine.vocabulary import shown_grader
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ def cause_of(task: TaskConclusion) -> Cause | None:
     """Return why a task did not pass, None for one that passed, was skipped or did not run."""
     match task.verdict:
         case "failed":
-            return _of_failed(task)
+            found = _of_failed(task)
+            return _of_nobody(task) if found.kind == "skill" and asks_nobody(task.executor) else found
         case "errored":
             return _of_errored(task)
         case "lost":
@@ -81,6 +83,13 @@ def _of_failed(task: TaskConclusion) -> Cause:
             "not known", f"Only `{shown_grader(alone)}` fails, {where}: it is the answer or this grader."
         )
     return Cause("skill", f"The answer was found wrong by {_listed(names)}, and nothing contradicts that.")
+
+
+def _of_nobody(task: TaskConclusion) -> Cause:
+    failed = _listed([grader.name for grader in task.graders if grader.verdict == "failed"])
+    return Cause(
+        "not known", f"`{task.executor}` answered, and no agent with the skill; {failed} found it wrong."
+    )
 
 
 def _contradicted(failed: Sequence[TrialOutcome]) -> str:

@@ -153,7 +153,9 @@ def conclude(
 
     ``tasks`` is what its tasks come to, for one who has concluded that already.
     """
-    tasks = tuple(map(conclude_task, run.tasks) if tasks is None else tasks)
+    if tasks is None:
+        tasks = [conclude_task(task, run.header.executor) for task in run.tasks]
+    tasks = tuple(tasks)
     counts = _counts(tasks)
     triggers = _triggers(run)
     missed = tuple(_missed(metric) for metric in run.metrics if not metric.passed)

@@ -73,6 +73,17 @@ def given(**values: Any) -> Json:
     return {key: value for key, value in values.items() if value}
 
 
+def value_at(value: object, path: Sequence[str | int]) -> Any:
+    """Return what stands at a path of keys and indexes, None when nothing does."""
+    found: Any = value
+    for step in path:
+        try:
+            found = found[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return found
+
+
 def block_of(block: Block, key: str) -> Block:
     """Return the object at a key."""
     found = block.get(key)

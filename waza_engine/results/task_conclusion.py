@@ -48,7 +48,7 @@ class TaskConclusion:
     """A task. ``reason`` says why it did not pass, ``error`` what broke it or kept it from running.
 
     ``trials`` are the verdicts of all its trials; ``score`` is their mean, 0..1. ``pass_at_k`` and
-    ``pass_exp_k`` are None for a task with one trial.
+    ``pass_exp_k`` are None for a task with one trial. ``executor`` answered, "" when that is not known.
     """
 
     id: str
@@ -63,6 +63,7 @@ class TaskConclusion:
     pass_at_k: float | None
     pass_exp_k: float | None
     task: TaskOutcome
+    executor: str = ""
 
     @property
     def judged(self) -> bool:
@@ -106,8 +107,8 @@ class TaskConclusion:
         }
 
 
-def conclude_task(task: TaskOutcome) -> TaskConclusion:
-    """Return what a task comes to."""
+def conclude_task(task: TaskOutcome, executor: str = "") -> TaskConclusion:
+    """Return what a task comes to; ``executor`` is the name of the one that answered."""
     ended = [trial for trial in task.trials if not trial.stopped]
     verdict = _verdict(task, ended)
     graders = tuple(_graders(ended))
@@ -127,6 +128,7 @@ def conclude_task(task: TaskOutcome) -> TaskConclusion:
         pass_at_k=figures.pass_at_k if several and figures else None,
         pass_exp_k=figures.pass_exp_k if several and figures else None,
         task=task,
+        executor=executor,
     )
 
 

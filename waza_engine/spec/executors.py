@@ -64,6 +64,11 @@ def replays(executor: str) -> bool:
     return executor in EXECUTORS and EXECUTORS[executor].replays
 
 
+def asks_nobody(executor: str) -> bool:
+    """Return whether the answers of an executor are no agent's."""
+    return executor in EXECUTORS and EXECUTORS[executor].asks_nobody
+
+
 def asked_model(executor: str, model: str) -> str:
     """Return the model that a run asked, "" when its executor asks none: what a mock says is no model's."""
-    return "" if executor in EXECUTORS and EXECUTORS[executor].asks_nobody else model
+    return "" if asks_nobody(executor) else model

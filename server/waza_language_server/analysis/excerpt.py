@@ -116,7 +116,7 @@ class _Version:
     def with_children(self, kept: Sequence[Placed]) -> Green:
         green = self.green
         same = len(kept) == len(green.children) and all(map(_stands, kept, green.children))
-        return green if same else replace(green, children=tuple(kept))
+        return green if same else replace(green, children=tuple(kept), names=None, aliased=None)
 
 
 Both = tuple[Green, Green]

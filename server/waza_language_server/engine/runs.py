@@ -2,7 +2,8 @@
 
 Whatever happens, a run ends: completed, failed, canceled or with an error. A cancelled run that does not end
 by itself within a second and a half is ended by killing its engine; the next run starts a new one. Runs that
-go on at the same time have an engine each, so that what ends one of them by force ends no other.
+go on at the same time have an engine each, so that what ends one of them by force ends no other. There are
+only so many at once: those beyond wait for their turn, and say so.
 """
 
 from __future__ import annotations
@@ -10,15 +11,17 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.results.json_values import block_of
-from waza_engine.vocabulary import shown_grader
 from waza_language_server.engine.process import EngineError, EngineProcess
+from waza_language_server.engine.run_progress import RunProgress, advanced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 CANCEL_GRACE_SECONDS = 1.5
 STOP_GRACE_SECONDS = 0.5
 CLOSE_GRACE_SECONDS = 0.9
+MOST_AT_ONCE = max(4, os.cpu_count() or 1)
+"""Runs that go on at the same time: an agent mostly waits for its model, but each engine takes its memory."""
 
 log = logging.getLogger(__name__)
 
@@ -47,20 +52,6 @@ class RunOutcome:
     results_file: str | None = None
     message: str | None = None
     conclusion: Block = field(default_factory=dict[str, Any])
-
-
-@frozen()
-class RunProgress:
-    """How far a run is: grader verdicts or trials done, of how many, and what it is busy with."""
-
-    completed: int
-    total: int
-    message: str
-
-    @property
-    def percentage(self) -> int | None:
-        """0 to 100, or None while the total is unknown."""
-        return None if self.total <= 0 else min(100, 100 * self.completed // self.total)
 
 
 Listener = Callable[[RunProgress], None]
@@ -83,14 +74,16 @@ class RunKey:
 
 @dataclass(eq=False)
 class Run:
-    """A run that has not ended yet. ``token`` is that of the progress that it was first asked for with."""
+    """A run that has not ended yet. ``tokens`` are those of the progress that its callers asked with."""
 
     target: RunnableId
     options: Options = field(default_factory=dict[str, Any])
-    token: str | int | None = None
+    tokens: list[str | int | None] = field(default_factory=list[str | int | None])
     listeners: list[Listener] = field(default_factory=list["Listener"])
     run_id: str | None = None
     cancelling: bool = False
+    waits: bool = False
+    """Whether it has not begun, for others go on."""
     ended: bool = False
     """Whether its last event has come."""
     engine: EngineProcess | None = None
@@ -114,6 +107,7 @@ class Runs:
         on_change: Callable[[Run], None],
         on_event: Callable[[Run, Event], None] = lambda _run, _event: None,
         arguments: Sequence[str] = ("-P", "-m", "waza_engine", "serve"),
+        most_at_once: int = MOST_AT_ONCE,
     ) -> None:
         """``on_change`` is called when a run starts and when it has ended, ``on_event`` with all it tells."""
         self._interpreter = interpreter
@@ -125,6 +119,8 @@ class Runs:
         """The engine, and those before it that have not ended yet."""
         self._closed = False
         self._starting = asyncio.Lock()
+        self._most = most_at_once
+        self._turns = asyncio.Semaphore(most_at_once)
         self._active: dict[RunKey, Run] = {}
         self._stopping: set[asyncio.Task[None]] = set()
         self.on_verdicts: Callable[[Event], None] = lambda _verdicts: None
@@ -147,16 +143,18 @@ class Runs:
     ) -> RunOutcome:
         """Run the target and return how it ended; never raises for what the engine does.
 
-        What is running already with the same options is joined, not run twice. Cancelling the caller cancels
-        the run.
+        What is running already with the same options is joined, not run twice; its events are told with the
+        ``token`` of each caller from then on. Cancelling the caller cancels the run.
         """
         key = RunKey.of(target, options or {})
         run = self._active.get(key)
         if run is None:
-            run = Run(target, options or {}, token)
+            run = Run(target, options or {}, [token])
             self._active[key] = run
             run.work = asyncio.create_task(self._carry_out(run))
             self._on_change(run)
+        elif token is not None and token not in run.tokens:
+            run.tokens.append(token)
         run.listeners.append(on_progress)
         assert run.work is not None
         try:
@@ -173,6 +171,8 @@ class Runs:
             return
         if not run.cancelling:
             run.cancelling = True
+            if run.waits:
+                run.work.cancel()
             await self._ask_to_cancel(run)
         done, _ = await asyncio.wait([run.work], timeout=CANCEL_GRACE_SECONDS)
         if not done and run.engine is not None:
@@ -237,7 +237,10 @@ class Runs:
 
     async def _carry_out(self, run: Run) -> RunOutcome:
         try:
-            outcome = await self._follow(run)
+            self._say_if_it_waits(run)
+            async with self._turns:
+                run.waits = False
+                outcome = await self._follow(run)
         except EngineError as error:
             outcome = RunOutcome("error", message=str(error))
         except asyncio.CancelledError:
@@ -255,6 +258,14 @@ class Runs:
         run.outcome = outcome
         self._on_change(run)
         return outcome
+
+    def _say_if_it_waits(self, run: Run) -> None:
+        run.waits = self._turns.locked()
+        if run.waits:
+            words = f"waits for one of {counted(self._most, 'other run')} to end"
+            self._tell(run, {"kind": "waits", "message": words})
+            for listener in tuple(run.listeners):
+                listener(RunProgress(0, 0, words))
 
     async def _follow(self, run: Run) -> RunOutcome:
         engine = await self._engine_for(run)
@@ -277,7 +288,7 @@ class Runs:
             self._tell(run, event)
             if run.ended:
                 return _outcome_of(event)
-            progress = _advance(progress, event)
+            progress = advanced(progress, event)
             for listener in tuple(run.listeners):
                 listener(progress)
 
@@ -367,22 +378,3 @@ def _interrupted(run_id: str, outcome: RunOutcome) -> Event:
     reason = f"the run was interrupted{why}; what was finished is kept"
     conclusion = {"verdict": "interrupted", "words": reason, "reasons": [reason]}
     return {"run_id": run_id, "kind": "ended", "status": outcome.status, "conclusion": conclusion}
-
-
-def _advance(progress: RunProgress, event: Event) -> RunProgress:
-    completed, total = event.get("completed"), event.get("total")
-    return RunProgress(
-        completed if isinstance(completed, int) else progress.completed,
-        total if isinstance(total, int) else progress.total,
-        _describe(event) or progress.message,
-    )
-
-
-def _describe(event: Event) -> str:
-    kind = event.get("kind")
-    names = [shown_grader(str(event[key])) for key in ("task", "grader") if event.get(key)]
-    if kind == "graded" and isinstance(event.get("score"), int | float):
-        names.append(f"{event['score']:.2f}")
-    elif kind in ("passed", "failed", "errored", "pending", "skipped"):
-        names.append(str(kind))
-    return " · ".join(names)

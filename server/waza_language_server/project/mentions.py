@@ -8,16 +8,26 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Literal
+from weakref import WeakKeyDictionary
 
 from waza_engine.frozen import frozen
 from waza_language_server.project.skills import written_name
 from waza_language_server.project.suite_file import SuiteFile
-from waza_language_server.schema.locate import located_below, shape_at
+from waza_language_server.schema.locate import (
+    around_grader_lists,
+    grader_shape,
+    is_grader_list,
+    located_below,
+    shape_at,
+)
+from waza_language_server.syntax.kept_items import KeptItems
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
+    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.project.suite_files import SuiteSource
     from waza_language_server.schema.catalog import Catalog
@@ -36,6 +46,12 @@ MEANT: Mapping[str, SymbolKind] = {
     "rubric": "file",
 }
 
+
+_FILES_AND_GRADERS = frozenset(
+    {"grader", *(kind for kind, meant in MEANT.items() if meant in ("file", "skill"))}
+)
+_files_kept: WeakKeyDictionary[Catalog, dict[Shape, KeptItems[tuple[Mention, ...]]]] = WeakKeyDictionary()
+"""What items of lists of graders mention of files, as seen from the start of each, by their shape."""
 
 _MOST_OCCURRENCES = 1_000
 """Of a word that stands in more places the whole file is looked at."""
@@ -59,6 +75,13 @@ class Mention:
     shape: Shape | None = None
     task: int | None = None
     checkpoint: int | None = None
+
+    def shifted(self, by: int) -> Mention:
+        """Return the same name as seen from another place."""
+        span, whole = self.span.shifted(by), self.whole.shifted(by)
+        task = None if self.task is None else self.task + by
+        checkpoint = None if self.checkpoint is None else self.checkpoint + by
+        return Mention(self.kind, self.name, span, self.defines, whole, self.shape, task, checkpoint)
 
     @property
     def schema_kind(self) -> str:
@@ -96,13 +119,48 @@ def mentions(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Mentio
 
 
 def files_named(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Mention | None]:
-    """Yield the mentions of files and skills alone, and None wherever a pause is welcome."""
+    """Yield the mentions of files and skills alone, and None wherever a pause is welcome.
+
+    Those in a grader are kept as long as it is not touched.
+    """
     if tree.root is None or file.kind == "skill":
         return
-    for node, shape in located_below(tree.root, catalog.document(file.kind), catalog):
-        kind = _kind_of(node, shape)
-        is_wanted = kind in ("file", "skill")
-        yield _mention(kind, tree.text, node, defines=False, shape=shape) if kind and is_wanted else None
+    kept = _files_kept.setdefault(catalog, {})
+    for node, shape in around_grader_lists(tree.root, catalog.document(file.kind)):
+        if shape.kind == "grader":
+            yield from _files_in(tree.text, node, shape, catalog)
+            continue
+        yield _of_file(tree.text, node, shape)
+        if (items := shape.items) is not None and is_grader_list(node, shape):
+            known = kept.get(items) or kept.setdefault(items, KeptItems(bool))
+            look = partial(_kept_of_item, tree.text, items, catalog)
+            found = yield from known.of(node, look)
+            for index in found.marked:
+                item = node.get(index)
+                yield from (each.shifted(item.offset) for each in found.values[index] if item is not None)
+
+
+def _kept_of_item(text: str, shape: Shape, catalog: Catalog, item: Node) -> Steps[tuple[Mention, ...]]:
+    found: list[Mention] = []
+    for mention in _files_in(text, item, shape, catalog):
+        if mention is None:
+            yield
+        else:
+            found.append(mention.shifted(-item.offset))
+    return tuple(found)
+
+
+def _files_in(text: str, entry: Node, shape: Shape, catalog: Catalog) -> Iterator[Mention | None]:
+    """Yield the mentions of files and skills in a grader entry; most types have no place for any."""
+    if not shape.branches and not grader_shape(entry, catalog).may_hold(_FILES_AND_GRADERS):
+        return
+    for node, known in located_below(entry, shape, catalog):
+        yield _of_file(text, node, known)
+
+
+def _of_file(text: str, node: Node, shape: Shape) -> Mention | None:
+    kind = _kind_of(node, shape)
+    return _mention(kind, text, node, defines=False, shape=shape) if kind in ("file", "skill") else None
 
 
 def mentions_of(file: SuiteSource, tree: Tree, catalog: Catalog, name: str) -> Iterator[Mention | None]:

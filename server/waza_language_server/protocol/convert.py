@@ -24,6 +24,8 @@ from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.features.code_actions import CodeAction
     from waza_language_server.features.code_lens import CodeLens
@@ -151,7 +153,13 @@ class Converter:
         """Return in Markdown what opens a recorded trial, "" for a client that cannot."""
         return _command_link(_open_trial(place)) if self._abilities.opens_trials else ""
 
-    def inlay_hint(self, hint: InlayHint) -> types.InlayHint:
+    def inlay_hints(self, hints: Sequence[InlayHint]) -> Iterator[types.InlayHint]:
+        """Yield hints in their order, those at one place with some room between them."""
+        for number, hint in enumerate(hints, 1):
+            crowded = number < len(hints) and hints[number].offset == hint.offset
+            yield self._inlay_hint(hint, crowded=crowded)
+
+    def _inlay_hint(self, hint: InlayHint, *, crowded: bool) -> types.InlayHint:
         """Return a hint with its tooltip."""
         told: str | list[types.InlayHintLabelPart] = label(hint.label)
         text = hint.tooltip
@@ -164,7 +172,11 @@ class Converter:
             told = [types.InlayHintLabelPart(label(hint.label), command=commands[0])]
             text = "\n\n".join([text, " · ".join(map(_command_link, commands))])
         tooltip = types.MarkupContent(types.MarkupKind.Markdown, text) if text else None
-        return types.InlayHint(self.position(hint.offset), told, padding_left=True, tooltip=tooltip)
+        found = types.InlayHint(self.position(hint.offset), told, padding_left=True, tooltip=tooltip)
+        if crowded:
+            # The room before the next one alone is half a letter in some editors: the two read as one.
+            found.padding_right = True
+        return found
 
     def completions(
         self, completions: Completions, suggest_command: str | None = None

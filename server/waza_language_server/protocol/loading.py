@@ -10,12 +10,6 @@ from importlib import import_module
 
 from waza_engine.steps import Steps
 
-FOR_COMPLETION = (
-    *("project.workspace", "features.shape_text", "features.completion_item", "syntax.cursor"),
-    *("embedded.languages", "features.completion", "protocol.handlers.completion"),
-    "protocol.services.model_prices",
-)
-"""What the first completion needs."""
 FIRST = (
     *("syntax.tree", "project.index", "schema.catalog", "protocol.handlers.documents"),
     "protocol.services.schedule",

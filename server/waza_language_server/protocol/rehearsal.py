@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from waza_language_server.protocol.loading import FOR_COMPLETION
-
 if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer
 
 log = logging.getLogger(__name__)
 
+_MODULES = (
+    *("project.workspace", "features.shape_text", "features.completion_item", "syntax.cursor"),
+    *("embedded.languages", "features.completion", "protocol.handlers.completion"),
+    "protocol.services.model_prices",
+)
+"""What the first completion needs."""
 _BEGUN = "graders:\n  - type: text\n    "
 
 
@@ -30,7 +34,7 @@ def rehearse_completion(ls: WazaServer) -> None:
 
 
 def _complete(ls: WazaServer) -> None:
-    for module in FOR_COMPLETION:
+    for module in _MODULES:
         import_module(f"waza_language_server.{module}")
     from waza_language_server.features.completion import complete
     from waza_language_server.project.document import Document

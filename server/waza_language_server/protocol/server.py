@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from waza_engine.steps import Steps
     from waza_language_server.analysis.problem import Problem
-    from waza_language_server.engine.runs import Run, RunKey, Runs
+    from waza_language_server.engine.runs import Event, Run, RunKey, Runs
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.protocol.handlers.live import LiveSessions
@@ -188,11 +188,12 @@ class WazaServer(LanguageServer):
         from waza_language_server.protocol.handlers.run_events import tell_event
 
         interpreter = self.options.interpreter or sys.executable
-        return Runs(
-            interpreter,
-            on_change=lambda run: show_run(self, run),
-            on_event=lambda run, event: tell_event(self, run.target, event, run.token),
-        )
+
+        def tell(run: Run, event: Event) -> None:
+            for token in tuple(run.tokens):
+                tell_event(self, run.target, event, token)
+
+        return Runs(interpreter, on_change=lambda run: show_run(self, run), on_event=tell)
 
     @cached_property
     def live(self) -> LiveSessions:

@@ -9,6 +9,8 @@ from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.span import Span
 
+_FEW_CHILDREN = 64
+
 
 def shape_at(
     document_kind: SchemaName, path: Sequence[str | int], root: Node | None, catalog: Catalog
@@ -28,6 +30,25 @@ def shape_at(
         shape = shape_below(shape, step)
         if shape is not None:
             shape = _at_node(shape, node, catalog)
+    return shape
+
+
+def shape_of(document_kind: SchemaName, node: Node, catalog: Catalog) -> Shape | None:
+    """Return the shape of a node of a document, or None where nothing is known.
+
+    By the nodes around it, not by their keys: of a key that is there twice each has its own value.
+    """
+    around: list[Node] = []
+    above: Node | None = node
+    while above is not None:
+        around.append(above)
+        above = above.parent
+    shape: Shape | None = _at_node(catalog.document(document_kind), around.pop(), catalog)
+    while around and shape is not None:
+        each = around.pop()
+        shape = shape_below(shape, each.step) if each.step is not None else None
+        if shape is not None:
+            shape = _at_node(shape, each.target, catalog)
     return shape
 
 
@@ -106,7 +127,14 @@ def grader_places(root: Node, document_kind: SchemaName, catalog: Catalog) -> It
 
 
 def graders_below(node: Node, shape: Shape) -> Iterator[Node]:
-    """Yield every grader entry that is a mapping in a value of a known shape, itself included."""
+    """Return every grader entry that is a mapping in a value of a known shape, itself included."""
+    if shape.kind == "grader" and not shape.branches:
+        # Nearly always: an item of a list of graders.
+        return iter((node,) if node.green.kind == "mapping" else ())
+    return _graders_below(node, shape)
+
+
+def _graders_below(node: Node, shape: Shape) -> Iterator[Node]:
     rest: list[Iterator[tuple[Node, Shape]]] = [iter(((node, shape),))]
     while rest:
         for node, meant in rest[-1]:
@@ -122,18 +150,28 @@ def graders_below(node: Node, shape: Shape) -> Iterator[Node]:
 
 def outside_graders(root: Node, top: Shape) -> Iterator[tuple[Node, Shape]]:
     """Yield every value of a document with its shape, from the top down to the grader entries."""
+    return ((node, shape) for node, shape in around_grader_lists(root, top) if shape.kind != "grader")
+
+
+def around_grader_lists(root: Node, top: Shape) -> Iterator[tuple[Node, Shape]]:
+    """Yield the same, and the grader entries that are no item of a list of graders."""
     rest: list[Iterator[tuple[Node, Shape]]] = [iter(((root, top),))]
     while rest:
         for node, meant in rest[-1]:
             keys = _keys(node, meant)
             shape = meant.branch(node.kind, keys)
+            yield node, shape
             if shape.kind != "grader":
-                yield node, shape
-                if node.kind != "sequence" or shape.items is None or shape.items.kind != "grader":
+                if not is_grader_list(node, shape):
                     rest.append(below(node, shape))
                 break
         else:
             rest.pop()
+
+
+def is_grader_list(node: Node, shape: Shape) -> bool:
+    """Whether a value is a list whose items are graders."""
+    return node.kind == "sequence" and shape.items is not None and shape.items.kind == "grader"
 
 
 def values_and_graders(
@@ -184,16 +222,27 @@ def _towards_graders(node: Node, shape: Shape) -> Iterator[tuple[Node, Shape]]:
 
 
 def below(node: Node, shape: Shape) -> Iterator[tuple[Node, Shape]]:
-    """Yield what stands one key or index below a node, where something is known of it."""
-    if node.kind == "mapping":
+    """Return what stands one key or index below a node, where something is known of it."""
+    kind, children = node.green.kind, node.green.children
+    if kind == "mapping":
         # No node is made of what nothing is known of: there may be thousands.
-        for index, child in enumerate(node.green.children):
-            known = None if index % 2 else shape_below(shape, child.green.value)
-            if known is not None and (value := node.nth_child(index + 1)) is not None:
-                yield value, known
-    elif node.kind == "sequence" and (items := shape.items) is not None:
-        for item in node.each_item():
-            yield item, items
+        found = _values(node, shape)
+    elif kind == "sequence" and (items := shape.items) is not None:
+        found = ((item, items) for item in node.each_item())
+    else:
+        return iter(())
+    # A list of a few takes less time than to go back to them for each.
+    return iter([*found]) if len(children) <= _FEW_CHILDREN else found
+
+
+def _values(node: Node, shape: Shape) -> Iterator[tuple[Node, Shape]]:
+    offset, children = node.offset, node.green.children
+    for index in range(0, len(children) - 1, 2):
+        key = children[index].green.value
+        known = shape_below(shape, key)
+        if known is not None:
+            value = children[index + 1]
+            yield Node(value.green, offset + value.offset, node, key), known
 
 
 def _keys(node: Node, shape: Shape) -> frozenset[str]:
@@ -201,7 +250,7 @@ def _keys(node: Node, shape: Shape) -> frozenset[str]:
 
 
 def _at_node(shape: Shape, node: Node | None, catalog: Catalog) -> Shape:
-    if node is not None:
+    if node is not None and shape.branches:
         shape = shape.branch(node.kind, _keys(node, shape))
     if shape.kind == "grader" and (node is None or node.kind != "scalar"):
         return grader_shape(node, catalog)

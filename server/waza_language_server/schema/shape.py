@@ -64,6 +64,7 @@ class Shape:
     def __init__(self, schema: JsonSchema, root: SchemaRoot) -> None:
         self.schema = schema
         self._root = root
+        self._may_hold: dict[frozenset[str], bool] = {}
 
     def __repr__(self) -> str:
         return f"Shape({self.title or self.kind or sorted(self.types)})"
@@ -92,6 +93,13 @@ class Shape:
         types = frozenset([named] if isinstance(named, str) else named)
         # A switch also takes a few words, which nobody is meant to write.
         return types - {"string"} if self.kind == "switch" else types
+
+    @cached_property
+    def reads_all_as_text(self) -> bool:
+        """Whether any text is meant, and a number or a switch without quotes is read as one."""
+        if self.enum or self.kind == "python.assertion":
+            return False
+        return self.types >= {"string", "number"} and self.types.isdisjoint({"array", "object"})
 
     @property
     def default(self) -> Any:
@@ -221,6 +229,11 @@ class Shape:
             for rule in self.schema.get("x-waza-discouraged", ())
         )
 
+    @cached_property
+    def gives_advice(self) -> bool:
+        """Whether anything is said of the keys of a mapping that is no mistake."""
+        return bool(self.recommended or self.not_greater or self.deprecated_keys or self.discouraged)
+
     @property
     def at_least_one(self) -> tuple[str, ...]:
         """Keys of which one must be given, else the mapping has no effect."""
@@ -276,11 +289,21 @@ class Shape:
 
     def may_hold_graders(self) -> bool:
         """Whether a value of this shape can be a grader, or have one anywhere in it."""
+        return self.kind == "grader" or self.may_hold(frozenset({"grader"}))
+
+    def may_hold(self, kinds: frozenset[str]) -> bool:
+        """Whether a value of one of some kinds may stand anywhere in a value of this shape."""
+        known = self._may_hold.get(kinds)
+        if known is None:
+            known = self._may_hold[kinds] = self._finds_below(kinds)
+        return known
+
+    def _finds_below(self, kinds: frozenset[str]) -> bool:
         rest: list[Shape] = [self]
         seen = set(rest)
         while rest:
             shape = rest.pop()
-            if shape.kind == "grader":
+            if shape is not self and shape.kind in kinds:
                 return True
             below = [each.shape for each in shape.properties.values()]
             below += [each for each in (shape.additional, shape.items, *shape.branches) if each is not None]

@@ -22,7 +22,7 @@ from waza_engine.steps import Steps, finished
 from waza_language_server.syntax.characters import restore
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.later_patterns import patterns_compiled_later
-from waza_language_server.syntax.nodes import Green, Kind, Placed, Style
+from waza_language_server.syntax.nodes import Green, Kind, Placed, Style, names_of
 from waza_language_server.text.edit import Related
 from waza_language_server.text.span import Span
 
@@ -116,12 +116,13 @@ def read_parts(text: str, cuts: Sequence[int], kind: Literal["mapping", "sequenc
     builder = Builder(text, Notes())
     parts: list[Part] = []
     begun, count = 0, 0
+    stack, takers = builder.stack, builder.takers
     try:
         for event in events_of(text):
-            if not builder.stack:
+            if not stack:
                 if not _belongs_outside(event, kind, first=not begun):
                     return parts
-            elif len(builder.stack) == 1 and builder.begins_part(event, kind):
+            elif len(stack) == 1 and builder.begins_part(event, kind):
                 start = event.start_mark.index
                 if not begun < len(cuts) - 1 or not cuts[begun] <= start < cuts[begun + 1]:
                     return parts
@@ -130,7 +131,9 @@ def read_parts(text: str, cuts: Sequence[int], kind: Literal["mapping", "sequenc
                 if begun:
                     parts.append(builder.cut(cuts[begun]))
                 begun += 1
-            builder.take(event)
+            taker = takers.get(event.__class__)
+            if taker is not None:
+                taker(builder, event)
             count += 1
             if not count % EVENTS_PER_PAUSE:
                 yield
@@ -172,8 +175,9 @@ class _Open:
     flow: bool
     tag: str | None
     anchor: str | None
-    children: list[Placed] = field(default_factory=list[Placed])
-    end: int = 0
+    children: list[Placed]
+    aliases: int
+    """How many aliases stood in front of it."""
 
 
 class Builder:
@@ -185,10 +189,11 @@ class Builder:
         self.base = 0
         self.root: Green | None = None
         self.stack: list[_Open] = []
+        self.aliases = 0
 
     def take(self, event: Event) -> None:
         """Add one event; raises when it nests too deeply."""
-        taker = self._takers.get(type(event))
+        taker = self.takers.get(event.__class__)
         if taker is not None:
             taker(self, event)
 
@@ -202,7 +207,7 @@ class Builder:
         """Return what the outermost collection holds and begin anew; spans count from ``at`` then."""
         part = Part(tuple(self.stack[0].children), self.notes)
         self.stack[0].children = []
-        self.notes = Notes()
+        self.notes = Notes({}, [], [])
         self.base = at
         return part
 
@@ -225,6 +230,7 @@ class Builder:
 
     def _alias(self, event: Event) -> None:
         start, end = event.start_mark.index - self.base, event.end_mark.index - self.base
+        self.aliases += 1
         name = event.anchor or ""
         if name not in self.notes.anchors:
             self.notes.aliases.append((name, start, end))
@@ -243,7 +249,9 @@ class Builder:
         anchor, tag = event.anchor, event.tag
         if anchor is not None or tag is not None:
             start = self._behind_properties(start, event.end_mark.index, anchor)
-        self.stack.append(_Open(kind, start - self.base, bool(event.flow_style), tag, anchor))
+        # With a list of its own: one that the class makes takes as long as all the rest.
+        flow = bool(event.flow_style)
+        self.stack.append(_Open(kind, start - self.base, flow, tag, anchor, [], self.aliases))
 
     def _close_at_event(self, event: Event) -> None:
         self._close(event.end_mark.index - self.base)
@@ -252,15 +260,21 @@ class Builder:
         top = self.stack.pop()
         children = tuple(top.children)
         if not top.flow:
-            end = max((child.green.end for child in children[-2:]), default=top.start)
-        if top.kind == "mapping" and len(children) > 2:
+            end = children[-1].green.end if children else top.start
+            if len(children) > 1:
+                end = max(end, children[-2].green.end)
+        names = names_of(children) if top.kind == "mapping" else None
+        if top.kind == "mapping" and (names is None or len(set(names)) < len(names)):
             self._check_duplicates(children)
         style: Style = "flow" if top.flow else "block"
-        self._add(Green(top.kind, top.start, end, style, "", top.tag, top.anchor, children))
+        aliased = self.aliases > top.aliases
+        self._add(Green(top.kind, top.start, end, style, "", top.tag, top.anchor, children, names, aliased))
 
     def _scalar(self, event: Event) -> None:
         start, end = event.start_mark.index, event.end_mark.index
         anchor, tag, style, value = event.anchor, event.tag, event.style, event.value
+        if not value.isascii():
+            value = restore(value)
         if anchor is not None or tag is not None:
             start = self._behind_properties(start, end, anchor)
         if style in _BLOCK_STYLES:
@@ -268,11 +282,11 @@ class Builder:
         elif start == end and not value and not style:
             start = end = self._place_of_empty(start)
         base = self.base
-        self._add(
-            Green(
-                "scalar", start - base, end - base, _STYLES.get(style, "plain"), restore(value), tag, anchor
-            )
-        )
+        green = Green("scalar", start - base, end - base, _STYLES.get(style, "plain"), value, tag, anchor)
+        if self.stack:
+            self.stack[-1].children.append(Placed(green))
+        else:
+            self._add(green)
 
     def _place_of_empty(self, at: int) -> int:
         """Return where an empty value would be typed: a blank behind its colon or dash, when there is one."""
@@ -299,7 +313,7 @@ class Builder:
             self.notes.duplicates.extend(islice(duplicate_keys(keys), _MOST_DUPLICATES))
 
     # Of the class: methods bound to a builder would keep it, and all that it read, in a circle.
-    _takers: ClassVar[dict[type, Callable[[Builder, Event], None]]] = {
+    takers: ClassVar[dict[type, Callable[[Builder, Event], None]]] = {
         yaml.ScalarEvent: _scalar,
         yaml.MappingStartEvent: _open_mapping,
         yaml.SequenceStartEvent: _open_sequence,

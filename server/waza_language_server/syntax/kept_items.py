@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any, Generic, TypeVar, cast
 from weakref import WeakKeyDictionary, ref
@@ -90,11 +90,10 @@ class KeptItems(Generic[Value]):
         """
 
         def make_all(places: Iterable[int], fresh: dict[int, Value]) -> Steps[None]:
-            for index in places:
-                if fresh:
-                    yield
-                item = items.get(index)
-                if item is not None:
+            for stretch in _stretches(places):
+                for index, item in enumerate(items.items_between(stretch.start, stretch.stop), stretch.start):
+                    if fresh:
+                        yield
                     fresh[index] = yield from make(item)
 
         return (yield from self._known_or(make_all, items, doubtful))
@@ -103,12 +102,10 @@ class KeptItems(Generic[Value]):
         """Do the same with what a function says of an item at once, and with fewer pauses."""
 
         def ask_all(places: Iterable[int], fresh: dict[int, Value]) -> Steps[None]:
-            for index in places:
-                item = items.get(index)
-                if item is not None:
+            for stretch in _stretches(places):
+                for index, item in enumerate(items.items_between(stretch.start, stretch.stop), stretch.start):
                     fresh[index] = ask(item)
-                if not index % _ASKED_AT_ONCE:
-                    yield
+                yield
 
         return (yield from self._known_or(ask_all, items, ()))
 
@@ -176,6 +173,15 @@ class KeptItems(Generic[Value]):
             if known is not None and _alike(known.greens, greens):
                 return known
         return None
+
+
+def _stretches(places: Iterable[int]) -> Iterator[range]:
+    """Yield places as short ranges."""
+    if not isinstance(places, range):
+        yield from (range(place, place + 1) for place in places)
+        return
+    for start in range(places.start, places.stop, _ASKED_AT_ONCE):
+        yield range(start, min(start + _ASKED_AT_ONCE, places.stop))
 
 
 def _taken_over(places: tuple[int, ...], head: int, tail: int, moved: int) -> Iterable[int]:

@@ -50,6 +50,10 @@ class Green:
     tag: str | None = None
     anchor: str | None = None
     children: Sequence[Placed] = ()
+    names: tuple[str, ...] | None = None
+    """The keys of a small mapping (``names_of``): nearly all that is asked is what stands at a key."""
+    aliased: bool | None = None
+    """Whether an alias stands in a collection; None where nobody has noted it (``refers_elsewhere``)."""
 
 
 _FEW_CHILDREN = 64
@@ -65,6 +69,13 @@ class Placed:
 
     green: Green
     offset: int = 0
+
+
+def names_of(children: Sequence[Placed]) -> tuple[str, ...] | None:
+    """Return the keys of a mapping with these children, duplicates included; None for a large one."""
+    if len(children) > _FEW_CHILDREN:
+        return None
+    return tuple([children[index].green.value for index in range(0, len(children) - 1, 2)])
 
 
 @frozen()
@@ -155,6 +166,17 @@ class Node:
             for index, child in enumerate(self.green.children):
                 yield self._child(child, index)
 
+    def items_between(self, start: int, stop: int) -> list[Node]:
+        """Return the items from ``start`` up to ``stop`` of a sequence, or of the one an alias stands for."""
+        items = self.target
+        if items.green.kind != "sequence":
+            return []
+        offset, children = items.offset, items.green.children[start:stop]
+        return [
+            Node(child.green, offset + child.offset, items, index)
+            for index, child in enumerate(children, start)
+        ]
+
     def entry(self, key: str) -> Entry | None:
         """Return the first entry with this key."""
         if self.kind != "mapping":
@@ -183,6 +205,8 @@ class Node:
     @property
     def key_names(self) -> tuple[str, ...]:
         """The keys of a mapping in order, duplicates included; empty for every other kind."""
+        if self.green.names is not None:
+            return self.green.names
         children = self.green.children if self.kind == "mapping" else ()
         return tuple(children[index].green.value for index in range(0, len(children) - 1, 2))
 
@@ -191,13 +215,14 @@ class Node:
 
         Aliases are followed to their anchors. None when a step is missing.
         """
-        node: Node | None = self
+        node = self
         for key in keys:
-            if node is None:
-                return None
             if node.green.kind == "alias":
                 node = node.target
-            node = node._item(key) if isinstance(key, int) else node._value(key)
+            below = node._item(key) if isinstance(key, int) else node._value(key)
+            if below is None:
+                return None
+            node = below
         return node
 
     def written(self, key: str) -> Green | None:
@@ -212,7 +237,10 @@ class Node:
         if green.kind != "mapping":
             return None
         index = _position(green, key)
-        return None if index is None else self._child(green.children[index + 1], key)
+        if index is None:
+            return None
+        placed = green.children[index + 1]
+        return Node(placed.green, self.offset + placed.offset, self, key)
 
     def _item(self, index: int) -> Node | None:
         children = self.green.children
@@ -299,10 +327,17 @@ class Node:
 
 def _position(mapping: Green, key: str) -> int | None:
     """Return where the first scalar key of this name stands among the children of a mapping."""
-    children = mapping.children
+    children, names = mapping.children, mapping.names
+    if names is not None:
+        if key not in names:
+            return None
+        index = 2 * names.index(key)
+        if children[index].green.kind == "scalar":
+            return index
     if len(children) <= _FEW_CHILDREN:
         for index in range(0, len(children) - 1, 2):
-            if children[index].green.value == key and children[index].green.kind == "scalar":
+            green = children[index].green
+            if green.value == key and green.kind == "scalar":
                 return index
         return None
     known = _known_keys.get(mapping)
@@ -334,7 +369,7 @@ def _anchors(root: Green) -> Mapping[str, tuple[int, ...]]:
 
 def refers_elsewhere(green: Green) -> bool:
     """Whether an alias stands in a node: then its meaning depends on text outside."""
-    known = _known_references.get(green)
+    known = _known_references.get(green) if green.aliased is None else green.aliased
     if known is None:
         known = _known_references[green] = _has_alias(green)
     return known
@@ -387,6 +422,8 @@ def _plain(green: Green, root: Green, budget: _Budget, seen: frozenset[int]) -> 
         if budget.left < 0:
             return None
     if kind == "scalar":
+        if green.tag is None and green.style != "plain":
+            return green.value
         return resolve_scalar(green.value, plain=green.style == "plain", tag=green.tag)
     if kind == "mapping":
         children = green.children

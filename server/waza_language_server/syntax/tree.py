@@ -60,6 +60,8 @@ class Tree:
         """Whether the node holds or touches text that could not be read: nothing about it is certain."""
         if node.kind == "broken":
             return True
+        if not self.guesses:
+            return False
         span = node.span
         last = bisect_right(self.guesses, span.end, key=lambda guess: guess.start) - 1
         return last >= 0 and span.start <= self.guesses[last].end

@@ -32,6 +32,8 @@ class Offsets(Sequence[int]):
     def __getitem__(self, index: slice) -> tuple[int, ...]: ...
     def __getitem__(self, index: int | slice) -> int | tuple[int, ...]:
         if isinstance(index, slice):
+            if not self._moves:
+                return self._numbers[index]
             return tuple(map(self.__getitem__, range(*index.indices(len(self)))))
         number = self._numbers[index]
         moves = self._moves

@@ -73,6 +73,41 @@ def test_a_tool_call_has_the_known_arguments_and_no_others(evaluator: AssertionE
     assert result(verdict) == (1.0, True)
 
 
+@pytest.mark.parametrize(
+    ("assertion", "told"),
+    [
+        ("len(output) < 3", "len(output) is 6"),
+        ("not output", "output is 'answer'"),
+        ("len(output) > 3 and duration_ms < 5", "duration_ms is 7"),
+        ("'x' in output or errors", "output is 'answer', errors is []"),
+        ("tool_calls[0]['name'] == 'grep'", "tool_calls[0]['name'] is 'bash'"),
+        ("[c['name'] for c in tool_calls] == []", "[c['name'] for c in tool_calls] is ['bash']"),
+        ("any(w in output for output in [output] for w in ['q', 'z'])", ""),
+        ("tool_calls == []", ""),
+        ("1 > 2", ""),
+        ("tool_calls.pop() is None", ""),
+        ("(length := len(output)) < 3", ""),
+    ],
+)
+def test_a_false_assertion_tells_what_its_parts_came_to_when_that_is_short(
+    evaluator: AssertionEvaluator, assertion: str, told: str
+) -> None:
+    calls = (ToolCall("bash", {"command": "ls"}, success=True),)
+    verdict = code(evaluator, assertion, output="answer", tool_calls=calls, duration_ms=7)
+    assert verdict.feedback == f"not true: {assertion}{told and f' ({told})'}"
+
+
+def test_what_changes_the_record_is_not_evaluated_again(evaluator: AssertionEvaluator) -> None:
+    calls = tuple(ToolCall(name, {}, success=True) for name in ("first", "second"))
+    verdict = code(evaluator, "tool_calls.pop()['name'] == 'first'", "len(tool_calls) == 1", tool_calls=calls)
+    assert verdict.feedback == "not true: tool_calls.pop()['name'] == 'first'"
+
+
+def test_what_took_long_is_not_evaluated_again(evaluator: AssertionEvaluator) -> None:
+    assertion = "len([1 for letter in output for _ in letter * 3000]) == 0"
+    assert code(evaluator, assertion, output="x" * 2_000).feedback == f"not true: {assertion}"
+
+
 def test_errors_are_events_that_speak_of_an_error(evaluator: AssertionEvaluator) -> None:
     transcript = (
         {"type": "session.error", "message": "boom"},

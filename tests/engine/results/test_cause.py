@@ -63,6 +63,13 @@ def test_a_grader_that_cannot_grade_is_the_test(tmp_path: Path) -> None:
     assert (found.cause.kind, "`shape` could not grade" in found.cause.evidence) == ("test", True)
 
 
+def test_what_a_mock_answered_says_nothing_of_the_skill() -> None:
+    found = conclude_task(TaskOutcome("a", "a", "failed", (trial(said=False),)), "mock").cause
+    assert found is not None
+    assert found.kind == "not known"
+    assert found.evidence == "`mock` answered, and no agent with the skill; `said` found it wrong."
+
+
 def test_the_document_of_a_task_says_its_cause() -> None:
     found = conclude_task(TaskOutcome("a", "a", "failed", (trial(said=False),)))
     assert found.document()["cause"] == {

@@ -70,6 +70,7 @@ checks = st.builds(
     path=st.lists(st.text(max_size=8) | st.integers(0, 99), max_size=3).map(tuple),
     passed=st.booleans(),
     message=texts,
+    rule=texts,
 )
 
 

@@ -39,9 +39,50 @@ def test_matches_are_marked_where_the_answer_has_them_and_misses_say_so(tmp_path
     assert "missing text" in rows[1]
 
 
+RULES = """\
+- {type: code, name: short, config: {assertions: ["len(output) < 3", "'hello' in output"]}}
+- {type: code, name: older, assertions: ["len(output) > 0"]}
+- {type: behavior, name: thrifty, config: {max_tool_calls: 4}}
+- {type: tool_calls, name: calm, config: {max_calls: 2}}
+- {type: tool_constraint, name: bounded, config: {allow_only: [bash, view], max_turns: 7}}
+- {type: json_schema, name: shaped, config: {extract_json: true, schema: {type: object}}}
+"""
+
+
+def test_each_row_says_what_was_judged(tmp_path: Path) -> None:
+    expected = "expected: {output_contains: [goodbye], output_contains_any: [no, nay]}\n"
+    path = write_suite(tmp_path, {"a": task("a", expected, prompt="'{}'")}, graders=RULES)
+    run(path)
+    text = recorded_page(path, None)["markdown"]
+    rules = [line.split(" | ")[1].strip("`") for line in text.splitlines() if line.startswith(("| ✓", "| ✗"))]
+    assert rules == [
+        "assertions.0: len(output) < 3",
+        "assertions.1: 'hello' in output",
+        "assertions.0: len(output) > 0",
+        "max_tool_calls: 4",
+        "max_calls: 2",
+        'allow_only: ["bash", "view"]',
+        "max_turns: 7",
+        'schema: {"type": "object"}',
+        "output_contains.0: goodbye",
+        'output_contains_any: ["no", "nay"]',
+    ]
+
+
+def test_a_long_schema_is_told_by_its_beginning(tmp_path: Path) -> None:
+    names = ", ".join(f"name{index}" for index in range(1_000))
+    config = f"{{extract_json: true, schema: {{required: [{names}]}}}}"
+    grader = f"- {{type: json_schema, name: shaped, config: {config}}}\n"
+    path = write_suite(tmp_path, {"a": task("a", prompt="'{}'")}, graders=grader)
+    run(path)
+    (row,) = (line for line in recorded_page(path, None)["markdown"].splitlines() if line.startswith("| ✗"))
+    assert 'schema: {"required": ["name0", "name1"' in row
+    assert "name999" not in row
+
+
 def test_the_cause_of_a_red_task_names_its_graders_in_code(tmp_path: Path) -> None:
     text = page(tmp_path, {"a": task("a")})
-    assert "The answer was found wrong by `polite`, and nothing contradicts that." in text
+    assert "`mock` answered, and no agent with the skill; `polite` found it wrong." in text
 
 
 def test_tasks_with_an_answer_are_named(tmp_path: Path) -> None:

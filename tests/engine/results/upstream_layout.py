@@ -157,7 +157,9 @@ VALIDATION = block(
     {"details": OBJECT},
     {
         "status": one_of("pending", "error"),
-        "checks": list_of(block({"path": list_of(ANYTHING), "passed": SWITCH}, {"message": TEXT})),
+        "checks": list_of(
+            block({"path": list_of(ANYTHING), "passed": SWITCH}, {"message": TEXT, "rule": TEXT})
+        ),
     },
 )
 TOOL_RESULT = block({"content": TEXT}, {"detailedContent": TEXT}, others=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
 
 import pytest
 
@@ -12,6 +13,7 @@ from waza_language_server.embedded.language import Finding
 from waza_language_server.embedded.python.findings import KNOWN_NAMES, Rewrite, assertion_findings
 from waza_language_server.embedded.python.meaning import meaning_findings
 from waza_language_server.embedded.python.python_source import PythonFault, parse_python
+from waza_language_server.embedded.python.signs_of_print import _DOUBLE, _SINGLE, python_signs
 
 FLAGGED = {"SyntaxError", "IndentationError", "NameError", "UnboundLocalError"}
 ATTRIBUTES = {"assertion-attribute", "assertion-javascript"}
@@ -212,6 +214,13 @@ def test_signs_of_print_become_those_of_python(text: str, python: str | None, su
     rewrites = _rewrites(text)
     expected = [((python,), sure)] if python is not None else []
     assert [(rewrite.expressions, rewrite.preferred) for rewrite in rewrites] == expected
+
+
+@pytest.mark.parametrize(("signs", "quote"), [(_DOUBLE, '"'), (_SINGLE, "'")])
+def test_every_quotation_mark_of_print_opens_and_closes_what_stays(signs: str, quote: str) -> None:
+    for first, last in product(signs + quote, repeat=2):
+        text = f"{first}a ≥ b{last} in output ≥ 1"
+        assert python_signs(text) == f"{quote}a ≥ b{quote} in output >= 1", text
 
 
 @pytest.mark.parametrize("text", ["'a", '"a in output', "'''a", "f'{output}"])

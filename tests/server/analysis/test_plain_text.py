@@ -65,6 +65,21 @@ def test_a_sign_and_a_percentage_are_read_as_the_number_that_is_meant() -> None:
     assert "threshold: 0.8" in fixed(text, "out-of-range", "eval")
 
 
+@pytest.mark.parametrize(
+    ("key", "written", "meant"),
+    [
+        ("timeout_seconds", "-1234567", "1234567"),
+        ("threshold", "12.3456789", "0.123456789"),
+        ("threshold", "1e1", "0.1"),
+        ("threshold", "0x40", "0.64"),
+    ],
+)
+def test_of_a_number_that_is_meant_otherwise_every_digit_stays(key: str, written: str, meant: str) -> None:
+    text = EVAL + "metrics:\n- {name: a, weight: 1, threshold: 1}\n"
+    text = text.replace(f"{key}: {60 if key == 'timeout_seconds' else 1}", f"{key}: {written}")
+    assert f"{key}: {meant}\n" in fixed(text, "out-of-range", "eval").replace("}", "")
+
+
 def test_a_dash_without_a_blank_before_a_key_is_the_cause() -> None:
     text = HEAD + "Go\ngraders:\n  -name: g\n    type: text\n    config: {contains: [a]}\n"
     assert fixed(text, "yaml-syntax") == text.replace("-name", "- name")

@@ -93,6 +93,18 @@ config: ¦
 =
 trials_per_task: 2 ¦
 config: {executor: mock} ¦
+=
+config: ¦
+  config: ¦
+      executor: mock ¦
+
+      timeout: 60 ¦
+      model: >-
+        no
+          ne
+=
+config: config: ¦
+  executor: mock ¦
 """
 _GRADERS = """\
 - type: text ¦
@@ -288,6 +300,23 @@ tasks: ¦
       graders: ¦
         - {type: text, name: inner, config: {contains: [a]}} ¦
       output_contain: a ¦
+=
+tasks: ¦
+  - id: text ¦
+    name: Text ¦
+    inputs: Go 😀 ¦
+  - id: block ¦
+    name: Block ¦
+    inputs: |
+      Go: on
+
+      →now
+=
+tasks: ¦
+   one: ¦
+       name: One ¦
+       inputs: {prompt: Go} ¦
+   "two": {name: Two, inputs: {prompt: Go}} ¦
 """
 
 

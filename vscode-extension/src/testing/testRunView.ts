@@ -3,11 +3,15 @@
 import * as vscode from "vscode";
 import type { RunView } from "../runViews";
 import type { RunEvent } from "../runEvents";
+import { kindOf } from "../runnables";
 import { reasonFirst } from "../runWords";
 import { RunReports, type Report, type ReportMessage } from "./reports";
 import { rangeOf, type TestTree } from "./tree";
 
 export class TestRunView implements RunView {
+    /** The ids of what this run has concluded. */
+    private readonly concluded = new Set<string>();
+
     /** @param onEnd called when everything was told; ends a run of tests that is this run's alone */
     constructor(
         private readonly tree: TestTree,
@@ -50,6 +54,10 @@ export class TestRunView implements RunView {
 
     private conclude(item: vscode.TestItem, { verdict, messages, duration }: Report): void {
         const told = (messages ?? []).map((message) => messageOf(message, item));
+        this.concluded.add(item.id);
+        if (verdict === "errored" || verdict === "skipped") {
+            this.skipUnasked(item);
+        }
         switch (verdict) {
             case "passed":
                 this.run.passed(item, duration);
@@ -62,6 +70,17 @@ export class TestRunView implements RunView {
                 break;
             default:
                 this.run.skipped(item);
+        }
+    }
+
+    /** The graders that were never asked have nothing to say of this run: what an older one said would pass for it. */
+    private skipUnasked(item: vscode.TestItem): void {
+        if (kindOf(item.id) === "task") {
+            item.children.forEach((grader) => {
+                if (!this.concluded.has(grader.id)) {
+                    this.run.skipped(grader);
+                }
+            });
         }
     }
 }

@@ -5,6 +5,7 @@ import * as vscode from "vscode";
 import type { LanguageClient, Location, Range } from "vscode-languageclient/node";
 import { kindOf, promptIn, suiteIdOf, suiteOf, titleOf } from "../runnables";
 import { folderOf } from "../runTitles";
+import { tellingPaths } from "./namesakes";
 import { runnableOf } from "./reports";
 import type { StaleResult } from "./staleness";
 
@@ -27,6 +28,8 @@ export class TestTree {
     private readonly stale = new Map<string, string>();
     /** How the last run of a whole suite ended: the icon beside it is VS Code's sum, which shows an error where tasks failed, too. */
     private readonly ended = new Map<string, string>();
+    /** What tells suites of one name apart, by their files. */
+    private apart: ReadonlyMap<string, string> = new Map();
 
     constructor(
         private readonly controller: vscode.TestController,
@@ -51,6 +54,9 @@ export class TestTree {
             }
         });
         children.replace(kept);
+        if (parent === undefined) {
+            this.tellApart(kept);
+        }
     }
 
     /** Reads again what was read before: files have changed. */
@@ -103,6 +109,15 @@ export class TestTree {
         return made;
     }
 
+    /** Says behind suites of one name where they are: those of several folders of the window are told by these already. */
+    private tellApart(suites: readonly vscode.TestItem[]): void {
+        const named = suites.map(({ id, label }) => ({ name: `${label}\n${folderOf(suiteOf(id)) ?? ""}`, file: suiteOf(id) }));
+        this.apart = tellingPaths(named);
+        suites.forEach((suite) => {
+            this.describe(suite);
+        });
+    }
+
     /** The ids of all items of a kind that have been read. */
     suites(): string[] {
         const ids: string[] = [];
@@ -134,7 +149,8 @@ export class TestTree {
 
     /** Says behind the label of an item what its icon does not tell. */
     private describe(item: vscode.TestItem): void {
-        item.description = described(item.id, this.ended.get(item.id), this.stale.get(item.id));
+        const apart = kindOf(item.id) === "suite" ? this.apart.get(suiteOf(item.id)) : undefined;
+        item.description = described(item.id, apart, this.ended.get(item.id), this.stale.get(item.id));
     }
 
     /** The items of a grader in the single trials of its task. */
@@ -183,13 +199,13 @@ export class TestTree {
 }
 
 /**
- * What stands behind the label of an item: the folder of a suite in a window of several and how its run ended, what a prompt should
- * do, and that its result may no longer hold.
+ * What stands behind the label of an item: the folder of a suite in a window of several, what tells it from another of its name, how
+ * its run ended, what a prompt should do, and that its result may no longer hold.
  */
-function described(id: string, ended: string | undefined, stale: string | undefined): string {
+function described(id: string, apart: string | undefined, ended: string | undefined, stale: string | undefined): string {
     const should = promptIn(id) === undefined ? undefined : id.includes("#leaves:") ? "should not trigger" : "should trigger";
     const folder = kindOf(id) === "suite" ? folderOf(suiteOf(id)) : undefined;
-    return [folder, ended, should, stale].filter((each) => each !== undefined).join(" · ");
+    return [folder, apart, ended, should, stale].filter((each) => each !== undefined).join(" · ");
 }
 
 function setOrDelete(words: Map<string, string>, id: string, value: string | undefined): void {

@@ -51,11 +51,29 @@ export class FileSystemError extends Error {
     readonly code = "FileNotFound";
 }
 
+export class TestTag {
+    constructor(readonly id: string) {}
+}
+
+export class TestMessage {
+    constructor(readonly message: string) {}
+}
+
+export class Range {
+    constructor(
+        readonly startLine: number,
+        readonly startCharacter: number,
+        readonly endLine: number,
+        readonly endCharacter: number,
+    ) {}
+}
+
 interface Uri {
     readonly fsPath: string;
 }
 
 export const Uri = {
+    parse: (uri: string): Uri => ({ fsPath: uri.replace("file://", "") }),
     file: (fsPath: string): Uri => ({ fsPath }),
     joinPath: (uri: Uri, ...names: string[]): Uri => ({ fsPath: [uri.fsPath, ...names].join("/") }),
 };

@@ -60,7 +60,7 @@ def verdict_document(verdict: Validation) -> Json:
         {
             "path": list(check.path),
             "passed": check.passed,
-            **given(message=check.message, expected=check.expected, actual=check.actual),
+            **given(message=check.message, expected=check.expected, actual=check.actual, rule=check.rule),
         }
         for check in verdict.checks
     ]
@@ -92,5 +92,5 @@ def _check(check: Block) -> Check:
     path: object = check.get("path")
     parts = cast("list[Any]", path) if isinstance(path, list) else []
     steps = tuple([part for part in parts if part.__class__ in _STEPS])
-    said = (text_of(check.get(key)) for key in ("message", "expected", "actual"))
+    said = (text_of(check.get(key)) for key in ("message", "expected", "actual", "rule"))
     return Check(steps, check.get("passed") is True, *said)

@@ -6,7 +6,6 @@ Below a line of the answer carets mark the characters, and say which rule it was
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from waza_engine.frozen import frozen
 from waza_engine.graders.explanation import shortened
@@ -16,6 +15,7 @@ from waza_engine.graders.matching.nearest import nearest_text
 from waza_engine.graders.matching.patterns import PatternError, found_everywhere
 from waza_engine.graders.matching.quoting import quoted
 from waza_engine.graders.registry import BUILT_IN_TYPES
+from waza_engine.results.json_values import value_at
 from waza_engine.results.record import TrialOutcome, Validation
 from waza_engine.vocabulary import shown_grader
 
@@ -51,12 +51,7 @@ class Mark:
 
 def wanted_text(verdict: Validation, path: tuple[str | int, ...]) -> str:
     """Return the text that a check looks for, "" when the details of the verdict do not say."""
-    value: Any = verdict.details
-    for step in path:
-        try:
-            value = value[step]
-        except (KeyError, IndexError, TypeError):
-            return ""
+    value = value_at(verdict.details, path)
     return value if isinstance(value, str) else ""
 
 

@@ -194,7 +194,7 @@ def _verdict(verdict: Validation, output: str) -> Iterator[str]:
 
 
 def _rule(verdict: Validation, check: Check) -> str:
-    text = wanted_text(verdict, check.path)
+    text = wanted_text(verdict, check.path) or check.rule
     path = ".".join(str(step) for step in check.path)
     return f"{path}: {text}" if text else path or shown_grader(verdict.name)
 

@@ -9,6 +9,7 @@ from waza_engine.graders.matching.explaining import explained_text
 from waza_engine.graders.matching.letter_case import lowered
 from waza_engine.graders.matching.proposing import proposed_texts
 from waza_engine.results.record import Validation
+from waza_engine.runs.grading.judged_rules import rule_words
 from waza_engine.spec.expected import Expected
 from waza_engine.vocabulary import EXPECTED_LISTS, Check
 
@@ -62,7 +63,7 @@ def _all_hold(
 ) -> Validation:
     key = name.removeprefix("_")
     checks = [
-        Check((key, index), holds(text), "" if holds(text) else complaint(text))
+        Check((key, index), holds(text), "" if holds(text) else complaint(text), rule=text)
         for index, text in enumerate(texts)
     ]
     failures = [check.message for check in checks if not check.passed]
@@ -80,11 +81,12 @@ def _any_holds(texts: Sequence[str], answer: str) -> Validation:
     hit = next((text for text in texts if lowered(text) in answer), None)
     listed = ", ".join(f"`{text}`" for text in texts)
     feedback = f"the answer contains none of {listed}" if hit is None else f"The answer contains `{hit}`"
+    complaint = feedback if hit is None else ""
     return Validation(
         name=CONTAINS_ANY,
         type="expected",
         score=0.0 if hit is None else 1.0,
         passed=hit is not None,
         feedback=feedback,
-        checks=[Check(("output_contains_any",), hit is not None, "" if hit is not None else feedback)],
+        checks=[Check(("output_contains_any",), hit is not None, complaint, rule=rule_words(texts))],
     )

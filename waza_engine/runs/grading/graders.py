@@ -12,6 +12,7 @@ from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdic
 from waza_engine.graders.registry import create
 from waza_engine.results.record import Validation
 from waza_engine.runs.grading.expectations import expectations
+from waza_engine.runs.grading.judged_rules import with_rules
 from waza_engine.runs.limits.bounded import CancelledRunError, TooSlowError, call_bounded
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.grader_entry import GraderEntry
@@ -134,7 +135,7 @@ def _validation(
         weight=built.entry.weight,
         status=status,
         details=verdict.details,
-        checks=tuple(verdict.checks),
+        checks=with_rules(verdict, built.entry),
         duration_ms=round((time.monotonic() - started) * 1000),
     )
 

@@ -274,7 +274,7 @@ class TaskRunner:
             self._under_way.remove(begun)
         score = outcome.statistics.avg_score if outcome.statistics else None
         kind = _kind(outcome.status, pending=any(trial.graded for trial in outcome.trials))
-        concluded = conclude_task(outcome)
+        concluded = conclude_task(outcome, self._context.suite.spec.config.executor)
         self._tell_end(
             self._context.trials - told,
             kind,

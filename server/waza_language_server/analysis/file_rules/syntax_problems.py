@@ -19,7 +19,9 @@ from waza_language_server.analysis.file_rules.joined_lines import (
     JoinedLine,
     is_line_of_its_own,
     joined_lines,
+    joined_with_outer,
 )
+from waza_language_server.analysis.file_rules.merge_marks import MARKS, sides_of_merge
 from waza_language_server.analysis.file_rules.plain_text import blocks_meant
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView
@@ -39,6 +41,7 @@ _SEVERITY: dict[str, Severity] = {"control-character": "warning", "unknown-ancho
 """How bad a fault is, where a run can still read the file."""
 _GLUED_DASH = re.compile(r"[ \t]*-(?=(?:[A-Za-z_]\w*:(?:[ \t]|$)|[\"'].*[\"'][ \t]*$))")
 _WHOLE_ENTRY = re.compile(r" *[A-Za-z_][\w-]*: +[^\s|>#&*!].*")
+_KEY_TWICE = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*):[ \t]+(?P=key):(?=[ \t\r\n]|\Z)")
 _LEAD = re.compile(r"( *)(?:- +)*(\S)")
 _COLUMN_CODES = frozenset({"yaml-indentation", "yaml-tab"})
 _DASH = sentence(MISSING_DASH)
@@ -85,7 +88,7 @@ def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator
         yield from syntax_faults(tree)
         return
     if faults and len(tree.text) <= _LONGEST:
-        for slip in islice(_slips(tree), _TRIALS):
+        for slip in islice(_slips(tree, _blocks(kind, catalog)), _TRIALS):
             repaired = parse(apply(tree.text, (slip.edit,)), tree)
             explained = _explained(tree, faults, repaired, slip.edit)
             if not explained:
@@ -98,6 +101,8 @@ def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator
                 faults = [fault for fault in faults if fault not in explained]
     for fault in faults:
         problem = _problem(fault)
+        if tree.text.startswith(MARKS, fault.span.start):
+            problem = replace(problem, fixes=(*problem.fixes, *sides_of_merge(tree.text, fault.span.start)))
         yield problem if fault.code != "duplicate-key" else _without_repetition(tree.text, problem)
 
 
@@ -164,8 +169,21 @@ def _moved(span: Span, edit: Edit, longer: int) -> Span:
     return span.shifted(longer) if span.start >= edit.span.end else span
 
 
-def _slips(tree: Tree) -> Iterator[_Slip]:
-    """Yield what may have gone wrong, the surest first."""
+def _blocks(kind: SchemaName, catalog: Catalog) -> frozenset[str]:
+    """Return the keys of a document, and of the tasks in it, that hold a list or a mapping."""
+    top = catalog.document_root(kind).top
+    lists = [each.shape.items for each in top.properties.values()]
+    levels = [top, *(items.branch("mapping") for items in lists if items is not None)]
+    return frozenset(
+        name
+        for level in levels
+        for name, each in level.properties.items()
+        if not {"array", "object"}.isdisjoint(each.shape.types)
+    )
+
+
+def _slips(tree: Tree, blocks: frozenset[str]) -> Iterator[_Slip]:
+    """Yield what may have gone wrong, the surest first. ``blocks`` are keys that hold no text."""
     lines = LineIndex(tree.text)
     faults = tree.errors
     for fault in faults:
@@ -174,7 +192,12 @@ def _slips(tree: Tree) -> Iterator[_Slip]:
         # What is wrong shows only below it, when a dash makes another key of the line.
         yield from _glued_dash(tree.text, lines, max(0, lines.line_of(fault.span.start) - 1))
     for fault in faults[:_TRIALS]:
-        yield from _joined_lines(tree.text, lines, fault)
+        yield from _repeated_key(tree.text, lines, fault)
+    for fault in faults[:_TRIALS]:
+        yield from _joined_lines(tree.text, joined_lines(tree.text, lines, fault), fault)
+    for fault in faults[:_TRIALS]:
+        joined = joined_with_outer(tree.text, lines, fault, blocks)
+        yield from _joined_lines(tree.text, joined, fault)
     for fault in faults[:_TRIALS]:
         yield from _plain_text(tree.text, lines, fault)
     for fault in faults:
@@ -195,8 +218,26 @@ def _glued_dash(text: str, lines: LineIndex, number: int) -> Iterator[_Slip]:
         yield _Slip(Problem("yaml-syntax", Span(at - 1, at), message, "error", (fix,)), edit)
 
 
-def _joined_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:
-    for joined in joined_lines(text, lines, fault):
+def _repeated_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:
+    number = lines.line_of(fault.span.start)
+    above = (lines.line_span(line) for line in range(number, max(-1, number - _TRIALS), -1))
+    found = ((line, _KEY_TWICE.match(text, line.start, line.end)) for line in above)
+    line, match = next(((line, match) for line, match in found if match is not None), (None, None))
+    if line is None or match is None:
+        return
+    key = match["key"]
+    edit = Edit(Span(match.end("key") + 1, match.end()), "")
+    # In front of a value it may be the beginning of a text.
+    is_bare = not text[match.end() : line.end].strip()
+    fix = Fix(f"Write `{key}:` once", (edit,), preferred=is_bare)
+    place = Span(match.end() - len(key) - 1, match.end())
+    others = tuple(replace(each, preferred=False) for each in fault.fixes)
+    problem = Problem("yaml-syntax", place, f"`{key}:` stands twice on this line.", "error", (fix, *others))
+    yield _Slip(problem, edit)
+
+
+def _joined_lines(text: str, found: Iterator[JoinedLine], fault: SyntaxFault) -> Iterator[_Slip]:
+    for joined in found:
         written = text[joined.place.start : joined.place.end]
         where = f" below `{joined.holder}`" if joined.below else ""
         fix = Fix("Start a new line here", (joined.edit,), preferred=joined.below)

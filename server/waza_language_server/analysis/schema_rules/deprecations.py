@@ -17,8 +17,8 @@ from waza_language_server.text.edit import Edit, Fix
 
 def deprecated_type(subject: Subject, shape: Shape) -> Iterator[Problem]:
     """Yield the note that the grader's type has a successor."""
-    node = type_node(subject.node)
-    if not shape.deprecated or node is None:
+    node = type_node(subject.node) if shape.deprecated else None
+    if node is None:
         return
     successor = f"; write `{shape.replaced_by}` instead" if shape.replaced_by else ""
     message = f"The grader type `{node.value}` is out of use: upstream does not run it any more{successor}."

@@ -76,6 +76,9 @@ def recommended_keys(
     for advice in shape.recommended:
         if advice.unless and mapping.entry(advice.unless) is not None:
             continue
+        given = mapping.get(advice.key)
+        if given is not None and not _is_null(given):
+            continue
         entry = mapping.entry(advice.key)
         if entry is not None and _is_null(entry.value):
             message = f"`{advice.key}` has no value: {advice.why.rstrip('.')}."

@@ -27,7 +27,19 @@ def document_value(node: Node, shape: Shape) -> Steps[Json]:
 
 def entry_value(node: Node) -> Json:
     """Return the value of a grader entry."""
-    return merged(node.to_python(), _DEEPEST)
+    value = node.to_python()
+    return value if _is_merged(value, _DEEPEST) else merged(value, _DEEPEST)
+
+
+def _is_merged(value: Json, depth: int) -> bool:
+    """Whether ``merged`` would return a copy of a value: it has no merge key, and is not too deep."""
+    if depth <= 1 or (isinstance(value, dict) and MERGE in value):
+        return False
+    below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for each in below:  # noqa: SIM110 - half the time
+        if isinstance(each, dict | list) and not _is_merged(each, depth - 1):
+            return False
+    return True
 
 
 def merged(value: Json, depth: int) -> Json:

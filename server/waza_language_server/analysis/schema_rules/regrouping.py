@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from waza_engine.spec.reading.scalars import resolve_scalar
+from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.explain import quoted
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.frames import column_of
+from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits
 from waza_language_server.text.span import Span
 
@@ -20,6 +23,51 @@ def dash_before(text: str, node: Node) -> Edit | None:
     if column < 2 or text[start - column : start].strip(" ") or column < _column_of_key(text, node) + 2:
         return None
     return Edit(Span(start - 2, start), "- ")
+
+
+def list_by_name(text: str, node: Node, items: Shape) -> Edits:
+    """Return the edits that make a list of a mapping by names: the name of each item becomes a key of it.
+
+    None unless all values are mappings without such a key, and no name is a key that an item has.
+    """
+    item = items.branch("mapping")
+    name = next((key for key in ("id", "name") if key in item.properties), None)
+    if name is None or node.kind != "mapping" or not node.entries:
+        return ()
+    found: list[Edit] = []
+    for entry in node.entries:
+        value, key = entry.value, text[entry.key.span.start : entry.key.span.end]
+        if entry.key.value in item.properties or value.kind != "mapping" or value.entry(name) is not None:
+            return ()
+        if not isinstance(resolve_scalar(key), str):
+            key = f'"{key}"'
+        edit = _named_item(text, entry, f"{name}: {key}", in_flow=node.style == "flow")
+        if edit is None:
+            return ()
+        found += edit
+    if node.style == "flow":
+        first, last = node.span.start, node.span.end - 1
+        found += Edit(Span(first, first + 1), "["), Edit(Span(last, last + 1), "]")
+    return tuple(found)
+
+
+def _named_item(text: str, entry: Entry, first: str, *, in_flow: bool) -> Edits | None:
+    """Return the edits that make an item of an entry, with another key in front of its others."""
+    key, value = entry.key.span, entry.value
+    colon = text.find(":", key.end, value.span.start) + 1
+    between = text[colon : value.span.start]
+    if not colon or value.green.anchor is not None or value.green.tag is not None:
+        return None
+    if value.style == "flow":
+        comma = ", " if value.entries else ""
+        start = value.span.start + 1
+        behind = Edit(Span(start, start), f"{first}{comma}")
+        if between.strip() or "\n" in between or "\r" in between:
+            return None
+        return Edit(Span(key.start, value.span.start), "" if in_flow else "- "), behind
+    # The key stands above the others of its item, and the dash to the left of them.
+    margin = column_of(text, value.span.start) - column_of(text, key.start) - 1
+    return (Edit(Span(key.start, colon), f"-{' ' * margin}{first}"),) if margin > 0 else None
 
 
 def without_dashes(text: str, node: Node) -> Edits:

@@ -75,7 +75,8 @@ def structure_of_grader(view: GraderView) -> Found:
     for number, (node, shape) in enumerate(view.located, 1):
         if not number % NODES_AT_ONCE:
             yield None
-        yield from _advice(subject, node, shape, unknown)
+        if _may_need_advice(node, shape):
+            yield from _advice(subject, node, shape, unknown)
 
 
 def _packaged(view: GraderView) -> Found:
@@ -103,6 +104,14 @@ def _untyped(
         yield wrong_values.wrong_type(subject, node, any_root.top.properties["type"].shape, ("string",))
     else:
         yield missing_type(subject, node)
+
+
+def _may_need_advice(node: Node, shape: Shape) -> bool:
+    """Whether ``_advice`` may say something: a look that is cheaper than to begin with it."""
+    green = node.green
+    if green.kind == "scalar":
+        return green.value[:1] in BEGINNINGS or (shape.reads_all_as_text and green.style == "plain")
+    return green.kind == "mapping" and shape.gives_advice
 
 
 def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from waza_engine.frozen import frozen
 from waza_language_server.schema.catalog import Catalog, SchemaName
-from waza_language_server.schema.locate import shape_at
+from waza_language_server.schema.locate import shape_of
 from waza_language_server.schema.shape import SchemaRoot, Shape
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree
@@ -54,7 +54,7 @@ class Subject:
 
     def shape_at(self, node: Node) -> Shape | None:
         """Return the shape of any node of the document."""
-        return shape_at(self.document_kind, node.path, node.root, self.catalog)
+        return shape_of(self.document_kind, node, self.catalog)
 
     def disturbed(self, node: Node) -> bool:
         """Whether text between a key and its value could not be read, so that the value is a guess."""

@@ -19,7 +19,13 @@ from waza_language_server.analysis.schema_rules.wrong_values import as_block, as
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import alike_in_words, listed, slip_of, slips_of
-from waza_language_server.syntax.edits import comment_out_entry, delete_entry, move_entry_into, move_entry_up
+from waza_language_server.syntax.edits import (
+    comment_out_entry,
+    delete_entry,
+    move_entry_into,
+    move_entry_up,
+    unwrap_entry,
+)
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits, Fix
 
@@ -39,9 +45,13 @@ class UnknownKey:
     mapping: Node
     home: Node
     meant: tuple[str, ...]
+    held: frozenset[str] = frozenset()
+    """Keys below it that belong into ``mapping`` itself."""
 
     def stands_for(self, mapping: Node, key: str) -> bool:
         """Whether this key leaves ``key`` missing in a mapping, or the block in which it would stand."""
+        if key in self.held and _place(self.mapping) == _place(mapping):
+            return True
         if not self.meant:
             return False
         if _place(self.home) == _place(mapping):
@@ -91,9 +101,16 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
         return UnknownKey(Problem("yaml-indentation", span, message, "error", (fix,)), mapping, mapping, ())
     if (pattern := one_pattern(shape, entry)) is not None:
         return _alternatives(subject, mapping, shape, entry, pattern)
+    if (held := _repeated_block(mapping, shape, entry)) is not None:
+        return _without_repetition(subject, mapping, shape, entry, held)
     other = key_of_other_unit(key, shape.properties)
     if other is not None and mapping.entry(other[0]) is None:
         return _in_other_unit(subject, mapping, shape, entry, *other)
+    return _by_its_name(subject, mapping, shape, entry)
+
+
+def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey:
+    key = entry.key.value
     known = shape.misspellings.get(key)
     if known is not None and _may_be_meant(shape, known, entry):
         return _misspelt(subject, mapping, shape, entry, known, safe=key not in shape.uncertain)
@@ -178,7 +195,7 @@ def _renaming(subject: Subject, shape: Shape, entry: Entry, right: str) -> Steps
     if item_shape is not None and value.kind == "sequence" and (key := only_text(item_shape)) is not None:
         for item in value.items:
             if item.kind == "scalar" and len(item.span):
-                edits.append(as_block(subject, item, key))
+                edits += filter(None, [as_block(subject, item, key)])
             yield
     return tuple(edits)
 
@@ -252,20 +269,27 @@ def _moved_down(
 
 
 def _level_above(subject: Subject, mapping: Node, entry: Entry) -> Node | None:
-    """Return the nearest mapping above that knows the key and does not have it."""
+    """Return the nearest mapping above that knows the key and does not have it.
+
+    Which keys stand around a grader is never looked at: what is found in one is kept while they change.
+    """
     key = entry.key.value
-    above = mapping.parent
+    above, outside = mapping.parent, _is_grader_itself(subject, mapping)
     while above is not None:
         if above.kind == "mapping":
             shape = subject.shape_at(above)
             known = shape.properties.get(key) if shape is not None else None
             if shape is not None and known is not None and known.shape.fits(entry.value.target.kind):
                 missed = key not in _EVERYWHERE or key in {*shape.required, *_advised(shape)}
-                return above if missed and above.entry(key) is None else None
-        if subject.is_grader and above.span == subject.node.span:
+                return above if missed and (outside or above.entry(key) is None) else None
+        if _is_grader_itself(subject, above):
             return None
         above = above.parent
     return None
+
+
+def _is_grader_itself(subject: Subject, mapping: Node) -> bool:
+    return subject.is_grader and mapping.span == subject.node.span
 
 
 def _moved_up(subject: Subject, mapping: Node, shape: Shape, entry: Entry, above: Node) -> UnknownKey:
@@ -273,9 +297,36 @@ def _moved_up(subject: Subject, mapping: Node, shape: Shape, entry: Entry, above
     place = "at the top of the file" if at_top else f"in {subject.name_of(above)}"
     message = f"`{entry.key.value}` belongs {place}, not under {subject.name_of(mapping)}."
     title = "Move to the top of the file" if at_top else f"Move into {subject.name_of(above)}"
-    fixes = (Fix(title, partial(move_entry_up, subject.tree, entry, above)),)
+    fixes = (Fix(title, partial(_edits_of_move, subject, entry, above)),)
+    if _is_grader_itself(subject, mapping):
+        # The key may be there already, and then it cannot be moved.
+        fixes += _removals(subject, entry)
     problem = Problem("misplaced-key", entry.key.span, message, shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, above, (entry.key.value,))
+
+
+def _edits_of_move(subject: Subject, entry: Entry, above: Node) -> Steps[Edits]:
+    if above.entry(entry.key.value) is not None:
+        return ()
+    return (yield from move_entry_up(subject.tree, entry, above))
+
+
+def _repeated_block(mapping: Node, shape: Shape, entry: Entry) -> frozenset[str] | None:
+    """Return the keys of a block that stands in a block of its own name, which knows them and has none."""
+    if entry.key.value != mapping.step or entry.value.kind != "mapping" or entry.value.style == "flow":
+        return None
+    keys = frozenset(entry.value.key_names)
+    return keys if keys <= shape.properties.keys() and keys.isdisjoint(mapping.key_names) else None
+
+
+def _without_repetition(
+    subject: Subject, mapping: Node, shape: Shape, entry: Entry, held: frozenset[str]
+) -> UnknownKey:
+    key = entry.key.value
+    message = f"`{key}` stands in `{key}`; its keys belong one level further up."
+    fix = Fix(f"Write `{key}:` once", partial(unwrap_entry, subject.tree, entry), preferred=True)
+    problem = Problem("misplaced-key", entry.key.span, message, shape.unknown_keys, (fix,))
+    return UnknownKey(problem, mapping, mapping, (), held)
 
 
 def _needless_block(mapping: Node, shape: Shape, entry: Entry) -> Entry | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -15,13 +16,16 @@ from waza_language_server.analysis.schema_rules.print_signs import sign_behind
 from waza_language_server.analysis.schema_rules.regrouping import (
     dash_before,
     in_quotes,
+    list_by_name,
     out_of_list,
     without_dashes,
 )
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import listed, nearest, slip_of
+from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.edits import replace_scalar
+from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
@@ -35,6 +39,7 @@ _TYPE_NAMES = {
     "object": "a mapping of keys",
     "null": "nothing",
 }
+_WRITTEN_LINE = re.compile(r"\n(?=[^\r\n])")
 _OTHER_SWITCHES = re.compile(r"yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF")
 _SIXTIES = re.compile(r"[-+]?[1-9]\d*(?::[0-5]?\d)+")
 """What YAML 1.1 reads otherwise than 1.2; ``y`` and ``n`` are left alone, for PyYAML leaves them, too."""
@@ -93,9 +98,11 @@ def _meant_number(node: Node, shape: Shape, limit: object) -> tuple[str, ...]:
     if isinstance(value, bool) or not isinstance(value, int | float) or not isinstance(limit, int | float):
         return ()
     if value < 0 < limit and -value >= limit:
-        return (f"{-value:g}" if isinstance(value, float) else str(-value),)
+        return (node.value.removeprefix("-"),)
     is_share = limit == 1 and "integer" not in shape.types
-    return (f"{value / 100:g}",) if is_share and 1 < value <= 100 else ()
+    # Every digit that was written stays.
+    exact = Decimal(node.value) if isinstance(value, float) else Decimal(value)
+    return (f"{(exact / 100).normalize():f}",) if is_share and 1 < value <= 100 else ()
 
 
 def empty(subject: Subject, node: Node, shape: Shape, least: int = 1) -> Problem:
@@ -139,28 +146,27 @@ def too_many(subject: Subject, node: Node, shape: Shape, limit: int) -> Problem:
 
 def typed_as_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
     """Yield the hint that an unquoted number or boolean stands where text is meant: it is read as text."""
-    if node.kind != "scalar" or node.style != "plain" or not len(node.span) or node.green.tag is not None:
+    green = node.green
+    if green.kind != "scalar" or green.style != "plain" or not shape.reads_all_as_text:
         return
-    value = resolve_scalar(node.value)
-    if value is None or shape.enum or shape.kind == "python.assertion":
+    if green.start == green.end or green.tag is not None:
+        return
+    value = resolve_scalar(green.value)
+    if value is None:
         return
     if isinstance(value, str):
-        yield from _read_otherwise(node, shape)
+        yield from _read_otherwise(node)
         return
     if isinstance(value, bool) and "boolean" not in shape.types:
-        return
-    if not {"string", "number"} <= shape.types or shape.types & {"array", "object"}:
         return
     yield _unquoted(node, "information")
 
 
-def _read_otherwise(node: Node, shape: Shape) -> Iterator[Problem]:
+def _read_otherwise(node: Node) -> Iterator[Problem]:
     """Yield the hint that readers of YAML 1.1 take a text for a switch or for a number to the base of 60.
 
     Ours and upstream's do not; PyYAML does, and so do tools that are made with it.
     """
-    if not {"string", "number"} <= shape.types or shape.types & {"array", "object"}:
-        return
     if _OTHER_SWITCHES.fullmatch(node.value):
         what = "true" if node.value.lower() in {"yes", "on"} else "false"
     elif _SIXTIES.fullmatch(node.value):
@@ -195,18 +201,31 @@ def reversed_bounds(subject: Subject, mapping: Node, shape: Shape) -> Iterator[P
 
 
 def _type_fixes(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:
-    if "array" in expected and (dash := dash_before(subject.text, node)) is not None:
+    yield from _regrouped(subject, node, shape, expected)
+    if node.kind == "scalar" and len(node.span) and node.green.tag is None:
+        # With a tag the same words mean something else.
+        yield from _written_otherwise(subject, node, shape, expected)
+
+
+def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:
+    items = shape.branch("sequence").items
+    items = subject.catalog.any_grader if items is not None and items.kind == "grader" else items
+    if "array" in expected and items is not None and (edits := list_by_name(subject.text, node, items)):
+        yield Fix("Make it a list", edits, preferred=True)
+    elif "array" in expected and (dash := dash_before(subject.text, node)) is not None:
         yield Fix("Make it a list", (dash,), preferred=True)
     elif "object" in expected and (edits := without_dashes(subject.text, node)):
         yield Fix("Remove the dashes" if len(edits) > 1 else "Remove the dash", edits, preferred=True)
     elif "string" in expected and (text := in_quotes(subject.text, node)) is not None:
-        # A word before the colon may be a key of another notation.
-        yield Fix("Put it in quotes", (text,), preferred=not node.entries[0].key.value.isidentifier())
+        # A word before the colon may be a key of another notation, and one at the end a key of the next line.
+        first = node.entries[0]
+        is_text = not first.key.value.isidentifier() and len(first.value.span) > 0
+        yield Fix("Put it in quotes", (text,), preferred=is_text)
     elif "array" not in expected and (single := out_of_list(subject.text, node)) is not None:
         yield Fix("Write the value without the list", (single,), preferred=True)
-    if node.kind != "scalar" or not len(node.span) or node.green.tag is not None:
-        # With a tag the same words mean something else.
-        return
+
+
+def _written_otherwise(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:
     value = resolve_scalar(node.value)
     if node.style != "plain" and _matches(value, expected):
         yield Fix("Remove the quotes", (Edit(node.span, node.value),), preferred=True)
@@ -222,8 +241,8 @@ def _type_fixes(subject: Subject, node: Node, shape: Shape, expected: Sequence[s
         yield Fix(f"Change to `{number.value}`", (Edit(node.span, number.value),), preferred=number.sure)
     elif "array" in expected and (edit := as_list(subject, node, shape)) is not None:
         yield Fix("Make it a list", (edit,), preferred=True)
-    elif "object" in expected and (key := only_text(shape)):
-        yield Fix(f"Write `{key}: …`", (as_block(subject, node, key),), preferred=True)
+    elif "object" in expected and (key := only_text(shape)) and (block := as_block(subject, node, key)):
+        yield Fix(f"Write `{key}: …`", (block,), preferred=True)
 
 
 def _number(node: Node, shape: Shape, expected: Sequence[str]) -> Meant | None:
@@ -252,12 +271,24 @@ def only_text(shape: Shape) -> str | None:
     return needed[0] if known is not None and "string" in known.shape.types else None
 
 
-def as_block(subject: Subject, node: Node, key: str) -> Edit:
-    """Return the edit that makes a text the value of the only key of a mapping."""
-    in_flow = node.parent is not None and node.parent.style == "flow"
+def as_block(subject: Subject, node: Node, key: str) -> Edit | None:
+    """Return the edit that makes a text the value of the only key of a mapping.
+
+    None where more than the text stands behind the key that holds it, such as an anchor.
+    """
+    text, written = subject.text, subject.text[node.span.start : node.span.end]
+    if node.parent is not None and node.parent.style == "flow":
+        return Edit(node.span, f"{{{key}: {written}}}")
     # What the text goes on with must stand further to the right than its new key.
-    written = subject.text[node.span.start : node.span.end].replace("\n", "\n  ")
-    return Edit(node.span, f"{{{key}: {written}}}" if in_flow else f"{key}: {written}")
+    written = _WRITTEN_LINE.sub("\n  ", written)
+    holder = subject.entry(node)
+    colon = text.find(":", holder.key.span.end, node.span.start) + 1 if holder is not None else 0
+    if holder is None or "\n" in text[colon : node.span.start] or "\r" in text[colon : node.span.start]:
+        return Edit(node.span, f"{key}: {written}") if node.green.anchor is None else None
+    if not colon or text[colon : node.span.start].strip():
+        return None
+    margin = " " * (column_of(text, holder.key.span.start) + 2)
+    return Edit(Span(colon, node.span.end), f"{line_break(text)}{margin}{key}: {written}")
 
 
 def as_list(subject: Subject, node: Node, shape: Shape) -> Edit | None:
@@ -271,14 +302,10 @@ def as_list(subject: Subject, node: Node, shape: Shape) -> Edit | None:
         return None
     if holder.key.parent is not None and holder.key.parent.style == "flow":
         return Edit(node.span, f"[{{{key}: {written}}}]" if key else f"[{written}]")
-    line_start = (
-        max(text.rfind("\n", 0, holder.key.span.start), text.rfind("\r", 0, holder.key.span.start)) + 1
-    )
-    indent = " " * (holder.key.span.start - line_start + 2)
-    line_break = "\r\n" if "\r\n" in text else "\n"
+    indent = " " * (column_of(text, holder.key.span.start) + 2)
     colon = text.find(":", holder.key.span.end, node.span.start) + 1
     item = f"{key}: {written}" if key else written
-    return Edit(Span(colon, node.span.end), f"{line_break}{indent}- {item}") if colon else None
+    return Edit(Span(colon, node.span.end), f"{line_break(text)}{indent}- {item}") if colon else None
 
 
 def _replacements(

@@ -35,11 +35,9 @@ def assertions(view: GraderView) -> Found:
     """Yield the problems of the assertions of a grader; later ones know the names that earlier ones bind."""
     text = view.file.tree.text
     known: frozenset[str] = frozenset()
-    for node, shape in view.located:
-        if shape.kind != _ASSERTION or node.kind != "scalar" or len(node.value) > LONGEST_VALUE:
-            continue
-        language = LANGUAGES.get(language_kind_of(node, shape.kind) or "")
-        if language is None:
+    for node, kind in _written_in(view):
+        language = LANGUAGES.get(kind or "")
+        if language is None or node.kind != "scalar" or len(node.value) > LONGEST_VALUE:
             continue
         yield None
         checked = language.check(node.value, Surroundings(names=known))
@@ -76,12 +74,17 @@ def javascript_meant(view: GraderView) -> Iterator[Problem]:
 
 def _in_python(view: GraderView) -> list[Node]:
     """Return the assertions of a grader, none when they are in another language."""
-    kind = _ASSERTION
-    return [
-        node
-        for node, shape in view.located
-        if shape.kind == kind and language_kind_of(node, shape.kind) == kind
-    ]
+    return [node for node, kind in _written_in(view) if kind == _ASSERTION]
+
+
+def _written_in(view: GraderView) -> Iterator[tuple[Node, str | None]]:
+    """Yield the assertions of a grader, each with the kind of its language, which a list has in common."""
+    last: tuple[Node | None, str | None] | None = None
+    for node, shape in view.located:
+        if shape.kind == _ASSERTION:
+            if last is None or node.parent is not last[0]:
+                last = node.parent, language_kind_of(node, _ASSERTION)
+            yield node, last[1]
 
 
 def _is_javascript_only(value: str) -> bool:

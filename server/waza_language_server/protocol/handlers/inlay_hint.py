@@ -42,14 +42,14 @@ def inlay_hint(ls: WazaServer, params: types.InlayHintParams) -> Answer[list[typ
         if "history" in wanted:
             yield from _look_at_histories(ls, document)
         hints = yield from inlay_hints_in_steps(document, ls.session.workspace, shown)
-        return (yield from in_steps(convert.inlay_hint(hint) for hint in hints if hint.kind in wanted))
+        return (yield from in_steps(convert.inlay_hints([hint for hint in hints if hint.kind in wanted])))
 
     def find_of_skill(skill: SkillFile) -> Steps[list[types.InlayHint]]:
         convert = Converter(skill, ls.session.encoding, ls.abilities)
         shown = Span(convert.offset(params.range.start), convert.offset(params.range.end))
         hints = yield from hints_of_skill(ls, skill)
-        kept = (hint for hint in hints if hint.kind in wanted and shown.contains(hint.offset))
-        return list(map(convert.inlay_hint, kept))
+        kept = [hint for hint in hints if hint.kind in wanted and shown.contains(hint.offset)]
+        return list(convert.inlay_hints(kept))
 
     if not wanted.enabled:
         return []

@@ -30,10 +30,11 @@ async def result_document(ls: WazaServer, params: ResultDocumentParams) -> dict[
     return {
         "markdown": answer["markdown"],
         "resultsFile": answer["record"],
-        "goesOn": answer["goes_on"],
+        # What an older engine of the chosen interpreter does not tell is left out.
+        "goesOn": answer.get("goes_on") is True,
         "regraded": _is_regraded(ls, target, Path(answer["record"])),
-        "workspaces": answer["workspaces"],
-        "answered": answer["answered"],
+        "workspaces": answer.get("workspaces", []),
+        "answered": answer.get("answered", []),
     }
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from waza_language_server.protocol.convert import LONGEST_MESSAGE
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -28,7 +30,8 @@ class WrittenProblems:
 
     def written(self, problem: Problem, convert: Converter, project: Project, more: str = "") -> str:
         """Return a problem as JSON, with ``more`` behind its message."""
-        if problem.related or more:
+        if problem.related or more or len(problem.message) > LONGEST_MESSAGE:
+            # A message that is cut off may be as long as the file: nothing of it is kept.
             diagnostic = convert.diagnostic(problem, project)
             diagnostic.message += more
             return json.dumps(self._as_json(diagnostic))

@@ -1,0 +1,46 @@
+"""What git leaves where two changes meet: fixes that keep one of the two sides."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from waza_language_server.text.edit import Edit, Edits, Fix
+from waza_language_server.text.span import Span
+
+_MARK = re.compile(r"^(?P<sign><{7}|\|{7}|={7}|>{7})(?:[ \t][^\r\n]*)?(?:\r\n|\r|\n|\Z)", re.MULTILINE)
+MARKS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
+"""How the lines begin."""
+_FIRST, _SECOND = "Keep the first side of the merge", "Keep the second side of the merge"
+
+
+def sides_of_merge(text: str, offset: int) -> tuple[Fix, ...]:
+    """Return the fixes for the mark of a merge at an offset; none when none stands there.
+
+    They delete the marks and the other side, and make no edit where a mark of the conflict is missing.
+    """
+    if _MARK.match(text, offset) is None:
+        return ()
+    return tuple(
+        Fix(title, partial(_kept, text, offset, second=title == _SECOND)) for title in (_FIRST, _SECOND)
+    )
+
+
+def _kept(text: str, offset: int, *, second: bool) -> Edits:
+    start = offset if text.startswith("<", offset) else text.rfind("\n<<<<<<<", 0, offset) + 1
+    marks: dict[str, re.Match[str]] = {}
+    for match in _MARK.finditer(text, start):
+        sign = match["sign"][0]
+        if sign in marks or (not marks and sign != "<"):
+            return ()
+        marks[sign] = match
+        if sign == ">":
+            break
+    opening, middle, closing = (marks.get(sign) for sign in "<=>")
+    if opening is None or middle is None or closing is None or not start <= offset < closing.end():
+        return ()
+    if second:
+        return Edit(Span(opening.start(), middle.end()), ""), Edit(Span(closing.start(), closing.end()), "")
+    # Of three sides the one in the middle is the common ancestor.
+    rest = marks.get("|", middle)
+    return Edit(Span(opening.start(), opening.end()), ""), Edit(Span(rest.start(), closing.end()), "")

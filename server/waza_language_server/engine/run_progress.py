@@ -1,0 +1,43 @@
+"""How far a run is, counted along its events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from waza_engine.frozen import frozen
+from waza_engine.vocabulary import shown_grader
+
+
+@frozen()
+class RunProgress:
+    """How far a run is: grader verdicts or trials done, of how many, and what it is busy with."""
+
+    completed: int
+    total: int
+    message: str
+
+    @property
+    def percentage(self) -> int | None:
+        """0 to 100, or None while the total is unknown."""
+        return None if self.total <= 0 else min(100, 100 * self.completed // self.total)
+
+
+def advanced(progress: RunProgress, event: Mapping[str, Any]) -> RunProgress:
+    """Return how far a run is behind an event."""
+    completed, total = event.get("completed"), event.get("total")
+    return RunProgress(
+        completed if isinstance(completed, int) else progress.completed,
+        total if isinstance(total, int) else progress.total,
+        _describe(event) or progress.message,
+    )
+
+
+def _describe(event: Mapping[str, Any]) -> str:
+    kind = event.get("kind")
+    names = [shown_grader(str(event[key])) for key in ("task", "grader") if event.get(key)]
+    if kind == "graded" and isinstance(event.get("score"), int | float):
+        names.append(f"{event['score']:.2f}")
+    elif kind in ("passed", "failed", "errored", "pending", "skipped"):
+        names.append(str(kind))
+    return " · ".join(names)

@@ -1,0 +1,124 @@
+"""Values in another form than is due, with the fix that regroups them: mappings by name, blocks in blocks."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems
+from waza_language_server.syntax.tried_edits import apply
+
+BY_NAME = EVAL + "graders:\n  polite: # why\n    type: text\n    config: {contains: [a]}\n"
+
+
+def test_graders_by_name_become_a_list() -> None:
+    assert fixed(BY_NAME, "wrong-type", "eval") == (
+        EVAL + "graders:\n  - name: polite # why\n    type: text\n    config: {contains: [a]}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("\n  1:\n      name: One\n", '\n  -   id: "1"\n      name: One\n'),
+        ("\n  'a b': {name: One}\n  c: {}\n", "\n  - {id: 'a b', name: One}\n  - {id: c}\n"),
+        (" {a: {name: One}, b: {name: Two}}\n", " [{id: a, name: One}, {id: b, name: Two}]\n"),
+        ("\r\n  a:\r\n    name: One\r\n", "\r\n  - id: a\r\n    name: One\r\n"),
+    ],
+)
+def test_tasks_by_id_become_a_list(written: str, meant: str) -> None:
+    text = EVAL.replace(" [tasks/*.yaml]\n", written)
+    assert fixed(text, "wrong-type", "eval") == EVAL.replace(" [tasks/*.yaml]\n", meant)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "  a:\n    name: b\n    type: text\n",
+        "  a:\n   type: text\n",
+        "  a: &x\n    type: text\n",
+        "  a: text\n",
+        "  config: {contains: [a]}\n",
+        "  a:\n    type: text\n  b:\n",
+    ],
+)
+def test_a_mapping_whose_keys_may_be_no_names_stays_one(written: str) -> None:
+    found = problems(f"{EVAL}graders:\n{written}", "eval")
+    edits = [edit.text for each in found for fix in each.fixes for edit in fix.edits if fix.preferred]
+    assert not any("name" in edit for edit in edits)
+
+
+def test_a_block_in_a_block_of_its_name_is_one_mistake() -> None:
+    text = EVAL.replace("config:\n", "config:\n  config: # inner\n").replace("\n  t", "\n    t")
+    text = text.replace("\n  executor", "\n    executor").replace("\n  model", "\n    model")
+    assert (
+        drawn(text, "eval", fixes=True)
+        == """
+⋯
+  config: # inner
+  ^^^^^^ error misplaced-key: `config` stands in `config`; its keys belong one level further up. Without it \
+the run fails.
+    = fix: Write `config:` once
+"""
+    )
+    assert fixed(text, "misplaced-key", "eval") == EVAL.replace("config:\n", "config:\n  # inner\n")
+
+
+def test_a_block_beside_other_keys_of_the_same_mapping_is_unwrapped_there() -> None:
+    text = "name: T\nid: t\ninputs:\n  inputs:\n      prompt: |\n        a\n          b\n  context: {a: 1}\n"
+    assert fixed(text, "misplaced-key") == (
+        "name: T\nid: t\ninputs:\n  prompt: |\n    a\n      b\n  context: {a: 1}\n"
+    )
+
+
+def test_a_block_that_repeats_a_key_around_it_is_left_to_the_author() -> None:
+    text = TASK.replace("  prompt: Go\n", "  prompt: Go\n  inputs:\n    prompt: Stay\n")
+    assert not any(fix.title.startswith("Write") for each in problems(text) for fix in each.fixes)
+
+
+def test_a_key_that_stands_twice_on_a_line_is_written_once() -> None:
+    text = EVAL.replace("config:", "config: config:")
+    assert fixed(text, "yaml-syntax", "eval") == EVAL
+    [problem] = problems(TASK.replace("name: T", "name: name: T"))
+    assert (problem.fixes[0].title, problem.fixes[0].preferred) == ("Write `name:` once", False)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (" Go\n", "\n  prompt: Go\n"),
+        (" 'Go: on' # why\n", "\n  prompt: 'Go: on' # why\n"),
+        (" |\n  Go\n\n  on\n", "\n  prompt: |\n    Go\n\n    on\n"),
+        ("\n  Go\n  on\n", "\n  prompt: Go\n    on\n"),
+    ],
+)
+def test_a_text_where_a_block_with_a_text_is_due(written: str, meant: str) -> None:
+    assert fixed(f"id: t\nname: T\ninputs:{written}", "wrong-type") == f"id: t\nname: T\ninputs:{meant}"
+
+
+def test_an_anchor_behind_the_key_leaves_the_text_where_it_is() -> None:
+    [problem] = [each for each in problems("id: t\nname: T\ninputs: &a Go\n") if each.code == "wrong-type"]
+    assert problem.fixes == ()
+
+
+MERGE = (
+    "<<<<<<< HEAD\n  - {name: a, type: text, config: {contains: [x]}}\n{base}=======\n"
+    "  - {name: b, type: text, config: {contains: [x]}}\n>>>>>>> other branch\n"
+)
+
+
+@pytest.mark.parametrize("base", ["", "||||||| 1a2b3c\n  - {name: o, type: text}\n"])
+@pytest.mark.parametrize(("side", "left"), [(0, "a"), (1, "b")])
+def test_one_side_of_a_merge_is_kept(base: str, side: int, left: str) -> None:
+    text = graders(MERGE.replace("{base}", base))
+    rest = graders(f"  - {{name: {left}, type: text, config: {{contains: [x]}}}}\n")
+    marks = [each for each in problems(text) if "merge" in each.message]
+    assert len(marks) == 3 + bool(base)
+    for mark in marks:
+        assert not mark.fixes[side].preferred
+        assert apply(text, mark.fixes[side].edits) == rest
+
+
+@pytest.mark.parametrize("gone", ["<<<<<<< HEAD\n", "=======\n", ">>>>>>> other branch\n"])
+def test_a_merge_with_a_mark_less_is_left_to_the_author(gone: str) -> None:
+    text = graders(MERGE.replace("{base}", "").replace(gone, ""))
+    assert not any(fix.edits for each in problems(text) if "merge" in each.message for fix in each.fixes)

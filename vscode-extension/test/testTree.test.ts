@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TestController, TestItem, TestRun } from "vscode";
+import type { LanguageClient } from "vscode-languageclient/node";
+import { tellingPaths } from "../src/testing/namesakes";
+import { RunReports } from "../src/testing/reports";
+import { TestRunView } from "../src/testing/testRunView";
+import { TestTree } from "../src/testing/tree";
+import { Uri } from "./fake/vscode";
+
+const SUITE = "/ws/alpha/evals/greeter/eval.yaml";
+const RANGE = { start: { line: 0, character: 0 }, end: { line: 0, character: 1 } };
+
+/** The items below one, or those of the window. */
+class Children {
+    private readonly items = new Map<string, TestItem>();
+
+    add(item: TestItem): void {
+        this.items.set(item.id, item);
+    }
+
+    delete(id: string): void {
+        this.items.delete(id);
+    }
+
+    replace(items: readonly TestItem[]): void {
+        this.items.clear();
+        items.forEach((item) => {
+            this.add(item);
+        });
+    }
+
+    forEach(look: (item: TestItem) => void): void {
+        this.items.forEach(look);
+    }
+
+    get size(): number {
+        return this.items.size;
+    }
+}
+
+const createTestItem = (id: string, label: string, uri: unknown) => ({ id, label, uri, children: new Children() });
+
+/** A tree of suites by their files and names, and what a run has shown of its items. */
+function treeOf(suites: Readonly<Record<string, string>>) {
+    const items = new Children();
+    const controller = { items, createTestItem } as unknown as TestController;
+    const found = Object.entries(suites).map(([id, label]) => ({ id, label, kind: "suite", hasChildren: true, uri: id, range: RANGE }));
+    const client = {
+        sendRequest: () => Promise.resolve(found),
+        protocol2CodeConverter: { asUri: (uri: string) => Uri.file(uri) },
+    } as unknown as LanguageClient;
+    const shown: string[] = [];
+    const show = (verdict: string) => (item: TestItem) => shown.push(`${verdict} ${item.id.split("::").slice(1).join("::")}`);
+    const run = { passed: show("passed"), failed: show("failed"), errored: show("errored"), skipped: show("skipped"), started: () => undefined, appendOutput: () => undefined };
+    return { tree: new TestTree(controller, () => client), run: run as unknown as TestRun, shown, items };
+}
+
+void test("graders that a task in error never asked keep no icon of an older run", () => {
+    const { tree, run, shown } = treeOf({});
+    const [task, other] = [`${SUITE}::one`, `${SUITE}::two`];
+    [`${task}::asked`, `${task}::unasked`, `${other}::unasked`].forEach((id) => tree.item(id));
+    const view = new TestRunView(tree, run, new RunReports({ id: SUITE, kind: "suite", whole: true }), SUITE, () => undefined);
+    view.take({ kind: "graded", task: "one", item: `${task}::asked`, grader: "asked", trial: 1, status: "graded", passed: true, score: 1 });
+    const graders = [{ name: "asked", verdict: "passed" as const, feedback: "" }];
+    view.take({ kind: "errored", task: "one", item: task, conclusion: { verdict: "errored", reason: "not logged in", graders } });
+    assert.deepEqual(shown, ["passed one::asked", "skipped one::unasked", "errored one"]);
+});
+
+void test("graders of a task that was cut off keep no icon of an older run", () => {
+    const { tree, run, shown } = treeOf({});
+    const task = `${SUITE}::one`;
+    tree.item(`${task}::greets`);
+    const view = new TestRunView(tree, run, new RunReports({ id: SUITE, kind: "suite", whole: true }), SUITE, () => undefined);
+    view.take({ kind: "started", task: "one", item: task, trial: 1 });
+    view.take({ kind: "ended", status: "error", conclusion: { verdict: "interrupted", reasons: ["the run was interrupted"] } });
+    assert.deepEqual(shown.slice(0, 2), ["skipped one::greets", "errored one"]);
+});
+
+void test("a run of one grader leaves the others of its task as they are", () => {
+    const { tree, run, shown } = treeOf({});
+    const task = `${SUITE}::one`;
+    [`${task}::asked`, `${task}::other`].forEach((id) => tree.item(id));
+    const view = new TestRunView(tree, run, new RunReports({ id: `${task}::asked`, kind: "grader", whole: true }), `${task}::asked`, () => undefined);
+    view.take({ kind: "errored", task: "one", item: task, conclusion: { verdict: "errored", reason: "not logged in", graders: [] } });
+    view.take({ kind: "ended", status: "failed", conclusion: { verdict: "errored" } });
+    assert.deepEqual(shown.filter((each) => each.includes("other")), []);
+});
+
+void test("suites of one name are told apart by what differs in their paths", async () => {
+    const [one, two, lone] = ["/ws/alpha/a/greeter/eval.yaml", "/ws/alpha/b/greeter/eval.yaml", "/ws/alpha/c/eval.yaml"];
+    const { tree, items } = treeOf({ [one]: "greeter", [two]: "greeter", [lone]: "writer" });
+    await tree.resolve();
+    const described: unknown[] = [];
+    items.forEach(({ description }) => described.push(description));
+    assert.deepEqual(described, ["alpha · a", "alpha · b", "alpha"]);
+});
+
+void test("what tells paths apart is as short as it can be, and never nothing", () => {
+    const told = (...files: string[]) => [...tellingPaths(files.map((file) => ({ name: "greeter", file }))).values()];
+    assert.deepEqual(told("/ws/a/eval.yaml", "/ws/b/eval.yaml"), ["a", "b"]);
+    assert.deepEqual(told("/ws/eval.yaml", "/ws/eval-2.yaml"), ["eval.yaml", "eval-2.yaml"]);
+    assert.deepEqual(told("/ws/greeter/eval.yaml", "/ws/old/greeter/eval.yaml"), ["greeter", "old/greeter"]);
+    assert.deepEqual(told("C:\\ws\\a\\eval.yaml", "C:\\ws\\b\\eval.yaml"), ["a", "b"]);
+    assert.deepEqual(told("/ws/a/eval.yaml"), []);
+});

@@ -1,0 +1,222 @@
+"""The parts of an assertion, and what they come to as it is evaluated.
+
+Imported by ``worker.py`` alone, in a process that has nothing but Python's own library.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import reprlib
+import types
+from typing import Any
+
+VALUE_CHARACTERS = 120
+MOST_VALUES = 20
+MOST_ITEMS = 4
+MOST_OBSERVED = 3
+OBSERVED_CHARACTERS = 40
+_DESCRIBED_CHARACTERS = 500
+NOTE = " note"
+_UNTOLD = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.GeneratorType, type)
+_CHANGING = (
+    "append",
+    "clear",
+    "extend",
+    "insert",
+    "pop",
+    "popitem",
+    "remove",
+    "reverse",
+    "setdefault",
+    "sort",
+    "update",
+)
+"""The methods that change a list or a dict."""
+_PLAIN = (ast.Constant, ast.Starred, ast.Slice, ast.Lambda, ast.GeneratorExp)
+_SHOWN = reprlib.Repr()
+_SHOWN.maxlist = _SHOWN.maxtuple = _SHOWN.maxdict = _SHOWN.maxset = MOST_ITEMS
+_SHOWN.maxstring = _SHOWN.maxother = 60
+_SHOWN.maxlevel = 3
+
+
+class Parts:
+    """The parts of an expression, and what they come to as it is evaluated: once, in its own order.
+
+    Each part is handed to ``note`` under a name that no assertion can write, and is passed on as it is.
+    """
+
+    def __init__(self) -> None:
+        self._source = ""
+        self._places: list[tuple[int, int, int, int]] = []
+        self._texts: list[str] = []
+        self._values: dict[int, Any] = {}
+        self._counts: dict[int, int] = {}
+        self._chain: list[int] = []
+        self._last = -1
+        self._code: types.CodeType | None = None
+        self._is_all = False
+        self._targets: set[str] = set()
+        self._untold: set[int] = set()
+
+    def watched(self, text: str) -> types.CodeType:
+        """Return the expression compiled so that it notes its parts, from here on."""
+        self._values.clear()
+        self._counts.clear()
+        self._last = -1
+        self._code = self._code or self._compiled(text)
+        return self._code
+
+    def _compiled(self, text: str) -> types.CodeType:
+        self._source = text
+        tree = ast.parse(text, mode="eval")
+        inner = tree.body
+        while isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not):
+            inner = inner.operand
+        self._targets = _targets(tree)
+        self._is_all = isinstance(tree.body, ast.BoolOp) and isinstance(tree.body.op, ast.And)
+        tree.body = self._part(tree.body, set(map(id, _clauses(inner))))
+        return compile(ast.fix_missing_locations(tree), "<assertion>", "eval")
+
+    def note(self, number: int, value: Any) -> Any:
+        """Keep what a part came to, and return it."""
+        self._values[number] = value
+        self._counts[number] = self._counts.get(number, 0) + 1
+        if number in self._chain:
+            self._last = number
+        return value
+
+    def told(self) -> dict[str, Any]:
+        """Return ``values``, pairs of a part and what it came to, and ``decided`` (``workers.py``)."""
+        shown: dict[str, str] = {}
+        order = sorted(self._values, key=lambda number: self._places[number])
+        for number in order:
+            value = self._values[number]
+            whole = self._texts[number].strip() == self._source.strip()
+            if type(value) in _UNTOLD or (whole and isinstance(value, bool)):
+                continue
+            count = self._counts[number]
+            text = _value(value) + (f", the last of {count:,}" if count > 1 else "")
+            shown.setdefault(" ".join(self._texts[number].split())[:VALUE_CHARACTERS], text)
+        decided = self._texts[self._last] if self._last >= 0 else None
+        return {"values": list(shown.items())[:MOST_VALUES], "decided": decided}
+
+    def observed(self) -> list[tuple[str, str]]:
+        """Return the largest short parts with short values, in the clause that decided a chain of `and`s.
+
+        What was noted is forgotten.
+        """
+        within = self._texts[self._last] if self._is_all and self._last >= 0 else self._source
+        shown: dict[str, str] = {}
+        for number in sorted(self._values, key=lambda number: self._places[number]):
+            text, value = self._texts[number], self._values[number]
+            if number in self._untold or text not in within or not _is_short(value):
+                continue
+            if len(text) <= OBSERVED_CHARACTERS and not any(text in part for part in shown):
+                shown[text] = repr(value)
+        self._values.clear()
+        return list(shown.items())[:MOST_OBSERVED]
+
+    def _part(self, node: ast.expr, chained: set[int]) -> ast.expr:
+        """Return an expression whose parts are noted, and it itself unless its value is written there."""
+        known = id(node)
+        segment = ast.get_source_segment(self._source, node) or ""
+        place = (node.lineno, node.col_offset, -(node.end_lineno or 0), -(node.end_col_offset or 0))
+        self._descend(node, chained)
+        names = any(isinstance(each, ast.Name) for each in ast.walk(node))
+        is_plain = isinstance(node, _PLAIN) or not names
+        if is_plain and known not in chained:
+            return node
+        number = len(self._texts)
+        self._texts.append(segment)
+        self._places.append(place)
+        if known in chained:
+            self._chain.append(number)
+        outer = self._targets - _targets(node)
+        in_loop = any(isinstance(each, ast.Name) and each.id in outer for each in ast.walk(node))
+        if in_loop or isinstance(node, ast.BoolOp):
+            self._untold.add(number)
+        noted = ast.Call(ast.Name(NOTE, ast.Load()), [ast.Constant(number), node], [])
+        return ast.copy_location(noted, node)
+
+    def _descend(self, node: ast.AST, chained: set[int]) -> None:
+        if isinstance(node, ast.Lambda | ast.JoinedStr):
+            return
+        for name, child in ast.iter_fields(node):
+            if isinstance(node, ast.Call) and name == "func":
+                # What a method is called on is told, the method itself is not.
+                self._descend(child, chained)
+            elif isinstance(node, ast.NamedExpr | ast.comprehension) and name == "target":
+                continue
+            elif isinstance(child, ast.expr) and not isinstance(child, ast.Slice):
+                setattr(node, name, self._part(child, chained))
+            elif isinstance(child, list):
+                items: list[Any] = getattr(node, name)
+                for position, item in enumerate(items):
+                    items[position] = self._item(item, chained)
+            elif isinstance(child, ast.AST):
+                self._descend(child, chained)
+
+    def _item(self, node: Any, chained: set[int]) -> Any:
+        if isinstance(node, ast.expr) and not isinstance(node, ast.Starred | ast.Slice):
+            return self._part(node, chained)
+        if isinstance(node, ast.AST):
+            self._descend(node, chained)
+        return node
+
+
+def is_repeatable(text: str) -> bool:
+    """Return whether an assertion can be evaluated again and changes nothing by that."""
+    try:
+        nodes = ast.walk(ast.parse(text.lstrip(" \t"), mode="eval"))
+        return not any(
+            isinstance(node, ast.NamedExpr)
+            or (isinstance(node, ast.Attribute) and (node.attr in _CHANGING or node.attr.startswith("__")))
+            for node in nodes
+        )
+    except Exception:  # noqa: BLE001 - what cannot be read is not evaluated
+        return True
+
+
+def _targets(node: ast.AST) -> set[str]:
+    """Return the names that loops within an expression bind."""
+    loops = (each for each in ast.walk(node) if isinstance(each, ast.comprehension))
+    return {name.id for loop in loops for name in ast.walk(loop.target) if isinstance(name, ast.Name)}
+
+
+def _clauses(node: ast.expr) -> list[ast.expr]:
+    """Return the clauses of a chain of ``and`` and ``or``, those of chains within it in their place."""
+    if not isinstance(node, ast.BoolOp):
+        return []
+    return [part for clause in node.values for part in (_clauses(clause) or [clause])]
+
+
+def _value(value: Any) -> str:
+    """Return a value in a few characters, with its size when they do not show all of it."""
+    kind: Any = value.__class__
+    try:
+        if kind is str:
+            cut = repr(value[:VALUE_CHARACTERS])
+            return cut if len(value) <= VALUE_CHARACTERS else f"{cut}… ({len(value):,} characters)"
+        if kind is int and abs(value) >= 1000:
+            return f"{value:,}"
+        if kind is re.Match:
+            return f"match {value.group()[:VALUE_CHARACTERS]!r} at character {value.start() + 1:,}"
+        if kind in (list, tuple, dict, set):
+            shown = _SHOWN.repr(value)
+            return shown if len(value) <= MOST_ITEMS else f"{shown} ({len(value):,} items)"
+        return repr(value)[:_DESCRIBED_CHARACTERS]
+    except Exception:  # noqa: BLE001 - a value may fail to describe itself
+        return kind.__name__
+
+
+def _is_short(value: Any) -> bool:
+    """Return whether a value says more than true or false in a few characters."""
+    if value.__class__ in (list, tuple):
+        plain = all(each.__class__ in (str, int, float) for each in value[:MOST_ITEMS])
+        return len(value) <= MOST_ITEMS and plain and len(repr(value)) <= OBSERVED_CHARACTERS
+    if value.__class__ is dict:
+        return not value
+    if value.__class__ is str:
+        return len(value) <= OBSERVED_CHARACTERS
+    return value is None or value.__class__ in (int, float)
