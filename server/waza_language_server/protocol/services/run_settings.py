@@ -19,7 +19,7 @@ class RunSettings:
     def __init__(self, options: ClientOptions) -> None:
         self._of_window = settled_options(options.run)
         given = options.run_by_folder
-        by_uri = cast("Mapping[str, object]", given) if isinstance(given, Mapping) else {}
+        by_uri = cast("dict[str, object]", given) if isinstance(given, dict) else dict[str, object]()
         known = ((path_of(uri), settled_options(said)) for uri, said in by_uri.items())
         # The innermost folder first: one may be opened beside one that it is in.
         self._of_folders: list[tuple[Path, dict[str, Any]]] = sorted(
