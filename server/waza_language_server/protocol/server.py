@@ -251,9 +251,10 @@ class WazaServer(LanguageServer):
     @cached_property
     def run_settings(self) -> RunSettings:
         """What the client's settings say of runs."""
+        from waza_language_server.protocol.handlers.run_requests import settled_options
         from waza_language_server.protocol.services.run_settings import RunSettings
 
-        return RunSettings(self.options)
+        return RunSettings(self.options, settled_options)
 
     def forget_estimates(self) -> None:
         """Find out anew what runs will cost and what has changed: something they depend on is another."""
