@@ -73,11 +73,9 @@ export class ServerConnection implements vscode.Disposable {
         return this.wanted;
     }
 
-    /** Starts the server unless that was asked for already. */
+    /** Starts the server unless that was asked for already; resolves when it is up, or cannot be. */
     async start(): Promise<void> {
-        if (!this.wanted) {
-            await this.restart();
-        }
+        await (this.wanted ? this.queue : this.restart());
     }
 
     /** Starts the server, or stops and starts it again. */

@@ -155,9 +155,9 @@ class Converter:
 
     def inlay_hints(self, hints: Sequence[InlayHint]) -> Iterator[types.InlayHint]:
         """Yield hints in their order, those at one place with some room between them."""
-        offsets = [hint.offset for hint in hints]
-        for hint, offset, following in zip(hints, offsets, [*offsets[1:], None], strict=True):
-            yield self._inlay_hint(hint, crowded=offset == following)
+        for number, hint in enumerate(hints, 1):
+            crowded = number < len(hints) and hints[number].offset == hint.offset
+            yield self._inlay_hint(hint, crowded=crowded)
 
     def _inlay_hint(self, hint: InlayHint, *, crowded: bool) -> types.InlayHint:
         """Return a hint with its tooltip."""

@@ -8,6 +8,24 @@ from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, problems
 from waza_language_server.project.document import DocumentKind
 
 TEXT = TASK + "graders:\n  - type: text\n    name: a\n    config:\n      contains: [x]\n"
+EXPECTING = TASK + "expected:\n  output_contains: [a]\n"
+INLINE = EVAL.replace(
+    " [tasks/*.yaml]\n",
+    """
+  - id: one
+    name: One
+    inputs:
+      prompt: Go
+    expected:
+      output_contains: [a]
+  - id: two
+    name: Two
+    inputs: {prompt: Go}
+    tags: [b]
+graders:
+  - {type: text, name: a, config: {contains: [x]}}
+""",
+)
 
 
 def test_two_keys_on_one_line() -> None:
@@ -64,6 +82,11 @@ graders: - type: text
         (EVAL, EVAL.replace("config:\n  ", "config: "), "eval"),
         (EVAL, EVAL.replace("mock\n  model", "mock model").replace("60\n  exec", "60 exec"), "eval"),
         (EVAL, EVAL.replace("demo\nskill", "demo skill"), "eval"),
+        (EXPECTING, EXPECTING.replace("Go\nexpected", "Go expected"), "task"),
+        (TEXT, TEXT.replace("Go\ngraders", "Go graders"), "task"),
+        (EVAL, EVAL.replace("m\ntasks", "m tasks"), "eval"),
+        (INLINE, INLINE.replace("Go\n    expected", "Go expected"), "eval"),
+        (INLINE, INLINE.replace("[b]\ngraders", "[b] graders"), "eval"),
     ],
 )
 @pytest.mark.parametrize("line_break", ["\n", "\r\n"])
@@ -86,6 +109,20 @@ def test_a_colon_in_prose_is_prose(line: str) -> None:
     messages = [problem.message for problem in problems(f"id: t\nname: T\n{line}\n")]
     assert len(messages) == 1
     assert "line of its own" not in messages[0]
+
+
+def test_a_key_of_a_block_further_out_may_be_text_so_nothing_is_changed_unasked() -> None:
+    [problem] = problems(EXPECTING.replace("Go\nexpected", "Go expected"))
+    assert [(fix.title, fix.preferred) for fix in problem.fixes] == [
+        ("Start a new line here", False),
+        ("Put the value in quotes", False),
+    ]
+
+
+@pytest.mark.parametrize("prose", ["Explain the graders: how they work", "Explain graders:", "Tell tags:"])
+def test_a_key_of_a_block_further_out_that_holds_no_block_is_prose(prose: str) -> None:
+    [problem] = problems(TASK.replace("Go", prose))
+    assert [fix.title for fix in problem.fixes] == ["Put the value in quotes"]
 
 
 def test_an_unknown_word_before_a_colon_divides_nothing() -> None:

@@ -7,7 +7,7 @@ line was meant to end.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 
 from waza_engine.frozen import frozen
@@ -24,6 +24,8 @@ from waza_language_server.text.span import Span
 _ENTRY = re.compile(r"(?P<lead> *(?:- +)*)(?P<key>[A-Za-z_][\w-]*):[ \t]+(?=\S)")
 _KEY = re.compile(r"(?P<key>[A-Za-z_][\w-]*):(?=[ \t]|$)")
 _KEY_INSIDE = re.compile(r"(?<=\S)[ \t]+(?P<key>[A-Za-z_][\w-]*):(?=[ \t]|$)")
+_BLOCK = re.compile(r"[ \t]*(?:$|[\[{])")
+_LEAD = re.compile(r"(?P<blanks> *)(?:- +)*(?=[^\s#])")
 _DASH = re.compile(r"- +(?=\S)")
 _INDENT = re.compile(r"[\r\n]+ *")
 _LOOKED_AT = 40
@@ -41,6 +43,8 @@ class JoinedLine:
     holder: str
     edit: Edit
     below: bool
+    outside: bool = False
+    """Whether the second belongs into a block around the one that holds the first."""
 
     @property
     def moved_to(self) -> tuple[int, ...]:
@@ -51,6 +55,31 @@ class JoinedLine:
 
 def joined_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[JoinedLine]:
     """Yield the places where another line may begin: at a fault, and in the lines above that hold it."""
+    for line in _around(text, lines, fault):
+        yield from _in_line(text, lines, line)
+
+
+def joined_with_outer(
+    text: str, lines: LineIndex, fault: SyntaxFault, keys: Collection[str]
+) -> Iterator[JoinedLine]:
+    """Yield those where one of some keys may begin a block further out: `prompt: Go expected:`."""
+    line_break = "\r\n" if "\r\n" in text else "\n"
+    for number in _around(text, lines, fault):
+        line = lines.line_span(number)
+        written = text[line.start : line.end].rstrip()
+        entry = _ENTRY.match(written)
+        for other in _KEY_INSIDE.finditer(written, entry.end()) if entry is not None else ():
+            if entry is None or other["key"] not in keys or _BLOCK.match(written, other.end()) is None:
+                continue
+            place = Span(line.start + other.start("key"), line.start + other.end("key"))
+            cut = Span(line.start + other.start(), place.start)
+            for column in _columns_around(text, lines, number, len(entry["lead"])):
+                edit = Edit(cut, f"{line_break}{' ' * column}")
+                yield JoinedLine(place, entry["key"], edit, below=False, outside=True)
+
+
+def _around(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[int]:
+    """Yield the line of a fault, and those above that hold it."""
     number = lines.line_of(fault.span.start)
     margin: int | None = None
     for line in range(number, max(-1, number - _LOOKED_AT), -1):
@@ -60,9 +89,23 @@ def joined_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Jo
         if not written.strip() or (margin is not None and column >= margin):
             continue
         margin = column
-        yield from _in_line(text, lines, line)
+        yield line
         if not column:
             return
+
+
+def _columns_around(text: str, lines: LineIndex, number: int, column: int) -> Iterator[int]:
+    """Yield the columns of the keys of the blocks around that of a line, the innermost first."""
+    margin = column
+    for line in range(number - 1, max(-1, number - _LOOKED_AT), -1):
+        span = lines.line_span(line)
+        lead = _LEAD.match(text[span.start : span.end])
+        if lead is None or len(lead["blanks"]) >= margin:
+            continue
+        margin = len(lead["blanks"])
+        if lead.end() < column:
+            column = lead.end()
+            yield column
 
 
 def _in_line(text: str, lines: LineIndex, number: int) -> Iterator[JoinedLine]:
@@ -112,7 +155,13 @@ def _is_known(joined: JoinedLine, offset: int, repaired: Tree, kind: SchemaName,
     shape = shape_at(kind, mapping.path, root, catalog) if mapping is not None else None
     if mapping is None or shape is None or node.step is not None or node.value not in shape.properties:
         return False
-    return joined.below or not _is_prose(mapping, joined.holder, node.value, shape)
+    value, known = mapping.get(node.value), shape.properties[node.value].shape
+    has_block = value is not None and value.kind != "scalar" and known.fits(value.kind)
+    holds_blocks = bool(known.types) and known.types <= {"array", "object", "null"}
+    if not has_block and (joined.outside or (not joined.below and holds_blocks)):
+        # What is below may belong to a key further out.
+        return False
+    return joined.outside or joined.below or not _is_prose(mapping, joined.holder, node.value, shape)
 
 
 def _is_prose(mapping: Node, holder: str, key: str, shape: Shape) -> bool:

@@ -19,6 +19,7 @@ from waza_language_server.analysis.file_rules.joined_lines import (
     JoinedLine,
     is_line_of_its_own,
     joined_lines,
+    joined_with_outer,
 )
 from waza_language_server.analysis.file_rules.merge_marks import MARKS, sides_of_merge
 from waza_language_server.analysis.file_rules.plain_text import blocks_meant
@@ -87,7 +88,7 @@ def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator
         yield from syntax_faults(tree)
         return
     if faults and len(tree.text) <= _LONGEST:
-        for slip in islice(_slips(tree), _TRIALS):
+        for slip in islice(_slips(tree, _blocks(kind, catalog)), _TRIALS):
             repaired = parse(apply(tree.text, (slip.edit,)), tree)
             explained = _explained(tree, faults, repaired, slip.edit)
             if not explained:
@@ -168,8 +169,21 @@ def _moved(span: Span, edit: Edit, longer: int) -> Span:
     return span.shifted(longer) if span.start >= edit.span.end else span
 
 
-def _slips(tree: Tree) -> Iterator[_Slip]:
-    """Yield what may have gone wrong, the surest first."""
+def _blocks(kind: SchemaName, catalog: Catalog) -> frozenset[str]:
+    """Return the keys of a document, and of the tasks in it, that hold a list or a mapping."""
+    top = catalog.document_root(kind).top
+    lists = [each.shape.items for each in top.properties.values()]
+    levels = [top, *(items.branch("mapping") for items in lists if items is not None)]
+    return frozenset(
+        name
+        for level in levels
+        for name, each in level.properties.items()
+        if not {"array", "object"}.isdisjoint(each.shape.types)
+    )
+
+
+def _slips(tree: Tree, blocks: frozenset[str]) -> Iterator[_Slip]:
+    """Yield what may have gone wrong, the surest first. ``blocks`` are keys that hold no text."""
     lines = LineIndex(tree.text)
     faults = tree.errors
     for fault in faults:
@@ -180,7 +194,10 @@ def _slips(tree: Tree) -> Iterator[_Slip]:
     for fault in faults[:_TRIALS]:
         yield from _repeated_key(tree.text, lines, fault)
     for fault in faults[:_TRIALS]:
-        yield from _joined_lines(tree.text, lines, fault)
+        yield from _joined_lines(tree.text, joined_lines(tree.text, lines, fault), fault)
+    for fault in faults[:_TRIALS]:
+        joined = joined_with_outer(tree.text, lines, fault, blocks)
+        yield from _joined_lines(tree.text, joined, fault)
     for fault in faults[:_TRIALS]:
         yield from _plain_text(tree.text, lines, fault)
     for fault in faults:
@@ -219,8 +236,8 @@ def _repeated_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_
     yield _Slip(problem, edit)
 
 
-def _joined_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:
-    for joined in joined_lines(text, lines, fault):
+def _joined_lines(text: str, found: Iterator[JoinedLine], fault: SyntaxFault) -> Iterator[_Slip]:
+    for joined in found:
         written = text[joined.place.start : joined.place.end]
         where = f" below `{joined.holder}`" if joined.below else ""
         fix = Fix("Start a new line here", (joined.edit,), preferred=joined.below)

@@ -217,8 +217,10 @@ def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
     elif "object" in expected and (edits := without_dashes(subject.text, node)):
         yield Fix("Remove the dashes" if len(edits) > 1 else "Remove the dash", edits, preferred=True)
     elif "string" in expected and (text := in_quotes(subject.text, node)) is not None:
-        # A word before the colon may be a key of another notation.
-        yield Fix("Put it in quotes", (text,), preferred=not node.entries[0].key.value.isidentifier())
+        # A word before the colon may be a key of another notation, and one at the end a key of the next line.
+        first = node.entries[0]
+        is_text = not first.key.value.isidentifier() and len(first.value.span) > 0
+        yield Fix("Put it in quotes", (text,), preferred=is_text)
     elif "array" not in expected and (single := out_of_list(subject.text, node)) is not None:
         yield Fix("Write the value without the list", (single,), preferred=True)
 
