@@ -69,4 +69,5 @@ def _long_lists(value: object) -> dict[str, list[object]]:
     """Return the long lists in the fields of a value of the protocol whose name is one word."""
     fields: Sequence[Any] = getattr(type(value), "__attrs_attrs__", ())
     found = ((each.name, getattr(value, each.name)) for each in fields if "_" not in each.name)
-    return {name: each for name, each in found if isinstance(each, list) and len(each) > LONG}
+    lists = ((name, cast("list[object]", each)) for name, each in found if isinstance(each, list))
+    return {name: each for name, each in lists if len(each) > LONG}

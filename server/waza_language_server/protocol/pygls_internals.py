@@ -181,7 +181,7 @@ class Protocol(LanguageServerProtocol):
             self._request_futures[msg_id] = rest
             rest.add_done_callback(partial(self._send_handler_result, msg_id=msg_id))
         elif error is None and not future.cancelled() and is_long(future.result()):
-            sending = asyncio.ensure_future(self._send_long(msg_id, future.result()))
+            sending = cast("Any", asyncio.ensure_future(self._send_long(msg_id, future.result())))
             self._request_futures[msg_id] = sending
             sending.add_done_callback(partial(self._end_of_long, msg_id=msg_id))
         else:
