@@ -50,4 +50,23 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(options.artifacts, "starting.png") });
     assert.ok(fs.readFileSync(path.join(suite, "eval.yaml"), "utf8").includes("skill: pdf-filler"));
   });
+
+  await step("the walkthrough, which is no file, runs the suite that there is", async () => {
+    const walkthrough = page.locator(".gettingStartedContainer");
+    const run = walkthrough.locator(".monaco-button", { hasText: "Run Suite" }).first();
+    const results = () => fs.readdirSync(path.join(suite, ".waza", "results")).filter((name) => name.endsWith(".json")).length;
+    const before = results();
+    const open = async () => {
+      if (!(await walkthrough.getByText("Run it, free").first().isVisible())) {
+        await editor.command(page, "Welcome: Open Walkthrough");
+        await page.locator(".quick-input-list .monaco-list-row", { hasText: "Evaluate a skill" }).first().click({ timeout: 5_000 });
+      }
+      await walkthrough.getByText("Run it, free").first().click({ timeout: 5_000 });
+    };
+    await editor.repeatUntil(page, "the step of the walkthrough", open, () => run.isVisible());
+    await page.screenshot({ path: path.join(options.artifacts, "walkthrough.png") });
+    assert.deepEqual((await walkthrough.allInnerTexts()).filter((text) => text.includes("`")), []);
+    await editor.repeatUntil(page, "another result", () => run.click({ timeout: 5_000 }), async () => results() > before);
+    await page.locator(".tab.active", { hasText: "eval.yaml" }).first().waitFor();
+  });
 }

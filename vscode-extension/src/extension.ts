@@ -7,6 +7,7 @@
 
 import * as path from "node:path";
 import * as vscode from "vscode";
+import { editorOfSuite } from "./activeSuite";
 import { registerChanges } from "./changes";
 import { ServerConnection } from "./client";
 import { ContextKeys } from "./contextKeys";
@@ -130,7 +131,7 @@ export function activate(context: vscode.ExtensionContext): void {
         command("runSuite", () => run(server, runs, "suite")),
         command("runAtCursor", () => run(server, runs, "cursor")),
         command("runAffectedTasks", async () => {
-            const [client, id] = [server.running, await toRun(server, "suite")];
+            const [id, client] = [await toRun(server, "suite"), server.running];
             if (client !== undefined && id !== undefined) {
                 await runs.runAffected(client, id);
             }
@@ -149,13 +150,13 @@ export function activate(context: vscode.ExtensionContext): void {
         command("openResult", async (given: unknown) => {
             const id = chosenItem(given) ?? (await chosenInEditor(server, "cursor"));
             if (id === undefined) {
-                tellNothing();
+                tellNothing(server.running !== undefined);
             } else {
                 await page.open(recordedOf(id)); // that of a trial or a grader is on the page of its task
             }
         }),
         command("measureStrength", async () => {
-            const [client, id] = [server.running, await toRun(server, "suite")];
+            const [id, client] = [await toRun(server, "suite"), server.running];
             if (client !== undefined && id !== undefined) {
                 await measureStrength(client, id);
             }
@@ -163,7 +164,7 @@ export function activate(context: vscode.ExtensionContext): void {
         command("compareResults", async (given: unknown) => {
             const id = chosenItem(given) ?? (await chosenInEditor(server, "cursor"));
             if (id === undefined) {
-                tellNothing();
+                tellNothing(server.running !== undefined);
             } else {
                 await results.compare(id);
             }
@@ -171,7 +172,7 @@ export function activate(context: vscode.ExtensionContext): void {
         command("saveRecord", async (given: unknown) => {
             const id = chosenItem(given) ?? (await chosenInEditor(server, "cursor"));
             if (id === undefined) {
-                tellNothing();
+                tellNothing(server.running !== undefined);
             } else {
                 await saveRecordAsTask(connect, id, chosenRecord(given));
             }
@@ -179,7 +180,7 @@ export function activate(context: vscode.ExtensionContext): void {
         command("openWorkspace", async (given: unknown) => {
             const id = chosenItem(given) ?? (await chosenInEditor(server, "cursor"));
             if (id === undefined) {
-                tellNothing();
+                tellNothing(server.running !== undefined);
             } else {
                 await openWorkspace(server.running, id);
             }
@@ -203,6 +204,7 @@ export function activate(context: vscode.ExtensionContext): void {
                 void server.tellSettings(change);
             }
         }),
+        vscode.workspace.onDidChangeWorkspaceFolders(() => void server.tellFolders()),
         vscode.workspace.onDidGrantWorkspaceTrust(() => {
             if (server.isWanted) {
                 void restart();
@@ -260,18 +262,20 @@ async function workspaceConcernsUs(): Promise<boolean> {
     return false;
 }
 
-/** The id of the suite of the active file, or of what stands at the cursor; undefined when there is none. */
+/** The id of the suite of the file in front, or of what stands at its cursor; undefined when there is none. */
 async function chosenInEditor(server: ServerConnection, what: "suite" | "cursor"): Promise<string | undefined> {
-    const [editor, client] = [vscode.window.activeTextEditor, server.running];
+    await server.start();
+    const client = server.running;
+    const editor = client === undefined ? undefined : await editorOfSuite(client);
     if (editor === undefined || client === undefined) {
         return undefined;
     }
     return chosenIn(await runnablesIn(client, editor.document), what, editor.selection.active.line);
 }
 
-/** Runs the suite of the active file, or what stands at the cursor. */
+/** Runs the suite of the file in front, or what stands at its cursor. */
 async function run(server: ServerConnection, runs: Runs, what: "suite" | "cursor"): Promise<void> {
-    const [client, id] = [server.running, await toRun(server, what)];
+    const [id, client] = [await toRun(server, what), server.running];
     if (client !== undefined && id !== undefined) {
         await runs.run(client, { id });
     }
@@ -279,21 +283,22 @@ async function run(server: ServerConnection, runs: Runs, what: "suite" | "cursor
 
 /** Asks what a run is to be like, and starts it: of what a lens names, or of what stands at the cursor. */
 async function runWith(server: ServerConnection, runs: Runs, context: vscode.ExtensionContext, given: string | undefined): Promise<void> {
-    const [client, id] = [server.running, given ?? (await toRun(server, "cursor"))];
+    const [id, client] = [given ?? (await toRun(server, "cursor")), server.running];
     const options = client === undefined || id === undefined ? undefined : await chooseRunOptions(context, titleOf(id));
     if (client !== undefined && id !== undefined && options !== undefined) {
         await runs.run(client, { id, options });
     }
 }
 
-/** The id of what is to be run in the active file; without one it is said why there is none. */
+/** The id of what is to be run in the file in front; without one it is said why there is none. */
 async function toRun(server: ServerConnection, what: "suite" | "cursor"): Promise<string | undefined> {
-    if (vscode.window.activeTextEditor === undefined || server.running === undefined) {
-        void vscode.window.showWarningMessage("Open a suite file first; the Waza language server is not running.");
+    await server.start(); // a command may be quicker than a server that has just begun
+    if (server.running === undefined) {
+        void vscode.window.showWarningMessage("The Waza language server is not running; “Waza: Show Log” says why.");
         return undefined;
     }
     const id = await chosenInEditor(server, what);
-    if (id === undefined) {
+    if (id === undefined && vscode.window.activeTextEditor !== undefined) {
         void vscode.window.showInformationMessage("There is nothing to run in this file.");
     }
     return id;

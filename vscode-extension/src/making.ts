@@ -7,6 +7,7 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
 import { ExecuteCommandRequest, type LanguageClient } from "vscode-languageclient/node";
+import { editorOfSuite } from "./activeSuite";
 import { plain } from "./messages";
 import type { AnsweredTask } from "./resultHtml";
 import { chosenIn, promptIn, runnablesIn, suiteOf, taskIn } from "./runnables";
@@ -36,7 +37,7 @@ export async function createSuite(connect: Connect): Promise<void> {
 
 /** Adds a task to the suite of the active file, and opens it. */
 export async function createTask(connect: Connect): Promise<void> {
-    const suite = await suiteOfActiveFile(connect);
+    const suite = (await suiteInFront(connect))?.suite;
     if (suite === undefined) {
         return;
     }
@@ -107,8 +108,8 @@ async function chosenAnswer(connect: Connect, suite: string, record: string | un
 
 /** Adds a grader to the active eval or task file. */
 export async function createGrader(connect: Connect): Promise<void> {
-    const document = vscode.window.activeTextEditor?.document;
-    if (document === undefined || (await suiteOfActiveFile(connect)) === undefined) {
+    const document = (await suiteInFront(connect))?.document;
+    if (document === undefined) {
         return;
     }
     const offered = await ask(connect, "waza.graderTypes", {});
@@ -128,21 +129,29 @@ interface Made {
     readonly types?: readonly { readonly type: string; readonly title: string }[];
 }
 
-async function suiteOfActiveFile(connect: Connect): Promise<string | undefined> {
-    const document = vscode.window.activeTextEditor?.document;
-    const client = document === undefined ? undefined : await connect();
-    const id = client === undefined || document === undefined ? undefined : chosenIn(await runnablesIn(client, document), "suite", 0);
-    if (id === undefined) {
-        void vscode.window.showInformationMessage("Open an eval file or a task of a suite first.");
+/** The file in front and the eval file of its suite; without a suite it is said what to do. */
+async function suiteInFront(connect: Connect): Promise<{ readonly document: vscode.TextDocument; readonly suite: string } | undefined> {
+    const client = await connect();
+    if (client === undefined) {
+        tellStopped();
         return undefined;
     }
-    return suiteOf(id);
+    const document = (await editorOfSuite(client))?.document;
+    const id = document === undefined ? undefined : chosenIn(await runnablesIn(client, document), "suite", 0);
+    if (document !== undefined && id === undefined) {
+        void vscode.window.showInformationMessage("Open an eval file or a task of a suite first.");
+    }
+    return document === undefined || id === undefined ? undefined : { document, suite: suiteOf(id) };
+}
+
+function tellStopped(): void {
+    void vscode.window.showErrorMessage("The Waza language server is not running; “Waza: Show Log” says why.");
 }
 
 async function ask(connect: Connect, command: string, argument: object): Promise<Made | undefined> {
     const client = await connect();
     if (client === undefined) {
-        void vscode.window.showErrorMessage("The Waza language server is not running; “Waza: Show Log” says why.");
+        tellStopped();
         return undefined;
     }
     try {

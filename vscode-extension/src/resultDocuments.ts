@@ -88,7 +88,10 @@ export function chosenRecord(given: unknown): string | undefined {
     return typeof record === "string" ? record : undefined;
 }
 
-/** Says that there is nothing to open. */
-export function tellNothing(): void {
+/** Says that there is nothing to open; not to somebody who was asked for a suite, and chose none. */
+export function tellNothing(wasAsked: boolean): void {
+    if (wasAsked && vscode.window.activeTextEditor === undefined) {
+        return;
+    }
     void vscode.window.showInformationMessage(plain("Open a suite file first: a result is that of a suite or a task."));
 }

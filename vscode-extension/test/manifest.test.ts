@@ -46,6 +46,7 @@ const SHOWN_TO_PEOPLE = new Set([
     "markdownEnumDescriptions",
 ]);
 const commands = new Set(manifest.contributes.commands.map(({ command }) => command));
+const CONTEXT_KEYS = fs.readFileSync(path.join(ROOT, "src", "contextKeys.ts"), "utf8");
 const shipped = fs.readFileSync(path.join(ROOT, ".vscodeignore"), "utf8").split("\n");
 
 void test("the walkthrough has five steps, and every command in it is one of the extension", () => {
@@ -53,8 +54,11 @@ void test("the walkthrough has five steps, and every command in it is one of the
     assert.equal(steps.length, 5);
     for (const { description, media, completionEvents } of steps) {
         const named = [...description.matchAll(/command:([\w.]+)/g)].map((match) => match[1] ?? "");
-        const awaited = (completionEvents ?? []).map((event) => event.replace("onCommand:", ""));
+        const events = completionEvents ?? [];
+        const awaited = events.filter((event) => event.startsWith("onCommand:")).map((event) => event.replace("onCommand:", ""));
         assert.deepEqual([...named, ...awaited].filter((command) => !commands.has(command)), []);
+        const contexts = events.filter((event) => !event.startsWith("onCommand:")).map((event) => event.replace("onContext:", ""));
+        assert.deepEqual(contexts.filter((context) => !CONTEXT_KEYS.includes(`"setContext", "${context}"`)), []);
         assert.ok(fs.existsSync(path.join(ROOT, media.markdown)), media.markdown);
     }
     assert.ok(shipped.includes("!walkthrough/*.md"));

@@ -44,7 +44,7 @@ class InlayHint:
     """A few characters shown behind ``offset``; ``tooltip`` is Markdown.
 
     ``changes`` are the files that are not as they were when it was recorded, ``trials`` those that it was
-    judged live on, so that they can be opened.
+    judged live on, so that they can be opened. ``is_old`` of a check says that its grader's score is stale.
     """
 
     offset: int
@@ -53,11 +53,12 @@ class InlayHint:
     changes: tuple[ChangedInput, ...] = ()
     kind: HintKind = "score"
     trials: tuple[TrialPlace, ...] = ()
+    is_old: bool = False
 
     @property
     def stale(self) -> bool:
         """Whether it may no longer hold."""
-        return STALE in self.label
+        return self.is_old or STALE in self.label
 
 
 def inlay_hints(
@@ -107,12 +108,12 @@ def hints_of_grader(document: Document, grader: GraderEntry, score: Score, story
     yield _hint_of(score, _end_of_line(document, name), story)
     alone = len(score.outcomes) == 1
     marks = list(_marks(entry, score.outcomes[0]) if alone else _marks_of_all(entry, score))
-    lines = Counter(document.lines.line_of(node.span.start) for node, _, _ in (*marks, (name, "", "")))
-    for node, label, tooltip in marks:
+    lines = Counter(document.lines.line_of(node.span.start) for node in (*(mark[0] for mark in marks), name))
+    for node, label, tooltip, is_old in marks:
         # Several rules on one line: each mark stands behind its own rule.
         crowded = lines[document.lines.line_of(node.span.start)] > 1
         place = node.span.end if crowded else _end_of_line(document, node)
-        yield InlayHint(place, label, tooltip, kind="check")
+        yield InlayHint(place, label, tooltip, kind="check", is_old=is_old)
 
 
 def _hint_of(score: Score, offset: int, story: str) -> InlayHint:
@@ -125,10 +126,10 @@ def _hints_of_verdicts(document: Document, verdicts: Sequence[Verdict]) -> Itera
     for each in verdicts:
         crowded = lines[document.lines.line_of(each.node.span.start)] > 1
         offset = each.node.span.end if crowded else _end_of_line(document, each.node)
-        yield InlayHint(offset, each.label, each.tooltip, each.changes, each.kind)
+        yield InlayHint(offset, each.label, each.tooltip, each.changes, each.kind, is_old=each.is_old)
 
 
-Mark = tuple["Node", str, str]
+Mark = tuple["Node", str, str, bool]
 
 
 def _marks(entry: Node, outcome: Outcome) -> Iterator[Mark]:
@@ -137,7 +138,8 @@ def _marks(entry: Node, outcome: Outcome) -> Iterator[Mark]:
         if node is not None:
             tooltip = fenced(check.message) if check.message else ""
             mark = LIVE if outcome.live is not None and not outcome.stale else ""
-            yield shown_at(node), mark + check_label(check.passed_trials, check.trials), tooltip
+            label = mark + check_label(check.passed_trials, check.trials)
+            yield shown_at(node), label, tooltip, bool(outcome.stale)
 
 
 def _marks_of_all(entry: Node, score: Score) -> Iterator[Mark]:
@@ -154,7 +156,8 @@ def _marks_of_all(entry: Node, score: Score) -> Iterator[Mark]:
         mark = LIVE if all(outcome.live and not outcome.stale for outcome, _ in checks) else ""
         label = "✓" if not failed else f"✗ {len(checks) - len(failed)}/{counted(len(checks), 'task')}"
         told = [f"{outcome.task.id}: {check.message or 'failed'}" for outcome, check in failed[:10]]
-        yield shown_at(node), mark + label, fenced("\n".join(told)) if told else ""
+        is_old = any(outcome.stale for outcome, _ in checks)
+        yield shown_at(node), mark + label, fenced("\n".join(told)) if told else "", is_old
 
 
 def _end_of_line(document: Document, node: Node) -> int:

@@ -59,13 +59,17 @@ _LISTS = {"should_trigger_prompts": True, "should_not_trigger_prompts": False}
 
 @frozen()
 class Verdict:
-    """A few characters for the line on which ``node`` begins; ``tooltip`` is Markdown."""
+    """A few characters for the line on which ``node`` begins; ``tooltip`` is Markdown.
+
+    ``is_old`` of an expectation says that it may no longer hold, which its label does not.
+    """
 
     node: Node
     label: str
     tooltip: str
     changes: tuple[ChangedInput, ...] = ()
     kind: HintKind = "verdict"
+    is_old: bool = False
 
 
 def verdicts_in_steps(
@@ -189,7 +193,7 @@ class _View:
         shown = sorted(judged, key=lambda grader: grader.passed)[:MAX_LISTED]
         lines += ["", *map(grader_line, shown), "", self._origin(task, stale)]
         yield Verdict(head, label + stale_label(stale, changes), "\n".join(lines), changes)
-        yield from self._of_expectations(node, task, then, place)
+        yield from self._of_expectations(node, task, then, place, is_old=bool(stale))
 
     def of_suite_graders(self, root: Node, graders: Sequence[Score]) -> Iterator[Verdict]:
         """Yield what the graders that stand in the eval file came to in the task of a task file."""
@@ -207,7 +211,7 @@ class _View:
         yield Verdict(head, label, "\n".join(lines), changes, "inherited")
 
     def _of_expectations(
-        self, node: Node, task: TaskResult, then: Values | None, place: str
+        self, node: Node, task: TaskResult, then: Values | None, place: str, *, is_old: bool
     ) -> Iterator[Verdict]:
         expected = node.get("expected")
         if expected is None:
@@ -224,7 +228,7 @@ class _View:
                 if rule is not None:
                     tooltip = fenced(check.message) if check.message else ""
                     said = mark + check_label(check.passed_trials, check.trials)
-                    yield Verdict(shown_at(rule), said, tooltip, kind="check")
+                    yield Verdict(shown_at(rule), said, tooltip, kind="check", is_old=is_old and not mark)
 
     def of_prompts(self, root: Node) -> Iterator[Verdict]:
         """Yield whether each trigger prompt was answered rightly; one that was rewritten has no verdict."""

@@ -241,6 +241,14 @@ def test_another_model_makes_scores_stale(suite: Path) -> None:
     assert "stale: it was recorded with the model `other-model`" in Editor().hints(suite, "eval")[0].tooltip
 
 
+def test_the_checks_of_a_stale_score_are_stale_too(suite: Path) -> None:
+    write_results(suite, {"first": [[failing()]], "second": [[passing()]]}, model="some-model")
+    editor = Editor()
+    assert [hint.stale for hint in editor.hints(suite, "eval")] == [False, False, False]
+    changed = editor.hints(suite, "eval", EVAL.replace("some-model", "other-model"))
+    assert [(hint.label, hint.stale) for hint in changed[1:]] == [("✓", True), ("✗ 1/2 tasks", True)]
+
+
 def test_a_new_result_file_is_read_when_told(suite: Path) -> None:
     write_results(suite, {"first": [[failing()]]})
     editor = Editor()

@@ -144,6 +144,14 @@ id: second  ‹✓ 1.00›
     )
 
 
+def test_expectations_of_a_task_that_has_changed_are_stale(suite: Path) -> None:
+    write_results(suite, {"first": [[EXPECTED]]}, model="some-model")
+    editor, task = Editor(), suite.parent / "tasks/first.yaml"
+    assert [hint.stale for hint in editor.hints(task, "task") if hint.kind == "check"] == [False, False]
+    changed = editor.hints(task, "task", TASK.replace("Do it", "Do more"))
+    assert [hint.stale for hint in changed if hint.kind == "check"] == [True, True]
+
+
 def test_a_rule_that_is_a_list_as_a_whole_has_its_mark_at_its_key(suite: Path) -> None:
     text = "id: first\nexpected:\n  output_contains_any:\n    - hello\n    - goodbye\n"
     path = put(suite.parent, "tasks/first.yaml", text)
