@@ -71,6 +71,24 @@ async def test_settings_of_the_client_and_what_is_saved_count(suite: Path) -> No
         assert await title(editor, uri, "▶ Run suite") == "▶ Run suite"
 
 
+async def test_the_settings_of_the_folder_of_a_suite_count_before_those_of_the_window(suite: Path) -> None:
+    others = (suite.parent.parent / "elsewhere").as_uri()
+    by_folder = {suite.parent.as_uri(): {"trials": 2}, others: {"trials": 5}, "no uri": {}, "file:///": {}}
+    options = {"run": {"trials": 3}, "runByFolder": by_folder}
+    async with editing(suite.parent, options=options) as editor:
+        uri = editor.open(suite)
+        await editor.lenses(uri)
+        await editor.until(lambda: editor.refreshed["code lenses"])
+        assert "≈ $9.40 · 4 trials" in await title(editor, uri, "▶ Run suite")
+        seen = editor.refreshed["code lenses"]
+        settings = {"waza": {"runByFolder": {others: {"trials": 5}}}}
+        editor.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
+        await editor.until(lambda: editor.refreshed["code lenses"] > seen)
+        await editor.lenses(uri)
+        await editor.until(lambda: editor.refreshed["code lenses"] > seen + 1)
+        assert "≈ $14.10 · 6 trials" in await title(editor, uri, "▶ Run suite")
+
+
 @pytest.mark.parametrize(
     ("answer", "status", "asked"),
     [("Cancel", "canceled", 0), ("Stop at $1.00", "error", 1), ("Run Without Limit", "completed", 2)],

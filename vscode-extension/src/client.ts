@@ -22,7 +22,7 @@ import { LensesInView } from "./lensesInView";
 import { plain } from "./messages";
 import { Restarts } from "./restarts";
 import type { Runs } from "./runs";
-import { changedSettings, toldSettings } from "./toldSettings";
+import { changedSettings, settingsOfFolders, toldSettings } from "./toldSettings";
 import type { Resolution } from "./serverEnvironment";
 import type { Status } from "./status";
 import { SKILL_GLOB } from "./suiteFiles";
@@ -107,8 +107,13 @@ export class ServerConnection implements vscode.Disposable {
     async tellSettings(change: vscode.ConfigurationChangeEvent): Promise<void> {
         const waza = changedSettings(change);
         if (Object.keys(waza).length > 0) {
-            await this.running?.sendNotification(DidChangeConfigurationNotification.type, { settings: { waza } });
+            await this.tell(waza);
         }
+    }
+
+    /** Tells the server what the settings of the folders say that are open now. */
+    tellFolders(): Promise<void> {
+        return this.tell(settingsOfFolders());
     }
 
     /** Ends the server for good; resolves when it is gone. */
@@ -121,6 +126,10 @@ export class ServerConnection implements vscode.Disposable {
         this.lenses.dispose();
         this.marksChanged.dispose();
         this.started.dispose();
+    }
+
+    private async tell(waza: Record<string, unknown>): Promise<void> {
+        await this.running?.sendNotification(DidChangeConfigurationNotification.type, { settings: { waza } });
     }
 
     private enqueue(step: () => Promise<void>): Promise<void> {

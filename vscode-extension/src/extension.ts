@@ -204,6 +204,7 @@ export function activate(context: vscode.ExtensionContext): void {
                 void server.tellSettings(change);
             }
         }),
+        vscode.workspace.onDidChangeWorkspaceFolders(() => void server.tellFolders()),
         vscode.workspace.onDidGrantWorkspaceTrust(() => {
             if (server.isWanted) {
                 void restart();

@@ -7,6 +7,8 @@ interface ToldSettings {
     readonly severity: object;
     readonly live: string;
     readonly run: RunOptions;
+    /** Those of each folder in a window of several, by its URI. */
+    readonly runByFolder: Readonly<Record<string, RunOptions>>;
     readonly lens: object;
     readonly hints: object;
 }
@@ -18,9 +20,15 @@ export function toldSettings(): ToldSettings {
         severity: settings.get("diagnostics.severity", {}),
         live: settings.get("live.enable", "on"),
         run: runOptions((name) => settings.get(`run.${name}`)),
+        runByFolder: Object.fromEntries(severalFolders().map((folder) => [folder.toString(), runOptionsOf(folder)])),
         lens: shown(settings, "lens", "codeLens"),
         hints: shown(settings, "hints", "inlayHints"),
     };
+}
+
+/** Those that depend on which folders are open. */
+export function settingsOfFolders(): Record<string, unknown> {
+    return { runByFolder: toldSettings().runByFolder };
 }
 
 /** Those that a change concerns, as `workspace/didChangeConfiguration` has them. */
@@ -30,10 +38,21 @@ export function changedSettings(change: vscode.ConfigurationChangeEvent): Record
     return {
         ...(concerned("diagnostics") ? { diagnostics: { severity: now.severity } } : {}),
         ...(concerned("live") ? { live: { enable: now.live } } : {}),
-        ...(concerned("run") ? { run: now.run } : {}),
+        ...(concerned("run") ? { run: now.run, runByFolder: now.runByFolder } : {}),
         ...(concerned("lens", "codeLens") ? { lens: now.lens } : {}),
         ...(concerned("hints", "inlayHints") ? { hints: now.hints } : {}),
     };
+}
+
+/** The folders of a window of several; in another its settings are those of its folder. */
+function severalFolders(): vscode.Uri[] {
+    const folders = vscode.workspace.workspaceFolders ?? [];
+    return folders.length > 1 ? folders.map(({ uri }) => uri) : [];
+}
+
+function runOptionsOf(folder: vscode.Uri): RunOptions {
+    const settings = vscode.workspace.getConfiguration("waza.run", folder);
+    return runOptions((name) => settings.get(name));
 }
 
 /** Which kinds of lenses or hints are shown; the switch of old counts as well. */

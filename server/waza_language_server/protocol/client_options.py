@@ -36,7 +36,7 @@ class ClientOptions:
     ``run_with_command`` one that asks for the options of a run and starts it.
     ``severity`` are severities by code, as they were given. ``run_events`` tells whether the client wants to
     hear all that runs tell.
-    ``run`` is what its settings say of runs, as it was given.
+    ``run`` is what its settings say of runs, as it was given; ``run_by_folder`` the same by folders' URIs.
     ``shows_changes`` tells that it has the command ``waza.showChange``, ``opens_trials`` ``waza.openTrial``,
     ``live`` says whether recorded answers are judged again as a suite is edited: ``on``, ``off`` or
     ``no assertions``; a client that does not say does not want it.
@@ -55,6 +55,7 @@ class ClientOptions:
     draws_marks: bool = False
     run_with_command: str | None = None
     run: object = None
+    run_by_folder: object = None
     live: str = "off"
     lens: Shown = Shown()
     hints: Shown = Shown()
@@ -76,6 +77,7 @@ def client_options(given: object) -> ClientOptions:
         options.get("drawsMarks") is True,
         _word(options.get("runWithCommand")),
         options.get("run"),
+        options.get("runByFolder"),
         live=known_live(options.get("live")) or "off",
         lens=Shown.of(options.get("lens")),
         hints=Shown.of(options.get("hints")),

@@ -35,7 +35,7 @@ from waza_language_server.protocol.pygls_internals import Protocol
 from waza_language_server.protocol.services.idle import IdleWork
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Mapping
+    from collections.abc import Callable, Coroutine, Iterable
     from pathlib import Path
 
     from waza_engine.steps import Steps
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from waza_language_server.protocol.services.estimates import Estimates
     from waza_language_server.protocol.services.kept_problems import KeptProblems
     from waza_language_server.protocol.services.model_prices import AskedPrices
+    from waza_language_server.protocol.services.run_settings import RunSettings
     from waza_language_server.protocol.services.schedule import Diagnostics
     from waza_language_server.protocol.services.sent_tokens import SentTokens
     from waza_language_server.protocol.services.session import Session
@@ -248,11 +249,12 @@ class WazaServer(LanguageServer):
         return "affected" in self.__dict__ and self.affected.in_use
 
     @cached_property
-    def run_options(self) -> Mapping[str, Any]:
-        """What the client's settings say of runs, in the words of ``eval.run``."""
+    def run_settings(self) -> RunSettings:
+        """What the client's settings say of runs."""
         from waza_language_server.protocol.handlers.run_requests import settled_options
+        from waza_language_server.protocol.services.run_settings import RunSettings
 
-        return settled_options(self.options.run)
+        return RunSettings(self.options, settled_options)
 
     def forget_estimates(self) -> None:
         """Find out anew what runs will cost and what has changed: something they depend on is another."""

@@ -90,6 +90,51 @@ def test_a_task_file_that_is_named_and_missing_is_a_warning(tmp_path: Path) -> N
     )
 
 
+NAMED = "skill: x\ntasks:\n  - tasks/one.yaml\n  - tasks/greets.yaml\n"
+
+
+def with_tasks(directory: Path, **ids: str) -> Path:
+    (directory / "tasks").mkdir()
+    for name, identifier in ids.items():
+        (directory / "tasks" / f"{name}.yaml").write_text(
+            f"id: {identifier}\ninputs: {{prompt: x}}\n", "utf-8"
+        )
+    return directory
+
+
+def test_a_task_file_that_was_renamed_elsewhere_is_found_by_its_id(tmp_path: Path) -> None:
+    directory = with_tasks(tmp_path, one="one", hello="greets", more="more")
+    _, (problem,) = problems(directory, NAMED)
+    assert problem.message == (
+        'There is no file "tasks/greets.yaml"; a run leaves this task out and says nothing. '
+        '"tasks/hello.yaml" has the id "greets" and is in no list: was it renamed?'
+    )
+    first, *_ = problem.fixes
+    assert (first.title, first.preferred) == ('Change to "tasks/hello.yaml"', True)
+
+
+def test_the_only_task_in_no_list_is_offered_and_not_taken_unasked(tmp_path: Path) -> None:
+    _, (problem,) = problems(with_tasks(tmp_path, one="one", hello="other"), NAMED)
+    assert '"tasks/hello.yaml" is the only task beside it that is in no list' in problem.message
+    assert next((fix.title, fix.preferred) for fix in problem.fixes) == (
+        'Change to "tasks/hello.yaml"',
+        False,
+    )
+
+
+@pytest.mark.parametrize("ids", [{"one": "one"}, {"one": "one", "two": "two", "more": "more"}])
+def test_a_missing_task_file_that_any_or_none_may_be_is_missing(tmp_path: Path, ids: dict[str, str]) -> None:
+    _, (problem,) = problems(with_tasks(tmp_path, **ids), NAMED)
+    assert problem.message.endswith("and says nothing.")
+
+
+def test_the_only_task_of_a_suite_that_was_renamed_is_found(tmp_path: Path) -> None:
+    _, (problem,) = problems(with_tasks(tmp_path, hello="greets"), "skill: x\ntasks: [tasks/greets.yaml]\n")
+    assert problem.severity == "error"
+    assert '"tasks/hello.yaml" has the id "greets"' in problem.message
+    assert ('Change to "tasks/hello.yaml"', True) in [(fix.title, fix.preferred) for fix in problem.fixes]
+
+
 def test_a_bracket_that_is_not_closed_is_an_error(tmp_path: Path) -> None:
     document, (problem,) = problems(with_task(tmp_path), "skill: x\ntasks: ['tasks/[a.yaml']\n")
     assert problem.code == "bad-task-glob"

@@ -114,12 +114,23 @@ export const window = {
     registerWebviewPanelSerializer: () => new Disposable(() => undefined),
 };
 
-const folders = ["alpha", "beta"].map((name) => ({ name, root: `/ws/${name}/` }));
+const folders = ["alpha", "beta"].map((name) => {
+    const fsPath = `/ws/${name}`;
+    return { name, root: `${fsPath}/`, uri: { fsPath, toString: () => `file://${fsPath}` } };
+});
+/** The values of settings: those of the window, and by the path of a folder those that differ in it. */
+export const settings: { window: Record<string, unknown>; folders: Record<string, Record<string, unknown>> } = { window: {}, folders: {} };
 
 export const workspace = {
     isTrusted: true,
     textDocuments: [],
     workspaceFolders: folders,
+    getConfiguration: (section: string, scope?: Uri) => ({
+        get: (name: string, otherwise?: unknown) => {
+            const values = { ...settings.window, ...(scope === undefined ? {} : settings.folders[scope.fsPath]) };
+            return values[`${section}.${name}`] ?? otherwise;
+        },
+    }),
     getWorkspaceFolder: ({ fsPath }: Uri) => folders.find(({ root }) => fsPath.startsWith(root)),
     fs: {
         stat: ({ fsPath }: Uri) => (files.has(fsPath) ? Promise.resolve({}) : Promise.reject(new FileSystemError())),

@@ -18,6 +18,7 @@ from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import is_literal, split_pattern
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import SuiteView
+from waza_language_server.analysis.suite_rules.renamed_tasks import Renamed, renamed_to
 from waza_language_server.embedded.language import Finding
 from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.project.nearby import Nearby
@@ -72,12 +73,16 @@ def task_globs(view: SuiteView) -> Iterator[Problem]:
         return
     for index, glob in enumerate(empty):
         named = all(map(is_literal, split_pattern(pattern_of(glob.node))))
+        looks = index < MAX_GLOBS_WITH_FIXES
+        renamed = renamed_to(document, project, path, pattern_of(glob.node)) if named and looks else None
         message = f'No file matches "{glob.node.value}"; the run leaves it out.'
         if named:
             message = f'There is no file "{glob.node.value}"; a run leaves this task out and says nothing.'
+        if renamed is not None:
+            message = f"{message} {renamed.words}"
         fixes: tuple[Fix, ...] = ()
-        if index < MAX_GLOBS_WITH_FIXES:
-            fixes = tuple(_fixes(document, project, path, glob.node))
+        if looks:
+            fixes = tuple(_fixes(document, project, path, glob.node, renamed))
         if named:
             yield Problem(CODE, glob.node.span, message, "warning", fixes)
         else:
@@ -104,21 +109,29 @@ def _nothing_at_all(document: Document, project: Project, path: Path, globs: lis
     written = f'"{first.node.value}"' if not others else f"any of the {len(globs)} globs"
     deep = " (** means one folder level here)" if any("**" in glob.node.value for glob in globs) else ""
     message = f"No file matches {written}{deep}, so the suite has no task and the run stops."
+    named = all(map(is_literal, split_pattern(pattern_of(first.node))))
+    renamed = renamed_to(document, project, path, pattern_of(first.node)) if named else None
+    if renamed is not None:
+        message = f"{message} {renamed.words}"
     related = tuple(Related(glob.node.span, "matches nothing either") for glob in others[:MAX_RELATED])
-    fixes = tuple(_fixes(document, project, path, first.node))
+    fixes = tuple(_fixes(document, project, path, first.node, renamed))
     return Problem(CODE, first.node.span, message, "error", fixes, related)
 
 
-def _fixes(document: Document, project: Project, path: Path, node: Node) -> Iterator[Fix]:
-    """Offer globs that do match: another ending, or the folders where task files usually are."""
+def _fixes(
+    document: Document, project: Project, path: Path, node: Node, renamed: Renamed | None
+) -> Iterator[Fix]:
+    """Offer what does match: the new name, another ending, or the folders where task files usually are."""
+    others = _candidates(document, project, path.parent, pattern_of(node))
     found = [
         pattern
-        for pattern in dict.fromkeys(_candidates(document, project, path.parent, pattern_of(node)))
+        for pattern in dict.fromkeys([*([renamed.pattern] if renamed else ()), *others])
         if pattern != node.value and _picks_up_tasks(document, project, path, pattern)
     ]
+    meant = renamed.pattern if renamed is not None and renamed.id else path_slip_of(node.value, found)
     for pattern in found[:3]:
         repair = partial(replace_scalar, document.tree, node, pattern)
-        yield Fix(f'Change to "{pattern}"', repair, preferred=path_slip_of(node.value, found) == pattern)
+        yield Fix(f'Change to "{pattern}"', repair, preferred=meant == pattern)
 
 
 def _candidates(document: Document, project: Project, folder: Path, pattern: str) -> Iterator[str]:

@@ -27,7 +27,7 @@ def did_change(ls: WazaServer, params: types.DidChangeConfigurationParams) -> No
         return
     _take_severities(ls, cast("dict[str, Any]", section).get("diagnostics"))
     _take_live(ls, cast("dict[str, Any]", section).get("live"))
-    _take_run_options(ls, cast("dict[str, Any]", section).get("run"))
+    _take_run_options(ls, cast("dict[str, Any]", section))
     _take_shown(ls, cast("dict[str, Any]", section))
     interpreter: Any = cast("dict[str, Any]", section).get("interpreter")
     if isinstance(interpreter, str) and interpreter and ls.trusted:
@@ -43,11 +43,15 @@ def _take_live(ls: WazaServer, section: object) -> None:
         ls.live.start_again()
 
 
-def _take_run_options(ls: WazaServer, section: object) -> None:
-    if not isinstance(section, dict):
+def _take_run_options(ls: WazaServer, section: dict[str, Any]) -> None:
+    run, by_folder = section.get("run"), section.get("runByFolder")
+    if isinstance(run, dict):
+        ls.options = replace(ls.options, run=cast("dict[str, object]", run))
+    if isinstance(by_folder, dict):
+        ls.options = replace(ls.options, run_by_folder=cast("dict[str, object]", by_folder))
+    if not isinstance(run, dict) and not isinstance(by_folder, dict):
         return
-    ls.options = replace(ls.options, run=cast("dict[str, object]", section))
-    ls.__dict__.pop("run_options", None)
+    ls.__dict__.pop("run_settings", None)
     ls.forget_estimates()
     if ls.abilities.refreshes_code_lenses:
         ls.workspace_code_lens_refresh(None)

@@ -66,7 +66,7 @@ class AffectedTasks:
 
         Without ``options`` it is a run with the client's own. Raises ``EngineError``.
         """
-        request = {"path": str(suite), **(self._ls.run_options if options is None else options)}
+        request = {"path": str(suite), **(self._ls.run_settings.of(suite) if options is None else options)}
         answer = await self._ls.runs.ask("run.affected", request, ANSWER_WITHIN_SECONDS)
         found = cast("Mapping[str, object]", answer if isinstance(answer, Mapping) else {})
         tasks, of = found.get("tasks"), found.get("of")
@@ -94,7 +94,7 @@ class AffectedTasks:
             here.add(task.id)
             yield
         judged = {task.id for task in recorded.tasks.values() if task.status not in ("", "skipped")}
-        if not here <= judged or self._ls.run_options.keys() & {"executor", "model"}:
+        if not here <= judged or self._ls.run_settings.of(suite).keys() & {"executor", "model"}:
             return True
         origins = {task.origin for task in recorded.tasks.values() if task.origin is not None}
         today = FilesToday(project.disk, {})

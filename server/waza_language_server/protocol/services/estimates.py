@@ -57,7 +57,7 @@ class Estimates:
         return _estimate(answer)
 
     async def _ask(self, suite: Path) -> SuiteEstimates | None:
-        request = {"path": str(suite), **self._ls.run_options}
+        request = {"path": str(suite), **self._ls.run_settings.of(suite)}
         return _suite_estimates(await self._ls.runs.ask("run.estimate", request, ANSWER_WITHIN_SECONDS))
 
     def _draw(self, _suite: Path, before: SuiteEstimates | None, found: SuiteEstimates | None) -> None:
