@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 MOST = 5_000
 """Places that are told to a client which does not say how many it takes: as many as VS Code does."""
-_COMMENTS = re.compile(r"(?m)^[ \t]*#.*(?:\r?\n[ \t]*#.*)+")
+_PARTS_PER_PAUSE = 16
+_COMMENTS = re.compile(r"[ \t]*#.*(?:\r?\n[ \t]*#.*)+")
 
 
 @frozen()
@@ -40,8 +41,9 @@ def folds(document: Document, most: int = MOST) -> Steps[tuple[Fold, ...]]:
     while level and len(found) < most:
         below: list[Node] = []
         for node in level:
-            yield
-            for start, value in _parts(node):
+            for number, (start, value) in enumerate(_parts(node)):
+                if not number % _PARTS_PER_PAUSE:
+                    yield
                 end = _last_line(document.text, lines, value)
                 first = lines.line_of(start)
                 if first < end and len(found) < most:
@@ -52,13 +54,26 @@ def folds(document: Document, most: int = MOST) -> Steps[tuple[Fold, ...]]:
                     below.append(value)
         level = below
     texts.sort()
-    for comment in _COMMENTS.finditer(document.text):
+    for comment in _comments(document.text):
         yield
+        if comment is None:
+            continue
         at = bisect_right(texts, Span(comment.end(), comment.end())) - 1
         if len(found) < most and not (at >= 0 and texts[at].end > comment.start()):
             first = lines.line_of(comment.start())
             found.setdefault(first, Fold(first, lines.line_of(comment.end()), is_comment=True))
     return tuple(found[first] for first in sorted(found))
+
+
+def _comments(text: str) -> Iterator[re.Match[str] | None]:
+    """Yield the comments of several lines, and None wherever a pause is welcome."""
+    at = text.find("#")
+    while at >= 0:
+        line = text.rfind("\n", 0, at) + 1
+        comment = None if text[line:at].strip(" \t") else _COMMENTS.match(text, line)
+        yield comment
+        behind = text.find("\n", at) if comment is None else comment.end()
+        at = text.find("#", behind) if behind >= 0 else -1
 
 
 def _parts(node: Node) -> Iterator[tuple[int, Node]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
@@ -19,6 +20,7 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.protocol.json_rpc import JsonRPCRequestMessage, JsonRPCResponseMessage
 from pygls.uris import from_fs_path
 
+from waza_language_server.protocol.long_answers import is_long, written
 from waza_language_server.protocol.messages import CONTENT_MODIFIED, OutdatedError
 from waza_language_server.protocol.own_requests import OWN_REQUESTS
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from waza_language_server.protocol.messages import Identifier, Message
+
+_SLICE_SECONDS = 0.005
 
 
 class Protocol(LanguageServerProtocol):
@@ -85,7 +89,9 @@ class Protocol(LanguageServerProtocol):
 
     def push_written(self, method: str, params: str) -> None:
         """Send a notification whose parameters are written as JSON already, in ASCII."""
-        body = f'{{"jsonrpc": "2.0", "method": {json.dumps(method)}, "params": {params}}}'
+        self._write(f'{{"jsonrpc": "2.0", "method": {json.dumps(method)}, "params": {params}}}')
+
+    def _write(self, body: str) -> None:
         header = f"Content-Length: {len(body)}\r\nContent-Type: {self.CONTENT_TYPE}; charset={self.CHARSET}"
         writer = cast("Any", self.writer)
         if writer is not None:
@@ -174,8 +180,31 @@ class Protocol(LanguageServerProtocol):
             rest = asyncio.ensure_future(future.result())
             self._request_futures[msg_id] = rest
             rest.add_done_callback(partial(self._send_handler_result, msg_id=msg_id))
+        elif error is None and not future.cancelled() and is_long(future.result()):
+            sending = cast("Any", asyncio.ensure_future(self._send_long(msg_id, future.result())))
+            self._request_futures[msg_id] = sending
+            sending.add_done_callback(partial(self._end_of_long, msg_id=msg_id))
         else:
             super()._send_handler_result(future, msg_id=msg_id)
+
+    async def _send_long(self, msg_id: Identifier, result: object) -> None:
+        """Write an answer between the messages, and send it."""
+        steps = written(result, cast("Any", self._converter).unstructure)
+        while True:
+            pause_at = time.perf_counter() + _SLICE_SECONDS
+            try:
+                while time.perf_counter() < pause_at:
+                    next(steps)
+            except StopIteration as end:
+                self._write(f'{{"id": {json.dumps(msg_id)}, "jsonrpc": "2.0", "result": {end.value}}}')
+                return
+            await asyncio.sleep(0)
+
+    def _end_of_long(self, sending: Future[Any], *, msg_id: Identifier) -> None:
+        if sending.cancelled() or sending.exception() is not None:
+            super()._send_handler_result(sending, msg_id=msg_id)
+        elif self._request_futures.get(msg_id) is sending:
+            del self._request_futures[msg_id]
 
 
 _NOT_OFFERED = (

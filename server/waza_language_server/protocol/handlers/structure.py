@@ -57,10 +57,12 @@ def folding_ranges(ls: WazaServer, params: types.FoldingRangeParams) -> Answer[l
     def find(document: Document) -> Steps[list[types.FoldingRange]]:
         found = yield from folds(document, ls.abilities.most_folds or MOST)
         comment = types.FoldingRangeKind.Comment
-        return [
-            types.FoldingRange(fold.start, fold.end, kind=comment if fold.is_comment else None)
-            for fold in found
-        ]
+        return (
+            yield from in_steps(
+                types.FoldingRange(fold.start, fold.end, kind=comment if fold.is_comment else None)
+                for fold in found
+            )
+        )
 
     return ls.diagnostics.answer(params.text_document.uri, find)
 
