@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from waza_language_server.protocol.services.sent_tokens import SentTokens
     from waza_language_server.protocol.services.session import Session
     from waza_language_server.protocol.services.told_histories import ToldHistories
+    from waza_language_server.protocol.services.unended_runs import UnendedRuns
     from waza_language_server.protocol.services.workspace_problems import WorkspaceProblems
     from waza_language_server.text.line_index import Encoding
 
@@ -195,6 +196,18 @@ class WazaServer(LanguageServer):
                 tell_event(self, run.target, event, token)
 
         return Runs(interpreter, on_change=lambda run: show_run(self, run), on_event=tell)
+
+    @cached_property
+    def unended_runs(self) -> UnendedRuns:
+        """The runs that others have begun."""
+        from waza_language_server.protocol.handlers.watched_files import refresh_scores
+        from waza_language_server.protocol.services.unended_runs import UnendedRuns
+
+        def changed() -> None:
+            if not self.is_closing:
+                refresh_scores(self)
+
+        return UnendedRuns(changed)
 
     @cached_property
     def live(self) -> LiveSessions:

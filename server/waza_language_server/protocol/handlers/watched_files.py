@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_language_server.project.reading_ahead import read_ahead
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.own_requests import MARKS_CHANGED
@@ -20,7 +21,15 @@ if TYPE_CHECKING:
 
 # Of what is deleted with its folder some clients tell the folder alone.
 _FOLDERS = ("**/.waza", "**/.waza/results")
-_WATCHED = ("**/*.{yaml,yml}", "**/SKILL.md", "**/.waza/results/*.json", "**/reviews.jsonl", *_FOLDERS)
+_WATCHED = (
+    "**/*.{yaml,yml}",
+    "**/SKILL.md",
+    "**/.waza/results/*.json",
+    f"**/.waza/results/*{JOURNAL_SUFFIX}",
+    "**/reviews.jsonl",
+    *_FOLDERS,
+)
+_JOURNAL = re.compile(rf"[/\\]\.waza[/\\]results[/\\][^/\\]*{re.escape(JOURNAL_SUFFIX)}$")
 _RESULTS = re.compile(r"[/\\](\.waza([/\\]results([/\\][^/\\]*\.json)?)?|reviews\.jsonl)$")
 
 log = logging.getLogger(__name__)
@@ -42,16 +51,28 @@ async def watch_files(ls: WazaServer) -> None:
 
 def did_change(ls: WazaServer, params: types.DidChangeWatchedFilesParams) -> None:
     """Refresh what depends on the files: scores for results, everything for suite files."""
+    journals = {change.uri for change in params.changes if _JOURNAL.search(str(path_of(change.uri) or ""))}
+    for path in map(path_of, journals):
+        if path is not None:
+            _saw_journal(ls, path)
     results = {change.uri for change in params.changes if _RESULTS.search(str(path_of(change.uri) or ""))}
     if results:
         refresh_scores(ls)
-    others = [path_of(change.uri) for change in params.changes if change.uri not in results]
+    told = results | journals
+    others = [path_of(change.uri) for change in params.changes if change.uri not in told]
     if ls.judges_live and any(path in ls.live.files for path in others):
         ls.live.edited(anyway=True)
         others = [path for path in others if path not in ls.live.files]
     if others:
         ls.files_changed([path for path in others if path is not None])
         look_at_files_again(ls)
+
+
+def _saw_journal(ls: WazaServer, journal: Path) -> None:
+    """Look after the run of a journal, unless it is one of ours: those tell what they do."""
+    folder = journal.parents[2]
+    if all(run.target.suite.parent != folder for run in ls.active_runs):
+        ls.unended_runs.saw(journal)
 
 
 def is_watched(path: Path) -> bool:

@@ -1,0 +1,73 @@
+"""Runs that others have begun, in a terminal or another window: what they finish, and that they were killed.
+
+A run appends what it has finished to its journal, which the client watches; one that is killed changes
+nothing more, so while a journal is there its process is looked after.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+from waza_engine.files import FileError, read_beginning
+from waza_engine.results.reading.journals import goes_on
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from waza_engine.results.json_values import Block
+
+LOOK_EVERY_SECONDS = 2.0
+"""How often processes are looked after; what several tasks have finished meanwhile is told at once."""
+_MOST_KNOWN = 100
+_LONGEST_HEAD = 1_000_000
+"""Bytes of the first line of a journal: it names the process and the planned tasks."""
+
+
+class UnendedRuns:
+    """The journals that were seen to grow; ``changed`` is called when they say something else than before."""
+
+    def __init__(self, changed: Callable[[], None], every_seconds: float = LOOK_EVERY_SECONDS) -> None:
+        self._changed = changed
+        self._every_seconds = every_seconds
+        self._writers: dict[Path, Block] = {}
+        self._has_news = False
+        self._timer: asyncio.TimerHandle | None = None
+
+    def saw(self, journal: Path) -> None:
+        """Take notice that a journal was made, has grown or is gone."""
+        self._has_news = True
+        writer = _head_of(journal)
+        if writer is None:
+            self._writers.pop(journal, None)
+        elif len(self._writers) < _MOST_KNOWN:
+            self._writers[journal] = writer
+        self._look_soon()
+
+    def _look_soon(self) -> None:
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self._every_seconds, self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        for journal, writer in list(self._writers.items()):
+            if not goes_on(writer):
+                del self._writers[journal]
+                self._has_news = True
+        if self._has_news:
+            self._has_news = False
+            self._changed()
+        if self._writers:
+            self._look_soon()
+
+
+def _head_of(journal: Path) -> Block | None:
+    """Return the first line of a journal, None when there is none or it is written still."""
+    try:
+        line, end, _ = read_beginning(journal, _LONGEST_HEAD).partition(b"\n")
+        found: Any = json.loads(line) if end else None
+    except (FileError, ValueError, RecursionError):
+        return None
+    return cast("Block", found) if isinstance(found, dict) else None
