@@ -15,6 +15,16 @@ export function withoutPython(platform: NodeJS.Platform, asked: readonly string[
     return `${found}; ${commands[platform] ?? "install Python 3.11 or newer"}, then reload the window.`;
 }
 
+/** What pip and uv say when the index does not answer: no name, no route, a proxy that refuses, an answer that never comes. */
+const UNREACHED = new RegExp(
+    [
+        "NewConnectionError|Failed to establish a new connection|connection broken by|ConnectTimeoutError|ReadTimeoutError|ProxyError",
+        "Temporary failure in name resolution|Name or service not known|nodename nor servname|getaddrinfo failed|Network is unreachable",
+        "Could not fetch|dns error|error sending request|client error \\(Connect\\)|tcp connect error|operation timed out",
+    ].join("|"),
+    "iu",
+);
+
 /** The sentence for a step of the installation that failed with `output`; `otherwise` when the output says nothing known. */
 export function afterFailure(output: string, platform: NodeJS.Platform, otherwise: string): string {
     if (/ensurepip is not|No module named '?(venv|ensurepip)/.test(output)) {
@@ -23,11 +33,18 @@ export function afterFailure(output: string, platform: NodeJS.Platform, otherwis
             ? `This Python has no venv; install it with \`sudo apt install python${version}-venv\`, then run “Waza: Create a Private Environment” again.`
             : "This Python has no venv; install Python from python.org, then run “Waza: Create a Private Environment” again.";
     }
-    if (/NewConnectionError|Temporary failure in name resolution|Could not fetch|dns error|error sending request|Failed to establish a new connection/i.test(output)) {
+    if (/CERTIFICATE_VERIFY_FAILED|certificate verify failed|invalid peer certificate/i.test(output)) {
+        return "The certificate of the package index was not accepted; set `PIP_CERT` (for uv `SSL_CERT_FILE`) to the certificates of your network, then run “Waza: Create a Private Environment” again.";
+    }
+    if (UNREACHED.test(output)) {
         return "The package index was not reached; connect to the network, or set `PIP_INDEX_URL` to one that you reach, then run “Waza: Create a Private Environment” again.";
     }
     if (/requires a different Python|Requires-Python/.test(output)) {
         return "This Python is too old; install Python 3.11 or newer, then run “Waza: Create a Private Environment” again.";
+    }
+    const lacking = /No matching distribution found for ([\w.-]+)/.exec(output)?.[1] ?? /Because ([\w.-]+) was not found in the package registry/.exec(output)?.[1];
+    if (lacking !== undefined) {
+        return `The package index has no \`${lacking}\` for this Python; set \`PIP_INDEX_URL\` (for uv \`UV_INDEX_URL\`) to one that has it, such as https://pypi.org/simple, then run “Waza: Create a Private Environment” again.`;
     }
     return otherwise;
 }

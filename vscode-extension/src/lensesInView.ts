@@ -10,7 +10,7 @@ import { CodeLensRequest, type CodeLens, type LanguageClient } from "vscode-lang
 /** Lines of a file that is long. */
 const LONG = 1_000;
 /** Lines above and below what is in view whose lenses are shown, too. */
-const AROUND = 100;
+const AROUND = 50;
 const DELAY_MILLISECONDS = 100;
 
 type Provide = (document: vscode.TextDocument, token: vscode.CancellationToken) => vscode.ProviderResult<vscode.CodeLens[]>;

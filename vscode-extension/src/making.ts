@@ -13,6 +13,7 @@ import type { AnsweredTask } from "./resultHtml";
 import { chosenIn, promptIn, runnablesIn, suiteOf, taskIn } from "./runnables";
 import { SKILL_GLOB } from "./suiteFiles";
 import { runnableOf } from "./testing/reports";
+import { isTrustedFor, DRAFTS_NEED_TRUST } from "./trust";
 
 /** Starts the server unless it runs; undefined when it cannot. */
 export type Connect = () => Promise<LanguageClient | undefined>;
@@ -149,6 +150,9 @@ function tellStopped(): void {
 }
 
 async function ask(connect: Connect, command: string, argument: object): Promise<Made | undefined> {
+    if (!isTrustedFor(DRAFTS_NEED_TRUST)) {
+        return undefined;
+    }
     const client = await connect();
     if (client === undefined) {
         tellStopped();

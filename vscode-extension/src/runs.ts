@@ -24,9 +24,11 @@ import { plannedRuns } from "./testing/plan";
 import type { RunOptions } from "./runSettings";
 import { INTERRUPTED, reasonFirst, waysOut } from "./runWords";
 import { isSkillFile } from "./suiteFiles";
+import { DRAFTS_NEED_TRUST, GRADERS_NEED_TRUST, isTrustedFor, RUNS_NEED_TRUST } from "./trust";
 
 export const RUN_COMMAND = "waza.run";
 const REGRADE_COMMAND = "waza.regrade";
+const NEW_SUITE_COMMAND = "waza.newSuite";
 const AFFECTED_COMMAND = "waza.runAffected";
 
 /** What a run lens carries: the id of what is run, and perhaps the tasks that a suite is limited to. */
@@ -95,6 +97,9 @@ export class Runs {
             if (command === AFFECTED_COMMAND && running !== undefined && isRunRequest(request)) {
                 return this.runAffected(running, request.id);
             }
+            if (command === NEW_SUITE_COMMAND && !isTrustedFor(DRAFTS_NEED_TRUST)) {
+                return undefined;
+            }
             if (command !== RUN_COMMAND || running === undefined || !isRunRequest(request)) {
                 return next(command, args) as vscode.ProviderResult<unknown>;
             }
@@ -136,8 +141,7 @@ export class Runs {
      * @param token cancels the run, beside the button of its notification
      */
     async run(client: LanguageClient, request: RunRequest, token?: vscode.CancellationToken): Promise<unknown> {
-        if (!vscode.workspace.isTrusted) {
-            void offerTrust();
+        if (!isTrustedFor(RUNS_NEED_TRUST)) {
             return undefined;
         }
         if (!(await saveFilesOf(suiteOf(request.id)))) {
@@ -183,8 +187,7 @@ export class Runs {
 
     /** Runs the tasks of a suite that have changed since their newest results; says so when there are none. */
     async runAffected(client: LanguageClient, suite: string): Promise<unknown> {
-        if (!vscode.workspace.isTrusted) {
-            void offerTrust();
+        if (!isTrustedFor(RUNS_NEED_TRUST)) {
             return undefined;
         }
         if (!(await saveFilesOf(suiteOf(suite)))) {
@@ -201,6 +204,10 @@ export class Runs {
 
     /** Grades the last recorded answers of what an id names again, free and without the agent, and shows it in the view. */
     async regrade(client: LanguageClient, id: string, view: RunView): Promise<unknown> {
+        if (!isTrustedFor(GRADERS_NEED_TRUST)) {
+            view.end(undefined);
+            return undefined;
+        }
         this.regrading.set(id, view);
         let problem: string | undefined;
         try {
@@ -334,11 +341,4 @@ function reportTo(progress: vscode.Progress<{ message?: string; increment?: numb
         reached += increment;
         progress.report({ increment, ...(report.message === undefined ? {} : { message: report.message }) });
     };
-}
-
-async function offerTrust(): Promise<void> {
-    const message = "Runs execute the suite's own scripts, so they need a trusted workspace.";
-    if ((await vscode.window.showWarningMessage(message, "Manage Workspace Trust")) !== undefined) {
-        await vscode.commands.executeCommand("workbench.trust.manage");
-    }
 }

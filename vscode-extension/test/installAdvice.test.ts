@@ -18,6 +18,21 @@ void test("being offline is told as that", () => {
     const pip = "WARNING: Retrying after connection broken by 'NewConnectionError(...)'\nERROR: No matching distribution found for pygls";
     assert.match(afterFailure(pip, "linux", "?"), /index was not reached/);
     assert.match(afterFailure("error: Failed to fetch: dns error", "linux", "?"), /index was not reached/);
+    const timeout = "WARNING: Retrying (Retry(total=0)) after connection broken by 'ConnectTimeoutError(...)'\nERROR: No matching distribution found for pygls";
+    assert.match(afterFailure(timeout, "linux", "?"), /index was not reached/);
+    assert.match(afterFailure("socket.gaierror: [Errno 8] nodename nor servname provided", "darwin", "?"), /index was not reached/);
+});
+
+void test("a network that looks into connections is told as that", () => {
+    const pip = "connection broken by 'SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed'))'";
+    assert.match(afterFailure(pip, "linux", "?"), /certificate of the package index.*PIP_CERT/);
+});
+
+void test("an index without a package is told with its name", () => {
+    const pip = "ERROR: Could not find a version that satisfies the requirement pygls==2.1.1 (from versions: none)\nERROR: No matching distribution found for pygls==2.1.1";
+    assert.match(afterFailure(pip, "linux", "?"), /has no `pygls` for this Python; set `PIP_INDEX_URL`/);
+    const uv = "  × No solution found when resolving dependencies:\n  ╰─▶ Because pygls was not found in the package registry and you require pygls";
+    assert.match(afterFailure(uv, "linux", "?"), /has no `pygls` for this Python/);
 });
 
 void test("what nobody knows keeps its own reason", () => {

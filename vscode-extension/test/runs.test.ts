@@ -5,7 +5,7 @@ import { ErrorCodes, ResponseError, type LanguageClient } from "vscode-languagec
 import type { RunEvent, RunEventParams } from "../src/runEvents";
 import { Runs, type RunRequest } from "../src/runs";
 import { RunStatusBar } from "../src/runStatus";
-import { entries, pressed, shown } from "./fake/vscode";
+import { entries, pressed, shown, workspace } from "./fake/vscode";
 
 const ALPHA = "/ws/alpha/evals/greeter/eval.yaml";
 const BETA = "/ws/beta/evals/greeter/eval.yaml";
@@ -49,6 +49,13 @@ class Window {
         void this.runs.run(this.client, request);
         await settled();
         return this.asked[before];
+    }
+
+    /** Asks for a re-grade; resolves to what its view heard. */
+    async regrade(id: string): Promise<string[]> {
+        const heard: string[] = [];
+        await this.runs.regrade(this.client, id, { take: ({ kind }) => heard.push(kind), end: () => heard.push("ended") });
+        return heard;
     }
 
     tell(asked: Asked | undefined, verdict: string, words: string): void {
@@ -177,4 +184,18 @@ void test("a run whose end was heard before its server was lost has ended as it 
     assert.deepEqual(window.heard, [`${BETA}: passed`, `${BETA} is over`]);
     assert.match(entries[0]?.text ?? "", /\$\(pass\) beta › greeter: 1 of 1 task passed/u);
     assert.equal(shown.some((message) => message.includes("language server stopped")), false);
+});
+
+void test("an untrusted workspace runs nothing and grades nothing again, and is told where it is trusted", async () => {
+    const window = opened();
+    workspace.isTrusted = false;
+    try {
+        assert.equal(await window.run({ id: ALPHA }), undefined);
+        assert.match(shown.at(-1) ?? "", /^Runs .* need a trusted workspace\.$/u);
+        assert.deepEqual(await window.regrade(ALPHA), ["ended"]);
+        assert.match(shown.at(-1) ?? "", /^Graders .* needs a trusted workspace\.$/u);
+        assert.deepEqual(window.asked, []);
+    } finally {
+        workspace.isTrusted = true;
+    }
 });

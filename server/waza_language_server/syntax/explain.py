@@ -22,7 +22,7 @@ from waza_engine.spec.reading.yaml_faults import (
 )
 from waza_language_server.syntax.events import ReadError
 from waza_language_server.syntax.fault import SyntaxFault
-from waza_language_server.syntax.wrong_signs import dash_fix, dash_message, merge_mark, needless_sign
+from waza_language_server.syntax.wrong_signs import dash_fix, dash_message, fence, merge_mark, needless_sign
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
@@ -276,9 +276,9 @@ def is_unclosed(text: str, start: int, end: int) -> bool:
 
 def explain_line(text: str, line: Span) -> SyntaxFault:
     """Say why a line that should be ``key: value`` is none."""
-    merge = merge_mark(text, line)
-    if merge is not None:
-        return merge
+    foreign = merge_mark(text, line) or fence(text, line)
+    if foreign is not None:
+        return foreign
     head = text[line.start]
     if head in "]}":
         return _odd_bracket(text, line.start)

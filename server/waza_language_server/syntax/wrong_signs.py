@@ -26,6 +26,8 @@ _SLASHES = re.compile(r"//(?=[ \t\r\n]|\Z)")
 _BULLET = re.compile(r"(?P<bullet>[*\u2013\u2014\u2212\u2022\u2023\u25aa\u25cf\u25e6])(?=[^\S\r\n])")
 _ODD_BLANK = re.compile(r"[^\S \t\r\n]")
 """Blanks that YAML takes for letters."""
+_FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*(?:ya?ml|json)?[ \t]*\Z")
+_LINE_BREAK = re.compile(r"[ \t]*(?:\r\n|\r|\n|\Z)")
 _CONFLICT = re.compile(r"(?:<{7}|\|{7}|={7}|>{7})(?=[ \t\r\n]|\Z)")
 
 
@@ -118,6 +120,19 @@ def needless_sign(text: str, behind: int, line_end: int) -> SyntaxFault | None:
         return SyntaxFault(Span(behind, line_end), message, fixes=(fix,))
     is_comment = slashes_at(text, behind) and text[behind - 1 : behind] in {" ", "\t"}
     return wrong_comment(behind, line_end) if is_comment else None
+
+
+def fence(text: str, line: Span) -> SyntaxFault | None:
+    """Return the fault of a line that begins or ends a block of code in Markdown; None for any other line."""
+    if _FENCE.match(text, line.start, line.end) is None:
+        return None
+    start = max(text.rfind(sign, 0, line.start) for sign in "\r\n") + 1
+    behind = _LINE_BREAK.match(text, line.end)
+    fix = Fix(
+        "Delete the line", (Edit(Span(start, behind.end() if behind else line.end), ""),), preferred=True
+    )
+    message = "This line is Markdown, which marks a block of code by it; delete it."
+    return SyntaxFault(line, message, fixes=(fix,))
 
 
 def merge_mark(text: str, line: Span) -> SyntaxFault | None:

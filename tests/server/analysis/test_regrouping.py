@@ -122,3 +122,66 @@ def test_one_side_of_a_merge_is_kept(base: str, side: int, left: str) -> None:
 def test_a_merge_with_a_mark_less_is_left_to_the_author(gone: str) -> None:
     text = graders(MERGE.replace("{base}", "").replace(gone, ""))
     assert not any(fix.edits for each in problems(text) if "merge" in each.message for fix in each.fixes)
+
+
+@pytest.mark.parametrize(
+    ("grader", "moved"),
+    [
+        ("- type: text\n  contains: x # c\n", "- type: text\n  config:\n    contains: # c\n      - x\n"),
+        ("- type: text\n  contains: [x] # c\n", "- type: text\n  config:\n    contains: [x] # c\n"),
+        ("- {type: text, contains: x}\n", "- {type: text, config: {contains: [x]}}\n"),
+        ("- type: text\n  contains: x\n  config: {not_contains: [y]}\n", None),
+        (
+            "- type: text\n  'contains': 5\n  config:\n    not_contains: [y]\n",
+            "- type: text\n  config:\n    not_contains: [y]\n    'contains':\n      - 5\n",
+        ),
+        ("- type: text\n  contains: |\n    x\n", "- type: text\n  config:\n    contains: |\n      x\n"),
+    ],
+)
+def test_a_single_value_that_moves_to_where_a_list_is_due_becomes_one(grader: str, moved: str | None) -> None:
+    found = [each for each in problems(graders(grader)) if each.code == "misplaced-key"]
+    [fix] = [fix for each in found for fix in each.fixes]
+    assert apply(graders(grader), fix.edits) == graders(moved or grader)
+
+
+def test_a_renamed_key_of_a_block_takes_its_text_with_it() -> None:
+    text = "id: t\nname: T\ninput: Go\n"
+    assert fixed(text, "unknown-key") == "id: t\nname: T\ninputs:\n  prompt: Go\n"
+
+
+@pytest.mark.parametrize("value", [" Go\n", " |\n  Go\n\n    on\n", " {a: b}\n"])
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+def test_a_key_with_a_dot_is_divided(value: str, line_break: str) -> None:
+    text = f"id: t\nname: T\ninputs.prompt:{value}hint: x\n".replace("\n", line_break)
+    below = value.replace("\n  ", "\n    ")
+    meant = f"id: t\nname: T\ninputs:\n  prompt:{below}hint: x\n".replace("\n", line_break)
+    [problem] = [each for each in problems(text) if "one key for YAML" in each.message]
+    assert apply(text, problem.fixes[0].edits) == meant
+
+
+def test_a_key_with_a_dot_beside_its_block_is_left_to_the_author() -> None:
+    [problem] = problems(EVAL + "config.parallel: true\n", "eval")
+    assert (problem.code, problem.fixes) == ("unknown-key", ())
+
+
+def test_a_file_that_is_a_list_with_one_item_is_that_item() -> None:
+    text = "- id: t\n  name: T\n  inputs:\n    prompt: Go\n"
+    assert fixed(text, "wrong-type") == text.replace("- id", "  id")
+    [problem] = problems(text + text)
+    assert problem.fixes == ()
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+@pytest.mark.parametrize(("first", "last"), [("```yaml\n", "```\n"), ("", "```"), ("~~~\n", "~~~  \n")])
+def test_a_fence_of_markdown_is_deleted(first: str, last: str, line_break: str) -> None:
+    text = f"{first}{TASK}{last}".replace("\n", line_break)
+    found = problems(text)
+    assert {each.message for each in found} == {
+        "This line is Markdown, which marks a block of code by it; delete it."
+    }
+    edits = [edit for each in found for edit in each.fixes[0].edits]
+    assert apply(text, edits) == TASK.replace("\n", line_break)
+
+
+def test_a_fence_in_a_text_is_a_part_of_it() -> None:
+    assert problems(TASK.replace("Go", "|\n    ```yaml\n    a: 1\n    ```")) == ()

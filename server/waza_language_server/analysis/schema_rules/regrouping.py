@@ -71,8 +71,11 @@ def _named_item(text: str, entry: Entry, first: str, *, in_flow: bool) -> Edits 
 
 
 def without_dashes(text: str, node: Node) -> Edits:
-    """Return the edits that make one mapping of the items of a block list; none where they share a key."""
-    if node.kind != "sequence" or node.style != "block" or node.parent is None:
+    """Return the edits that make one mapping of the items of a block list; none where they share a key.
+
+    A file that is a list with one item is that item; of several they may be parts, or different things.
+    """
+    if node.kind != "sequence" or node.style != "block" or (node.parent is None and len(node.items) != 1):
         return ()
     names = [key for item in node.items for key in item.key_names]
     items = [item.span.start for item in node.items if item.kind == "mapping" and item.style == "block"]

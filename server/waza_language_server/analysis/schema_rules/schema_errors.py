@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules import missing_keys, wrong_values
 from waza_language_server.analysis.schema_rules.subject import Subject
-from waza_language_server.analysis.schema_rules.unknown_keys import UnknownKey, UnknownKeys, unknown_key
+from waza_language_server.analysis.schema_rules.unknown_key import UnknownKey, UnknownKeys
+from waza_language_server.analysis.schema_rules.unknown_keys import unknown_key
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
 

@@ -17,7 +17,7 @@ from waza_language_server.analysis.schema_rules.grader_types import missing_type
 from waza_language_server.analysis.schema_rules.plain_values import document_value, entry_value
 from waza_language_server.analysis.schema_rules.schema_errors import explained
 from waza_language_server.analysis.schema_rules.subject import Subject
-from waza_language_server.analysis.schema_rules.unknown_keys import UnknownKeys
+from waza_language_server.analysis.schema_rules.unknown_key import UnknownKeys
 from waza_language_server.analysis.schema_rules.unlikely_values import BEGINNINGS, unlikely_values
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import grader_type, outside_graders, type_node

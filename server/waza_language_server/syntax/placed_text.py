@@ -1,0 +1,222 @@
+"""Where text goes in a file, and what it looks like there: lines, brackets, commas, indentation.
+
+Nothing is tried here: ``edits.py`` does that with what comes out.
+"""
+
+from __future__ import annotations
+
+from waza_language_server.syntax.author_style import indent_step, line_break
+from waza_language_server.syntax.frames import column_of, line_start_of
+from waza_language_server.syntax.nodes import Entry, Node
+from waza_language_server.syntax.tree import Tree
+from waza_language_server.syntax.tried_edits import (
+    Edits,
+)
+from waza_language_server.text.edit import Edit
+from waza_language_server.text.scalar_writing import plain_or_quoted
+from waza_language_server.text.span import Span
+
+
+def inserted(tree: Tree, mapping: Node | None, entry_text: str, after: Entry | None) -> Edits:
+    """Put an entry into a mapping, an empty value or an empty document (None), perhaps behind another."""
+    text = tree.text
+    if mapping is None:
+        end = len(text.rstrip())
+        if not end:
+            return (
+                Edit(Span(len(text), len(text)), placed(entry_text, 0, line_break(text)) + line_break(text)),
+            )
+        return (_insert_line(text, end, entry_text, 0),)
+    if mapping.kind == "mapping":
+        last = after if after is not None else mapping.last_entry
+        if mapping.style == "flow":
+            return insert_in_brackets(text, mapping, last.value if last else None, entry_text, last)
+        if last is None:
+            return ()
+        return (_insert_line(text, last.span.end, entry_text, column_of(text, last.key.span.start)),)
+    if _is_empty(mapping):
+        column = _key_column(mapping, text)
+        if mapping.parent is not None and mapping.parent.kind == "sequence":
+            gap = "" if text[mapping.span.start - 1 : mapping.span.start] == " " else " "
+            at = Span(mapping.span.start, mapping.span.start)
+            return (Edit(at, gap + placed(entry_text, column + 2, line_break(text))),)
+        return (_insert_line(text, mapping.span.end, entry_text, column + indent_step(tree)),)
+    return ()
+
+
+def insert_in_brackets(
+    text: str, holder: Node, after: Node | None, block: str, last: Entry | None = None
+) -> Edits:
+    """Put an item or an entry on one line behind another one in brackets, or in front of all."""
+    if "\n" in block:
+        return ()
+    if after is None:
+        at = holder.span.start + 1
+        return (Edit(Span(at, at), block + (", " if holder.green.children else "")),)
+    at = max(after.span.end, last.span.end if last else 0)
+    return (Edit(Span(at, at), f", {block}"),)
+
+
+def deleted(text: str, mapping: Node, entry: Entry) -> Edits:
+    """Take an entry out with its lines, or with a comma; the only one leaves an empty mapping."""
+    count = len(mapping.green.children) // 2
+    index = mapping.children_before(entry.key.span.start) // 2
+    found = mapping.nth_child(2 * index)
+    if found is None or found.span != entry.key.span:
+        return ()
+    if count == 1:
+        if mapping.parent is None and mapping.style == "block":
+            return (Edit(whole_lines(text, entry.span), ""),)
+        around = text[mapping.span.start : entry.span.start] + text[entry.span.end : mapping.span.end]
+        if mapping.style == "flow" and "#" in around:
+            return (Edit(entry.span, ""),)
+        return emptied(text, mapping, "{}")
+    if mapping.style == "flow":
+        return (without_comma(text, [other.span for other in mapping.entries], index),)
+    start = entry.key.span.start
+    if not text[line_start_of(text, start) : start].strip():
+        return (Edit(whole_lines(text, entry.span), ""),)
+    following = mapping.nth_child(2 * index + 2)
+    if following is None:
+        return ()
+    # The first entry stands behind the dash of an item: the next one takes its place, unless a comment is
+    # between.
+    between = text[entry.span.end : following.span.start]
+    if "#" not in between:
+        return (Edit(Span(start, following.span.start), ""),)
+    return (Edit(entry.span, ""),)
+
+
+def commented(text: str, span: Span, column: int) -> Edits:
+    """Make comments of the lines of a span, with the signs in one column where the text is that far in."""
+    edits: list[Edit] = []
+    at = line_start_of(text, span.start)
+    for row in text[at : span.end].splitlines(keepends=True):
+        if row.strip():
+            place = at + min(column, len(row) - len(row.lstrip(" ")))
+            edits.append(Edit(Span(place, place), "# "))
+        at += len(row)
+    return tuple(edits)
+
+
+def emptied(text: str, node: Node, brackets: str) -> Edits:
+    """Write an empty collection where a block collection stood."""
+    start = node.span.start
+    if node.style == "flow" or node.parent is None:
+        return (Edit(node.span, brackets),)
+    line = line_start_of(text, start)
+    if text[line:start].strip():
+        return (Edit(node.span, brackets),)
+    # The collection began on a line of its own; the brackets go behind the key.
+    holder = next((e.key for e in node.parent.entries if e.value.span == node.span), None)
+    colon = text.find(":", holder.span.end, start) if holder is not None else -1
+    if colon < 0:
+        return ()
+    return (
+        Edit(Span(colon + 1, colon + 1), f" {brackets}"),
+        Edit(whole_lines(text, Span(start, node.span.end)), ""),
+    )
+
+
+def without_comma(text: str, spans: list[Span], index: int) -> Edit:
+    """Take an item out of brackets with one of the commas beside it, and no comment."""
+    span = spans[index]
+    if index and "#" not in text[spans[index - 1].end : span.start]:
+        return Edit(Span(spans[index - 1].end, span.end), "")
+    if index + 1 == len(spans):
+        # There may be a comma in front of the bracket.
+        return Edit(span, "")
+    following = spans[index + 1].start
+    if "#" in (between := text[span.end : following]):
+        return Edit(Span(span.start, span.end + between.find(",") + 1), "")
+    return Edit(Span(span.start, following), "")
+
+
+def whole_lines(text: str, span: Span) -> Span:
+    """Return the lines that hold a span with the break behind them; before them at the end of the text."""
+    start, end = line_start_of(text, span.start), line_end(text, span.end)
+    if end == len(text):
+        while start > 0 and text[start - 1] in "\r\n":
+            start -= 1
+            if text[start] == "\n" and text[start - 1 : start] == "\r":
+                start -= 1
+            break
+        return Span(start, end)
+    return Span(start, end + (2 if text.startswith("\r\n", end) else 1))
+
+
+def line_end(text: str, at: int) -> int:
+    """Return where the line of an offset ends, in front of its break."""
+    while at < len(text) and text[at] not in "\r\n":
+        at += 1
+    return at
+
+
+def own_text(text: str, entry: Entry) -> str:
+    """Return an entry's text, relative to the column of its key and with the comment at its end."""
+    start = entry.key.span.start
+    column = column_of(text, start)
+    in_brackets = entry.value.parent is not None and entry.value.parent.style == "flow"
+    end = entry.span.end if in_brackets else line_end(text, entry.span.end)
+    first, *others = text[start:end].replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return "\n".join([first, *(row[min(column, len(row) - len(row.lstrip(" "))) :] for row in others)])
+
+
+def with_only_item(text: str, entry: Entry, *, in_brackets: bool) -> str:
+    """Return an entry's text with its value, which stands on one line, as the only item of a list."""
+    key, value = (text[node.span.start : node.span.end] for node in (entry.key, entry.value))
+    if in_brackets:
+        return f"{key}: [{value}]"
+    comment = text[entry.value.span.end : line_end(text, entry.value.span.end)].rstrip()
+    return f"{key}:{comment}\n  - {value}"
+
+
+def value_text(text: str, mapping: Node, entry: Entry) -> str:
+    """Return what is written behind the colon, its lines relative to the key, a comment included."""
+    start, end = text.find(":", entry.key.span.end) + 1, entry.value.span.end
+    end = end if mapping.style == "flow" else line_end(text, end)
+    column = entry.key.span.start - (text.rfind("\n", 0, entry.key.span.start) + 1)
+    first, *others = text[start : max(end, start)].replace("\r\n", "\n").split("\n")
+    dedented = (row[min(column, len(row) - len(row.lstrip(" "))) :] for row in others)
+    return "\n".join([first.strip() if not others else first.rstrip(), *dedented])
+
+
+def indented(block: str, by: int) -> str:
+    """Indent all lines but the first."""
+    first, *others = block.split("\n")
+    return "\n".join([first, *(" " * by + row if row else row for row in others)])
+
+
+def placed(block: str, column: int, ending: str) -> str:
+    """Return a block whose first line stands at a column, with the line ends of its file."""
+    return indented(block, column).replace("\n", ending)
+
+
+def pair_text(key: str, value_text: str) -> str:
+    """Return an entry with a value as YAML, which may begin on a line of its own."""
+    name = plain_or_quoted(key)
+    if not value_text or value_text.startswith(("\n", " ")):
+        return f"{name}:{value_text}"
+    return f"{name}: {value_text}"
+
+
+def _insert_line(text: str, at: int, block: str, column: int) -> Edit:
+    """Insert lines below the line that holds ``at``."""
+    ending = line_break(text)
+    end = line_end(text, at)
+    return Edit(Span(end, end), ending + " " * column + placed(block, column, ending))
+
+
+def _key_column(value: Node, text: str) -> int:
+    """Return the column of the key or dash that holds an empty value."""
+    parent = value.parent
+    if parent is None:
+        return 0
+    if parent.kind == "sequence":
+        return column_of(text, parent.span.start)
+    key = next((entry.key for entry in parent.entries if entry.value.span == value.span), None)
+    return column_of(text, key.span.start) if key is not None else 0
+
+
+def _is_empty(node: Node) -> bool:
+    return node.kind == "scalar" and not len(node.span)

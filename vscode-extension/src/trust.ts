@@ -1,0 +1,21 @@
+/** What needs a trusted workspace is not only refused: the person is led to where it is trusted. */
+
+import * as vscode from "vscode";
+
+export const RUNS_NEED_TRUST = "Runs execute the suite's own scripts, so they need a trusted workspace.";
+export const GRADERS_NEED_TRUST = "Graders execute the suite's own code, so grading again needs a trusted workspace.";
+export const DRAFTS_NEED_TRUST = "New suites, tasks and graders are drafted by the engine, which needs a trusted workspace.";
+
+/** Whether the workspace is trusted; if not, says why it must be and offers to manage that. */
+export function isTrustedFor(reason: string): boolean {
+    if (!vscode.workspace.isTrusted) {
+        void offerTrust(reason);
+    }
+    return vscode.workspace.isTrusted;
+}
+
+async function offerTrust(reason: string): Promise<void> {
+    if ((await vscode.window.showWarningMessage(reason, "Manage Workspace Trust")) !== undefined) {
+        await vscode.commands.executeCommand("workbench.trust.manage");
+    }
+}
