@@ -38,6 +38,7 @@ _COMMENT = re.compile(r"[ \t]+#[ \t]")
 _SINGLE_BODY = re.compile(r"'(?:[^']|'')*")
 _ESCAPE_IN_DOUBLE = re.compile(r'\\(["\\])')
 _COLON_IN_PLAIN = re.compile(r":(?=[ \t]|$)", re.MULTILINE)
+_WORD_IN_FLOW = re.compile(r"[^,\[\]{}#\r\n]+")
 _STAR_LINE = re.compile(r"[\r\n][ ]*\*(?=[ \t])")
 _CLOSING = {"[": "]", "{": "}"}
 
@@ -184,6 +185,20 @@ def _explain_flow(text: str, start: int, end: int, error: ReadError | None) -> S
             fixes=(close,),
         )
     at = min(max(error.at if error else start, start), max(end - 1, start))
+    if text[at] in RESERVED and text[at] not in ",]}" and (word := _WORD_IN_FLOW.match(text, at, end)):
+        place = Span(at, at + len(word[0].rstrip()))
+        quotes = Fix(
+            "Put it in quotes", (Edit(place, quoted(text[place.start : place.end])),), preferred=True
+        )
+        return SyntaxFault(place, sentence(reserved_start(text[at])), fixes=(quotes,))
+    before = text[start:at].rstrip()
+    last_line = max(before.rfind("\n"), before.rfind("\r")) + 1
+    is_new_line = _BREAK.search(text, start + len(before), at) is not None
+    if is_new_line and before[-1:] not in {"", ",", "[", "{", ":"} and "#" not in before[last_line:]:
+        place = start + len(before)
+        comma = Fix("Add the comma", (Edit(Span(place, place), ","),), preferred=True)
+        span = Span(at, max(_end_of_line(text, at, end), at + 1))
+        return SyntaxFault(span, "A comma is missing in front of this.", fixes=(comma,))
     return SyntaxFault(
         Span(at, max(_end_of_line(text, at, end), at + 1)),
         "The text in brackets cannot be read from here; put commas between its parts and quotes around text.",
@@ -215,7 +230,10 @@ def text_behind_brackets(text: str, start: int, closed: int, end: int) -> Syntax
         return needless
     opening, closing = text[start], text[closed - 1]
     message = f"The value from `{opening}` to `{closing}` ends before this; quote it all or start a new line."
-    return SyntaxFault(Span(behind, max(line_end, behind + 1)), message)
+    # Two braces are a template in many tools, and nothing in YAML.
+    is_template = text.startswith("{{", start)
+    fixes = _quote_fix(text, Span(start, _end_of_line(text, start, end)), end, sure=is_template)
+    return SyntaxFault(Span(behind, max(line_end, behind + 1)), message, fixes=fixes)
 
 
 def _scan_flow(text: str, start: int, end: int) -> tuple[int | None, int | None, int]:
@@ -243,7 +261,7 @@ def _scan_flow(text: str, start: int, end: int) -> tuple[int | None, int | None,
     return (stack[-1] if stack else None), None, end
 
 
-def _quote_fix(text: str, line: Span, end: int) -> tuple[Fix, ...]:
+def _quote_fix(text: str, line: Span, end: int, *, sure: bool = True) -> tuple[Fix, ...]:
     """Offer quotes around a value that stands on one line; a comment behind it stays outside."""
     if line.end < end:
         return ()
@@ -253,7 +271,7 @@ def _quote_fix(text: str, line: Span, end: int) -> tuple[Fix, ...]:
     if stop <= line.start:
         return ()
     edit = Edit(Span(line.start, stop), quoted(text[line.start : stop]))
-    return (Fix("Put the value in quotes", (edit,), preferred=True),)
+    return (Fix("Put the value in quotes", (edit,), preferred=sure),)
 
 
 def _before_comment(text: str, start: int, end: int) -> int:

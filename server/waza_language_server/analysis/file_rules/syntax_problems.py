@@ -42,6 +42,12 @@ _SEVERITY: dict[str, Severity] = {"control-character": "warning", "unknown-ancho
 _GLUED_DASH = re.compile(r"[ \t]*-(?=(?:[A-Za-z_]\w*:(?:[ \t]|$)|[\"'].*[\"'][ \t]*$))")
 _WHOLE_ENTRY = re.compile(r" *[A-Za-z_][\w-]*: +[^\s|>#&*!].*")
 _KEY_TWICE = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*):[ \t]+(?P=key):(?=[ \t\r\n]|\Z)")
+_OPENS_TEXT = re.compile(
+    r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]+[|>][-+]?(?:[ \t]+#.*)?[ \t]*\Z"
+)
+_KEY_OR_ITEM = re.compile(r"[A-Za-z_][\w-]*:(?:\s|$)|- ")
+_WRITTEN_LINE = re.compile(r"^(?=[^\r\n])", re.MULTILINE)
+_MOST_LINES = 200
 _LEAD = re.compile(r"( *)(?:- +)*(\S)")
 _COLUMN_CODES = frozenset({"yaml-indentation", "yaml-tab"})
 _DASH = sentence(MISSING_DASH)
@@ -189,6 +195,8 @@ def _slips(tree: Tree, blocks: frozenset[str]) -> Iterator[_Slip]:
     for fault in faults:
         yield from _glued_dash(tree.text, lines, lines.line_of(fault.span.start))
     for fault in faults[:_TRIALS]:
+        yield from _block_at_margin(tree.text, lines, fault)
+    for fault in faults[:_TRIALS]:
         # What is wrong shows only below it, when a dash makes another key of the line.
         yield from _glued_dash(tree.text, lines, max(0, lines.line_of(fault.span.start) - 1))
     for fault in faults[:_TRIALS]:
@@ -234,6 +242,33 @@ def _repeated_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_
     others = tuple(replace(each, preferred=False) for each in fault.fixes)
     problem = Problem("yaml-syntax", place, f"`{key}:` stands twice on this line.", "error", (fix, *others))
     yield _Slip(problem, edit)
+
+
+def _block_at_margin(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:
+    """Yield the lines of a block of text that stand at the column of its key."""
+    first = lines.line_of(fault.span.start)
+    above = first - 1
+    while above > 0 and not len(lines.line_span(above)):
+        above -= 1
+    opening = lines.line_span(max(above, 0))
+    match = _OPENS_TEXT.match(text, opening.start, opening.end)
+    column = _column(text, lines.line_span(first))
+    if match is None or above < 0 or column != len(match["lead"]):
+        return
+    last = first
+    for number in range(first, min(lines.line_count, first + _MOST_LINES)):
+        line = lines.line_span(number)
+        written = text[line.start : line.end].strip()
+        if written and (_column(text, line) < column or _KEY_OR_ITEM.match(written)):
+            break
+        last = number if written else last
+    start = lines.line_span(first).start
+    end = lines.line_span(last).end
+    edit = Edit(Span(start, end), _WRITTEN_LINE.sub("  ", text[start:end]))
+    if text[start:end] != edit.text:
+        fix = Fix("Indent the text", (edit,))
+        message = f"The text of `{match['key']}` must stand further to the right than its key; indent it."
+        yield _Slip(Problem("yaml-indentation", fault.span, message, "error", (fix,)), edit)
 
 
 def _joined_lines(text: str, found: Iterator[JoinedLine], fault: SyntaxFault) -> Iterator[_Slip]:

@@ -16,9 +16,13 @@ from waza_language_server.analysis.schema_rules.unknown_key import UnknownKeys
 from waza_language_server.schema.shape import Property, Shape
 from waza_language_server.spelling import listed
 from waza_language_server.syntax.edits import insert_entry
+from waza_language_server.syntax.explain import quoted
 from waza_language_server.syntax.nodes import Entry, Node
-from waza_language_server.text.edit import Edits, Fix
+from waza_language_server.text.edit import Edit, Edits, Fix
+from waza_language_server.text.span import Span
 
+_GLUED_COMMENT = re.compile(r"[ \t]*(?P<text>#[^\s#][^\r\n]*?)[ \t]*(?=[\r\n]|\Z)")
+"""Where a value may stand: behind a comment sign without a blank people mean a text, such as `#42`."""
 _SAMPLES = {"string": "TODO", "integer": "1", "number": "1", "boolean": "true", "array": "[]", "object": "{}"}
 
 
@@ -38,10 +42,17 @@ def empty_value(subject: Subject, node: Node, shape: Shape) -> Problem:
     name = f"`{holder.key.value}`" if holder is not None else "This item"
     what = _hint(shape)
     message = f"{name} has no value{f': {what}' if what else '.'}"
+    fixes: tuple[Fix, ...] = ()
+    comment = _GLUED_COMMENT.match(subject.text, node.span.end) if "string" in shape.types else None
+    if comment is not None and node.green.tag is None and node.green.anchor is None:
+        written, place = comment["text"], Span(comment.start("text"), comment.end("text"))
+        shown = written if len(written) <= 40 else f"{written[:39]}…"
+        message = f"{name} has no value: `#` begins a comment; put `{shown}` in quotes."
+        fixes = (Fix("Put it in quotes", (Edit(place, quoted(written)),)),)
     around = subject.shape_at(node.parent) if node.parent is not None else None
     needed = around is not None and node.step in around.required
     severity = "error" if needed else shape.severity or "error"
-    return Problem("empty-value", subject.value_span(node), message, severity)
+    return Problem("empty-value", subject.value_span(node), message, severity, fixes)
 
 
 def nothing_given(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[str]) -> Problem:

@@ -18,7 +18,11 @@ from waza_language_server.analysis.schema_rules.plain_values import document_val
 from waza_language_server.analysis.schema_rules.schema_errors import explained
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.unknown_key import UnknownKeys
-from waza_language_server.analysis.schema_rules.unlikely_values import BEGINNINGS, unlikely_values
+from waza_language_server.analysis.schema_rules.unlikely_values import (
+    BEGINNINGS,
+    tag_for_text,
+    unlikely_values,
+)
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import grader_type, outside_graders, type_node
 from waza_language_server.schema.shape import Shape
@@ -118,6 +122,8 @@ def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) ->
     """Yield what is no mistake and still worth saying."""
     if node.kind == "scalar":
         yield from wrong_values.typed_as_text(subject, node, shape)
+        if not node.value and node.green.tag is not None:
+            yield from tag_for_text(subject.text, node)
         if node.value[:1] in BEGINNINGS:
             yield from unlikely_values(node, shape)
     elif node.kind == "mapping":

@@ -9,8 +9,10 @@ from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.meant_scalars import milliseconds_of
 from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.explain import quoted
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.span import Span
 
 _SECOND = 1_000
 _HOUR = 3_600
@@ -30,6 +32,17 @@ def unlikely_values(node: Node, shape: Shape) -> Iterator[Problem]:
         yield from _printed_quotes(node, shape)
     elif node.value.isdigit() and isinstance(node.step, str):
         yield from _other_unit(node, node.step)
+
+
+def tag_for_text(text: str, node: Node) -> Iterator[Problem]:
+    """Yield the tag that stands where a text begins with `!`: the value is empty, and the text is lost."""
+    tag, end = node.green.tag or "", node.span.end
+    start = text.rfind(tag, max(0, end - len(tag) - 2), end) if tag[:1] == "!" and len(tag) > 1 else -1
+    if node.style == "plain" and start >= 0 and not len(node.span):
+        span = Span(start, start + len(tag))
+        message = f"`{tag}` is a tag for YAML, and its value is empty; put it in quotes."
+        fix = Fix("Put it in quotes", (Edit(span, quoted(tag)),))
+        yield Problem("unlikely-value", span, message, "warning", (fix,))
 
 
 def _printed_quotes(node: Node, shape: Shape) -> Iterator[Problem]:

@@ -1,0 +1,89 @@
+"""Text that YAML takes for something else: a comment, a tag, brackets, lines that are not indented."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.server.analysis.drawing import TASK, drawn, fixed, graders, problems
+from waza_language_server.syntax.tried_edits import apply
+
+
+def listed(item: str) -> str:
+    return graders(
+        f"  - type: text\n    name: a\n    config:\n      contains:\n        - {item}\n        - b\n"
+    )
+
+
+def test_a_comment_sign_without_a_blank_was_meant_as_text() -> None:
+    text = listed("#42 ")
+    [problem] = problems(text)
+    assert problem.message == "This item has no value: `#` begins a comment; put `#42` in quotes."
+    assert fixed(text, "empty-value") == listed("'#42' ")
+
+
+@pytest.mark.parametrize("item", ["", "# 42", "## 42", "&a #42", "!!str #42"])
+def test_a_comment_is_a_comment(item: str) -> None:
+    assert not any("comment" in each.message for each in problems(listed(item)))
+
+
+def test_a_text_with_an_exclamation_mark_in_front_is_a_tag() -> None:
+    text = listed("!important")
+    assert (
+        drawn(text, fixes=True)
+        == """
+⋯
+        - !important
+          ^^^^^^^^^^ warning unlikely-value: `!important` is a tag for YAML, and its value is empty; \
+put it in quotes.
+            = fix: Put it in quotes
+"""
+    )
+    assert fixed(text, "unlikely-value") == listed("'!important'")
+
+
+@pytest.mark.parametrize("item", ["!x y", "!!str", "! y", "!x ''"])
+def test_a_tag_with_a_value_is_a_tag(item: str) -> None:
+    assert not any("is a tag" in each.message for each in problems(listed(item)))
+
+
+@pytest.mark.parametrize(
+    ("item", "safe"), [("[a-z]+", False), ("{3}a", False), ("{{ name }} do", True), ("[x] # y [z]", None)]
+)
+def test_brackets_that_begin_a_text(item: str, safe: bool | None) -> None:
+    fixes = [fix for each in problems(listed(item)) if each.code == "yaml-syntax" for fix in each.fixes]
+    assert [fix.preferred for fix in fixes] == [safe for _ in fixes]
+    for fix in fixes:
+        assert apply(listed(item), fix.edits) == listed(f"'{item}'")
+    assert bool(fixes) == (safe is not None)
+
+
+@pytest.mark.parametrize("word", ["@user", "%d", "`a b`"])
+def test_a_sign_in_brackets_with_which_no_text_begins(word: str) -> None:
+    text = TASK + f"tags: [a, {word}, b]\n"
+    assert fixed(text, "yaml-syntax") == TASK + f"tags: [a, '{word}', b]\n"
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+def test_a_comma_that_is_missing_at_the_end_of_a_line(line_break: str) -> None:
+    whole = '{"id": "t",\n "name": "T",\n "inputs": {"prompt": "Go"}}\n'.replace("\n", line_break)
+    for comma in (f'"t",{line_break}', f'"T",{line_break}'):
+        text = whole.replace(comma, comma.replace(",", ""))
+        assert fixed(text, "yaml-syntax") == whole
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+@pytest.mark.parametrize("sign", ["|", ">-  # why"])
+def test_a_block_of_text_that_is_not_indented(sign: str, line_break: str) -> None:
+    prompt = f"  prompt: {sign}\n    Go there\n\n      now\n    and on\n  context: {{a: 1}}\n"
+    whole = f"id: t\nname: T\ninputs:\n{prompt}".replace("\n", line_break)
+    text = whole.replace("    Go", "  Go").replace("      now", "    now").replace("    and", "  and")
+    [problem] = problems(text)
+    assert problem.message == "The text of `prompt` must stand further to the right than its key; indent it."
+    assert fixed(text, "yaml-indentation") == whole
+
+
+def test_keys_behind_a_block_without_text_are_keys() -> None:
+    assert not any(
+        "further to the right" in each.message
+        for each in problems("id: t\nname: T\ninputs:\n  prompt: |\n  context: {a: 1}\n  now: [\n")
+    )
