@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from waza_engine.frozen import frozen
@@ -25,11 +25,13 @@ from waza_language_server.syntax.pieces import (
     Section,
     Together,
     build_list,
+    first_item,
     is_list,
     item_starts,
     last_item_in,
     noteworthy,
     outcast_section,
+    read_entry,
     read_item,
     read_section,
     read_whole,
@@ -54,6 +56,8 @@ _OUTCAST = re.compile(
     r"\n (?=[A-Za-z_][\w.-]*:(?:[ \t\r\n]|\Z))"
     r"(?=[^\r\n]*(?:\r\n|\n)?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*+([ ]*))"
 )
+_FIXED = 2
+"""Characters at the start of a section, and from the dash of an item on, that decide whether it is one."""
 _MOST_CUT_ANEW = 50
 """Items that an edit may concern or bring; what brings more is read together with the rest."""
 _ODD_STARTS = frozenset("?:&!*|>%@`[{")
@@ -78,18 +82,27 @@ class Layout:
     """Whether an edit inside one piece concerns that piece alone."""
 
 
-@frozen()
 class Known:
     """Sections and list items that were read before, by their text."""
 
-    sections: dict[str, Section] = field(default_factory=dict[str, Section])
-    items: dict[str, Piece] = field(default_factory=dict[str, Piece])
+    def __init__(self) -> None:
+        self.sections: dict[str, Section] = {}
+        self._items: dict[str, Piece] = {}
+        self._to_add: list[Section] = []
+
+    @property
+    def items(self) -> dict[str, Piece]:
+        """The list items, of which there may be thousands: collected when a list is cut anew."""
+        for section in self._to_add:
+            self._items.update((item.text, item) for item in section.items)
+        self._to_add.clear()
+        return self._items
 
     def add(self, layout: Layout) -> None:
         """Take what is in a layout."""
         for section in layout.sections:
             self.sections[section.text] = section
-            self.items.update((item.text, item) for item in section.items)
+            self._to_add.append(section)
 
 
 def lay_out(body: str, start: int, known: Known) -> Steps[Layout]:
@@ -184,7 +197,7 @@ class _Change:
 
 
 def _update_plain(start: int, end: int, old: str, body: str, change: _Change) -> Steps[Section | None]:
-    text = _changed_piece(start, end, 2, old, body, change)
+    text = _changed_piece(start, end, _FIXED, old, body, change)
     if text is None:
         return None
     return (yield from read_section(text, {}))
@@ -193,15 +206,27 @@ def _update_plain(start: int, end: int, old: str, body: str, change: _Change) ->
 def _update_list(
     section: Section, start: int, old: str, body: str, change: _Change, known: Known
 ) -> Steps[Section | None]:
-    first, last = _touched_items(section, change.start - start, change.old_end - start)
-    if first < 0:
-        return None
-    begin = section.starts[first]
+    first, last = (
+        max(0, index) for index in _touched_items(section, change.start - start, change.old_end - start)
+    )
+    in_front = change.start < start + section.starts[0] + section.dash + _FIXED
+    begin = 0 if in_front else section.starts[first]
     end = section.starts[last] + len(section.items[last].text)
-    text = _changed_piece(start + begin, start + end, section.dash + 2, old, body, change)
+    text = _changed_piece(
+        start + begin, start + end, _FIXED if in_front else section.dash + _FIXED, old, body, change
+    )
     if text is None:
         return None
-    cuts = [0, *(match.start() + 1 for match in item_starts(section.dash, text, 0)), len(text)]
+    head, cut = section.head, 0
+    if in_front:
+        # What stands between the key and the first item, and that item, are read anew.
+        found = first_item(text)
+        if found is None or found.dash != section.dash:
+            return None
+        cut, head = found.start, (yield from read_entry(text[: found.start]))
+        if len(head.children) != 2 or head.open:
+            return None
+    cuts = [cut, *(match.start() + 1 for match in item_starts(section.dash, text, cut)), len(text)]
     if len(cuts) > _MOST_CUT_ANEW:
         return None
     items: list[Piece] = []
@@ -215,15 +240,17 @@ def _update_list(
     delta, behind = change.delta, last + 1
     new = [(begin + cut, item) for cut, item in zip(cuts, items, strict=False)]
     starts = section.starts
-    if delta or len(new) > 1 or last > first:
+    if delta or len(new) > 1 or last > first or in_front:
         starts = _exchanged_starts(starts, first, behind, [offset for offset, _ in new], delta)
     faulty = [each for each in section.faulty if each[0] < begin]
+    if in_front and noteworthy(head):
+        faulty.append((0, head))
     faulty += [part for part in new if noteworthy(part[1])]
     faulty += [(offset + delta, each) for offset, each in section.faulty if offset >= end]
     moved = Moved(_exchanged_children(section, first, behind, new, delta), faulty)
     whole = body[start : start + len(section.text) + delta]
     kept = (*section.items[:first], *items, *section.items[behind:])
-    return build_list(whole, section.head, section.dash, starts, kept, moved)
+    return build_list(whole, head, section.dash, starts, kept, moved)
 
 
 def _touched_items(section: Section, start: int, end: int) -> tuple[int, int]:
@@ -290,7 +317,8 @@ def _read_sections(
         section = known.sections.get(text)
         if section is None:
             piece = None if is_list(text) else (yield from together.piece(index))
-            section = section_of(piece) if piece else (yield from read_section(text, known.items))
+            items = known.items if piece is None and is_list(text) else {}
+            section = section_of(piece) if piece else (yield from read_section(text, items))
             yield
         index += 1
         if section.open and index < count:

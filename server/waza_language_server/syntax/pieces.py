@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
@@ -86,32 +86,42 @@ def read_section(text: str, known: Mapping[str, Piece]) -> Steps[Section]:
 
     ``known`` holds items read before, by their text.
     """
-    header = _HEADER.match(text)
-    first = _FIRST_ITEM.match(text, header.end()) if header else None
+    first = first_item(text)
     if first is None:
         return (yield from plain_section(text))
-    dash = len(first[1])
-    start = first.end() - 1 - dash
+    start, dash = first.start, first.dash
     head = yield from read_entry(text[:start])
     if len(head.children) != 2 or head.open:
         return (yield from plain_section(text))
-    starts = [start, *(match.start() + 1 for match in item_starts(dash, text, first.end() - 1))]
+    starts = [start, *(match.start() + 1 for match in item_starts(dash, text, start))]
     starts, items, still_open = yield from _read_items(text, starts, dash, known)
     return build_list(text, head, dash, starts, items, still_open=still_open)
 
 
-def last_item_in(text: str) -> int | None:
-    """Return where the last of several items begins in the text of a key at column 0 that holds a list."""
+class FirstItem(NamedTuple):
+    """Where the line of the first item of a list starts, and the column of its dash."""
+
+    start: int
+    dash: int
+
+
+def first_item(text: str) -> FirstItem | None:
+    """Return the first item in the text of a key at column 0 that holds a list; None for another one."""
     header = _HEADER.match(text)
     first = _FIRST_ITEM.match(text, header.end()) if header else None
-    starts = item_starts(len(first[1]), text, first.end() - 1) if first else []
+    return None if first is None else FirstItem(first.start(1), len(first[1]))
+
+
+def last_item_in(text: str) -> int | None:
+    """Return where the last of several items begins in the text of a key at column 0 that holds a list."""
+    first = first_item(text)
+    starts = item_starts(first.dash, text, first.start) if first else []
     return starts[-1].start() + 1 if starts else None
 
 
 def is_list(text: str) -> bool:
     """Whether the text of a key at column 0 looks like one that holds a list."""
-    header = _HEADER.match(text)
-    return header is not None and _FIRST_ITEM.match(text, header.end()) is not None
+    return first_item(text) is not None
 
 
 def plain_section(text: str) -> Steps[Section]:

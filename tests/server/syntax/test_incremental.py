@@ -46,9 +46,9 @@ BITS = [
 ]  # fmt: skip
 
 
-def edited(text: str, randomness: random.Random) -> str:
-    """Return the text with one random edit."""
-    start = randomness.randrange(len(text) + 1)
+def edited(text: str, randomness: random.Random, start: int | None = None) -> str:
+    """Return the text with one random edit, at ``start`` when that is given."""
+    start = randomness.randrange(len(text) + 1) if start is None else start
     kind = randomness.random()
     if kind < 0.5:
         return text[:start] + randomness.choice(BITS) + text[start:]
@@ -70,6 +70,22 @@ def test_an_edited_tree_equals_a_fresh_one(name: str) -> None:
         tree = parse(text)
         for _ in range(8):
             text = edited(text, randomness)
+            tree = parse(text, tree)
+            assert same(tree, parse(text)), text
+
+
+@pytest.mark.parametrize(
+    "name", ["indented lists", "dashes below the key", "Windows breaks", "comments", "a long list"]
+)
+def test_an_edit_between_a_key_and_its_first_item_gives_a_fresh_tree(name: str) -> None:
+    randomness = random.Random(name)
+    layout = LAYOUTS[name]
+    key = layout.index("tasks:" if name.startswith("dashes") else "graders:")
+    for _ in range(60):
+        text = layout
+        tree = parse(text)
+        for _ in range(4):
+            text = edited(text, randomness, randomness.randrange(key, key + 30))
             tree = parse(text, tree)
             assert same(tree, parse(text)), text
 
@@ -182,7 +198,12 @@ def test_a_document_is_parsed_once_and_shares_its_items_with_the_next_version() 
 
 @pytest.mark.parametrize(
     ("old", "new", "most"),
-    [("g20\n", "g20x\n", 1), ("name: x\n", "name: xy\n", 1), ("  - name: g20\n", "  -\n  - name: g20\n", 3)],
+    [
+        ("g20\n", "g20x\n", 1),
+        ("name: x\n", "name: xy\n", 1),
+        ("graders:\n", "graders: # b\n  # c\n\n", 1),
+        ("  - name: g20\n", "  -\n  - name: g20\n", 3),
+    ],
 )
 def test_an_edit_reads_the_touched_piece_alone(
     old: str, new: str, most: int, monkeypatch: pytest.MonkeyPatch
