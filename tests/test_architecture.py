@@ -48,6 +48,8 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.results.codec.commits",
     "waza_engine.results.json_values",
     "waza_engine.results.inputs",
+    "waza_engine.results.places",
+    "waza_engine.results.reading.journals",
     "waza_engine.results.reading.newest_scores",
     "waza_engine.results.reading.suite_conclusion",
     "waza_engine.scoring.prices",
