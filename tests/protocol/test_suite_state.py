@@ -29,6 +29,21 @@ async def test_a_suite_its_task_and_its_skill_can_be_run_and_later_have_a_record
             assert await state(editor, file) == (True, True)
 
 
+async def test_trigger_tests_can_be_run_when_they_have_a_prompt_and_a_suite(tmp_path: Path) -> None:
+    write_suite(tmp_path, EVAL, one="id: one\ninputs: {prompt: Hello}\n")
+    triggers = tmp_path / "trigger_tests.yaml"
+    triggers.write_text("skill: greeter\nshould_trigger_prompts:\n  - prompt: Greet them\n", "utf-8")
+    alone = tmp_path / "alone" / "trigger_tests.yaml"
+    alone.parent.mkdir()
+    alone.write_text(triggers.read_text("utf-8"), "utf-8")
+    async with editing(tmp_path) as editor:
+        assert await state(editor, triggers) == (True, False)
+        assert await state(editor, alone) == (False, False)
+    triggers.write_text("skill: greeter\nshould_trigger_prompts:\n", "utf-8")
+    async with editing(tmp_path) as editor:
+        assert await state(editor, triggers) == (False, False)
+
+
 async def test_what_cannot_be_run_says_so(tmp_path: Path) -> None:
     (tmp_path / "SKILL.md").write_text("---\nname: alone\n---\n", "utf-8")
     (tmp_path / "eval.yaml").touch()

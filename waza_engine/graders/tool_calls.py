@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -30,14 +29,8 @@ from waza_engine.graders.matching.proposing import (
 )
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Conflict, Given
-from waza_engine.spec.fields import (
-    Alternatives,
-    Limit,
-    ListOf,
-    PlainText,
-    ToolNameList,
-    text_or_block,
-)
+from waza_engine.spec.fields import Alternatives, Limit, ListOf, PlainText, ToolNameList, text_or_block
+from waza_engine.spec.pattern_syntax import literal_pattern
 from waza_engine.vocabulary import Check, ToolCall
 
 NO_CALLS = "no tool was called"
@@ -276,8 +269,8 @@ def proposed_calls(
     if not named or inside[:1] == ("tool",):
         plain = expected.tool.strip("^$")
         for one in proposed_names((*place, "tool"), plain, [[call.name] for call in calls]):
-            exactly = f"^{re.escape(one.value)}$" if expected.tool[:1] == "^" else re.escape(one.value)
-            yield replace(one, value=exactly)
+            exactly = literal_pattern(one.value)
+            yield replace(one, value=f"^{exactly}$" if expected.tool[:1] == "^" else exactly)
     for name, matcher in expected.args.items():
         if inside[:1] == ("args",) and inside[1:2] not in ((), (name,)):
             continue

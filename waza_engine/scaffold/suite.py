@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from waza_engine.scaffold.problems import ScaffoldError
 from waza_engine.scaffold.text import scalar, slug
 from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spec.loading import PROJECT_CONFIG_NAME, find_project_config, load_project_config
+from waza_engine.spec.pattern_syntax import literal_pattern
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.skill_file import SkillFile, load_skill_file
 
@@ -247,7 +247,7 @@ def _leaves_alone(skill: str) -> str:
     config:
       reject_tools:
         - tool: ^skill$
-          skill_pattern: {scalar(f"^{re.escape(skill)}$")}
+          skill_pattern: {scalar(f"^{literal_pattern(skill)}$")}
 """
 
 

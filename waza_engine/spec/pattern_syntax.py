@@ -57,6 +57,12 @@ class PatternSyntaxError(ValueError):
         self.position = position
 
 
+def literal_pattern(text: str) -> str:
+    """Return the pattern that matches a text as it is, as people write it: a dash stays one."""
+    # Only within brackets a dash means something, and a blank only where patterns may have comments.
+    return re.escape(text).replace(r"\-", "-").replace(r"\ ", " ")
+
+
 def dialect_of(pattern: str) -> Dialect:
     """Return who can search the pattern. Raises ``PatternSyntaxError`` when nobody can or may.
 

@@ -70,14 +70,18 @@ def runnables_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[
 
 
 def suites_run_from(document: Document, workspace: Workspace) -> tuple[Path, ...]:
-    """Return the eval files of the suites that a document runs, as a whole or the task that it is."""
+    """Return the eval files of the suites that a document runs: whole, the task it is, or its prompts."""
     path, root = path_of(document.uri), document.tree.root
     if path is None or root is None or root.kind != "mapping" or _first_line(root) is None:
         return ()
     if document.kind == "eval":
         return (path,)
-    suites = workspace.project.suites_of(path)[:MAX_SUITES] if document.kind == "task" else ()
-    return tuple(suite.path for suite in suites)
+    if document.kind not in {"task", "trigger_tests"}:
+        return ()
+    suites = tuple(suite.path for suite in workspace.project.suites_of(path)[:MAX_SUITES])
+    if document.kind == "trigger_tests" and next(_prompts(root, suites), None) is None:
+        return ()
+    return suites
 
 
 def _prompts(root: Node, suites: Sequence[Path]) -> Iterator[Runnable]:

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import random
+import re
 import resource
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
-from waza_engine.spec.pattern_syntax import LARGEST_SIZE, PatternSyntaxError, dialect_of, size_of
+from waza_engine.spec.pattern_syntax import (
+    LARGEST_SIZE,
+    PatternSyntaxError,
+    dialect_of,
+    literal_pattern,
+    size_of,
+)
 from waza_language_server.embedded.regex.findings import pattern_fault
 
 MEMORY_BYTES = 1_500_000_000
@@ -175,3 +184,12 @@ def _limited(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES)),
     )
+
+
+@given(st.text(max_size=30))
+def test_a_literal_pattern_matches_its_text_alone(text: str) -> None:
+    assert re.fullmatch(literal_pattern(text), text)
+
+
+def test_a_literal_pattern_is_written_as_people_do() -> None:
+    assert literal_pattern("azure-mcp get it.") == r"azure-mcp get it\."

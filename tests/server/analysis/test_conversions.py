@@ -71,3 +71,50 @@ def test_what_has_no_counterpart_is_not_converted(written: str) -> None:
 def test_a_conversion_is_asked_for_and_never_done_unasked() -> None:
     found = [fix for problem in problems(_entry(CASES["patterns"][0])) for fix in problem.fixes]
     assert [(fix.title, fix.preferred) for fix in found] == [("Convert to `text`", False)]
+
+
+@pytest.mark.parametrize(
+    ("written", "converted"),
+    [
+        (
+            "contains\n    name: a\n    value: Please # now\n",
+            "text\n    name: a\n    config:\n      contains_cs:\n        - Please # now\n",
+        ),
+        (
+            "not-icontains\n    value: 'a: b'\n    weight: 2\n",
+            "text\n    config:\n      not_contains:\n        - 'a: b'\n    weight: 2\n",
+        ),
+        (
+            "contains_all\n    value: [a, b]\n",
+            "text\n    config:\n      contains_cs: [a, b]\n",
+        ),
+        (
+            "python\n    value: len(output) > 3\n",
+            "code\n    config:\n      assertions:\n        - len(output) > 3\n",
+        ),
+    ],
+)
+def test_an_assertion_of_another_tool_becomes_a_grader(written: str, converted: str) -> None:
+    assert fixed(_entry(written), "unknown-grader-type") == _entry(converted)
+
+
+def test_an_assertion_of_another_tool_in_brackets_becomes_a_grader_in_brackets() -> None:
+    text = _entry("python\n").replace("- type: python", "- {type: icontains, name: a, value: Please}")
+    meant = text.replace("icontains", "text").replace("value: Please", "config: {contains: [Please]}")
+    assert fixed(text, "unknown-grader-type") == meant
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "contains\n    value: a\n    transform: output.trim()\n",
+        "contains\n    value: |\n      a\n      b\n",
+        "contains\n    value: &x a\n",
+        "contains-all\n    value:\n      - a\n",
+        "javascript\n    value: output.length\n",
+        "contains\n    value:\n",
+    ],
+)
+def test_an_assertion_with_more_to_it_is_left_to_the_author(written: str) -> None:
+    found = [fix.title for problem in problems(_entry(written)) for fix in problem.fixes if fix.edits]
+    assert not [title for title in found if title.startswith("Convert")]

@@ -15,12 +15,13 @@ from waza_language_server.analysis.codes.code import Code
 from waza_language_server.analysis.codes.sense import SENSE_CODES
 from waza_language_server.analysis.codes.skills import SKILL_CODES
 from waza_language_server.analysis.codes.structure import STRUCTURE_CODES
+from waza_language_server.analysis.codes.suites import SUITE_CODES
 from waza_language_server.analysis.codes.syntax import SYNTAX_CODES
 
 GROUPS: Mapping[str, tuple[Code, ...]] = MappingProxyType(
     {
         "The text of the file": SYNTAX_CODES,
-        "Keys, values and graders": STRUCTURE_CODES,
+        "Keys, values and graders": (*STRUCTURE_CODES, *SUITE_CODES),
         "What cannot be meant": SENSE_CODES,
         "Skills": SKILL_CODES,
         "Assertions and patterns": ASSERTION_CODES,

@@ -1,4 +1,4 @@
-"""Graders of an older type, written as their successors with the same verdicts.
+"""Graders of an older type, or assertions of another tool, written as graders with the same verdicts.
 
 Source of the pairs: `docs/compatibility.md`. What has no counterpart is left to the author: then there is no
 conversion at all.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from types import MappingProxyType
 
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_engine.steps import Steps
@@ -15,7 +16,9 @@ from waza_language_server.analysis.schema_rules.one_pattern import any_of
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.wrong_values import as_list
 from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.edits import delete_entry
+from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
@@ -39,8 +42,27 @@ _LISTS: Mapping[str, Mapping[str, str]] = {
 """By older type: its lists of patterns or texts, and what `text` calls them."""
 
 
+_ASSERTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "contains": ("text", "contains_cs"),
+        "contains-all": ("text", "contains_cs"),
+        "icontains": ("text", "contains"),
+        "icontains-all": ("text", "contains"),
+        "not-contains": ("text", "not_contains_cs"),
+        "not-icontains": ("text", "not_contains"),
+        "not-regex": ("text", "regex_not_match"),
+        "python": ("code", "assertions"),
+    }
+)
+"""Assertions of promptfoo, and the option that says the same: https://www.promptfoo.dev/docs/configuration."""
+_BESIDE = frozenset({"type", "value", "name", "weight"})
+
+
 def conversions(subject: Subject, type_node: Node) -> Iterator[Fix]:
     """Yield the fix that turns a grader of an older type into its successor, if there is an exact one."""
+    foreign = _of_other_tool(subject, type_node)
+    if foreign is not None:
+        yield foreign
     config = subject.node.get("config")
     if config is None or config.kind != "mapping" or subject.node.entry("type") is None:
         return
@@ -57,6 +79,29 @@ def conversions(subject: Subject, type_node: Node) -> Iterator[Fix]:
         case _:
             return
     yield Fix(f"Convert to `{successor}`", repair)
+
+
+def _of_other_tool(subject: Subject, type_node: Node) -> Fix | None:
+    """Return the fix for an assertion as other tools write it: a type, and beside it a ``value``."""
+    successor, option = _ASSERTIONS.get(type_node.value.replace("_", "-"), ("", ""))
+    entry = subject.node.entry("value")
+    if not successor or entry is None or type_node.parent != subject.node:
+        return None
+    text, value = subject.text, entry.value
+    written = text[value.span.start : value.span.end]
+    is_list = value.kind == "sequence" and value.style == "flow"
+    is_line = bool(written) and "\n" not in written and "\r" not in written
+    if not {*subject.node.key_names} <= _BESIDE or not is_line or not (is_list or value.kind == "scalar"):
+        return None
+    if value.green.anchor is not None or value.green.tag is not None:
+        return None
+    items = written if is_list else f"[{written}]"
+    config = f"config: {{{option}: {items}}}"
+    if subject.node.style == "block":
+        margin = line_break(text) + " " * (column_of(text, entry.key.span.start) + 2)
+        config = f"config:{margin}{option}:" + (f" {items}" if is_list else f"{margin}  - {written}")
+    whole = Span(entry.key.span.start, value.span.end)
+    return Fix(f"Convert to `{successor}`", (Edit(type_node.span, successor), Edit(whole, config)))
 
 
 def _as_text(subject: Subject, type_node: Node, options: Mapping[str, Entry]) -> Steps[Edits]:

@@ -1,0 +1,211 @@
+"""The codes of names, turns and files: what the parts of a suite say of each other."""
+
+from __future__ import annotations
+
+from waza_language_server.analysis.codes.code import Code
+from waza_language_server.analysis.codes.sample_files import EVAL, TASK, graders
+
+_CHECKPOINTS = "checkpoints:\n"
+_CHECKS = "    graders:\n      - {type: text, name: c, config: {contains: [done]}}\n"
+
+
+SUITE_CODES = (
+    Code(
+        "duplicate-grader-name",
+        "Two graders have the same name",
+        "warning",
+        "Results are kept by name: the later result overwrites the earlier one, and a failure can disappear.",
+        graders(
+            "  - type: text\n    name: c\n    config: {contains: [a]}\n"
+            "  - type: text\n    name: c\n    config: {contains: [b]}\n"
+        ),
+        graders(
+            "  - type: text\n    name: c\n    config: {contains: [a]}\n"
+            "  - type: text\n    name: c_2\n    config: {contains: [b]}\n"
+        ),
+    ),
+    Code(
+        "blank-in-tool-name",
+        "No tool has such a name",
+        "hint",
+        "`required_tools`, `forbidden_tools` and `expected_actions` compare whole names, so a command line "
+        "there never matches.",
+        graders("  - type: behavior\n    name: c\n    config:\n      forbidden_tools: [rm -rf]\n"),
+        graders("  - type: behavior\n    name: c\n    config:\n      forbidden_tools: [bash]\n"),
+        "Whether the tool or its command is meant is for the author to say.",
+    ),
+    Code(
+        "duplicate-turn",
+        "Two checkpoints wait for the same turn",
+        "error",
+        "The task is not loaded.",
+        f"{TASK}{_CHECKPOINTS}  - after_turn: 1\n{_CHECKS}  - after_turn: 1\n{_CHECKS}",
+        f"{TASK}{_CHECKPOINTS}  - after_turn: 1\n{_CHECKS}",
+        "Merging two lists of graders is for the author to do.",
+    ),
+    Code(
+        "turn-never-comes",
+        "The conversation never reaches the turn",
+        "error",
+        "Turn 1 is the prompt, every follow-up prompt is one more. A checkpoint behind the last turn keeps "
+        "the task from being loaded, unless a `responder` carries the conversation on.",
+        f"{TASK}{_CHECKPOINTS}  - after_turn: 2\n{_CHECKS}",
+        f"{TASK}{_CHECKPOINTS}  - after_turn: 1\n{_CHECKS}",
+        "Whether a follow-up is missing or the turn is wrong is for the author to say.",
+    ),
+    Code(
+        "duplicate-mock-name",
+        "Two mock servers have the same name",
+        "error",
+        "The eval file is not loaded.",
+        EVAL + "mcp_mocks:\n  - {name: a, fixtures: one}\n  - {name: a, fixtures: two}\n",
+        EVAL + "mcp_mocks:\n  - {name: a, fixtures: one}\n  - {name: b, fixtures: two}\n",
+        "The agent calls a server by its name, which is for the author to choose.",
+        kind="eval",
+    ),
+    Code(
+        "newer-format",
+        "The file is of a newer version than is known here",
+        "information",
+        "Versions 1.x only add keys, so the suite runs; a key that is not known is left out, with a hint in "
+        "place of a warning.",
+        'schemaVersion: "1.99"\n' + EVAL,
+        'schemaVersion: "1.5"\n' + EVAL,
+        "The version is right; what reads it is older.",
+        kind="eval",
+    ),
+    Code(
+        "relative-path-in-prompt",
+        "The prompt names a relative path and there are no files",
+        "warning",
+        "Upstream stops a task whose prompt holds `./` when neither `inputs.files`, a context fixture nor "
+        "instruction files put anything into the workspace.",
+        "id: t\nname: T\ninputs:\n  prompt: Explain ./src/app.py\n",
+        "id: t\nname: T\ninputs:\n  prompt: Explain ./src/app.py\n  files:\n    - path: src/app.py\n",
+        "Which files are meant is for the author to say.",
+        files={"../eval.yaml": EVAL},
+    ),
+    Code(
+        "duplicate-task-id",
+        "Another task of the suite has the same id",
+        "warning",
+        "Results are kept by task id: the later result overwrites the earlier one.",
+        TASK,
+        TASK.replace("id: t", "id: u"),
+        "Which of the two tasks keeps its id is for the author to say.",
+        files={"../eval.yaml": EVAL, "other.yaml": TASK},
+    ),
+    Code(
+        "no-matching-tasks",
+        "No file matches the glob",
+        "hint",
+        "A glob that picks up nothing is silently left out; for a file that is named and missing that is a "
+        "warning. When all globs together find no task the run stops, and it is an error.",
+        EVAL.replace("tasks/*.yaml", "task/*.yaml"),
+        EVAL,
+        kind="eval",
+        files={"tasks/one.yaml": TASK},
+    ),
+    Code(
+        "bad-task-glob",
+        "The text is not a glob",
+        "error",
+        "A bracket that is not closed stops the run.",
+        EVAL.replace("[tasks/*.yaml]", '["tasks/[a-c.yaml"]'),
+        EVAL.replace("[tasks/*.yaml]", '["tasks/[a-c].yaml"]'),
+        "Where the bracket ends is for the author to say.",
+        kind="eval",
+        files={"tasks/a.yaml": TASK},
+    ),
+    Code(
+        "unreadable-task",
+        "A task file has no text",
+        "warning",
+        "A glob picks up something that is no task file: a pipe, a folder, a binary, a link that leaves "
+        "the workspace. In a run such a task is an error; nothing outside the workspace is looked at.",
+        EVAL,
+        EVAL.replace("tasks/*.yaml", "tasks/one.yaml"),
+        "What lies there is for the author to say.",
+        kind="eval",
+        files={"tasks/one.yaml": TASK, "tasks/two.yaml": "\0"},
+    ),
+    Code(
+        "grader-package",
+        "The package of the grader is not there as it was locked",
+        "error",
+        "`ref` names a grader of a package. `waza.lock` beside the eval file pins its content, and a run "
+        "refuses what is not locked, not there or altered. Nothing is downloaded.",
+        f"{EVAL}graders:\n  - ref: github.com/acme/graders#factuality@v1.0.0\n    name: factual\n",
+        f"{EVAL}graders:\n  - type: text\n    name: factual\n    config:\n      contains: [done]\n",
+        no_fix="`waza get` writes the lock and fetches the package; an editor fetches nothing.",
+        kind="eval",
+        files={"tasks/one.yaml": TASK},
+    ),
+    Code(
+        "missing-file",
+        "A file that the task or a grading program needs is not there",
+        "warning",
+        "A run with an agent stops before its first call, for it would be paid in vain; "
+        "`waza-engine preflight` says the same. Nothing is said where a hook may still make the file.",
+        "id: t\nname: T\ninputs:\n  prompt: Go\n  files: [ap.py]\n",
+        "id: t\nname: T\ninputs:\n  prompt: Go\n  files: [app.py]\n",
+        files={"../eval.yaml": EVAL, "../fixtures/app.py": "print()\n"},
+    ),
+    Code(
+        "missing-program",
+        "A grader starts a program that is not on PATH",
+        "warning",
+        "A grader whose program cannot be started fails, whatever the agent answers. The editor looks at its "
+        "own PATH, which its runs have, too.",
+        f"{EVAL}graders:\n  - {{type: program, name: c, config: {{command: no-such-program}}}}\n",
+        f"{EVAL}graders:\n  - {{type: program, name: c, config: {{command: ./check.sh}}}}\n",
+        "Which program is meant, or how it is installed, is for the author to say.",
+        kind="eval",
+        files={"tasks/one.yaml": TASK, "check.sh": "#!/bin/sh\n"},
+    ),
+    Code(
+        "skill-not-found",
+        "No skill of this name is found",
+        "warning",
+        "Without the tested skill the agent is measured without it, and nothing else says so; without a "
+        "required one the run stops.",
+        EVAL.replace("executor: mock", "executor: copilot-sdk").replace("skill: demo", "skill: dema"),
+        EVAL.replace("executor: mock", "executor: copilot-sdk"),
+        kind="eval",
+        files={"tasks/one.yaml": TASK, "skills/demo/SKILL.md": "---\nname: demo\n---\n"},
+    ),
+    Code(
+        "nobody-judges",
+        "The executor has no model that could judge",
+        "information",
+        "A `prompt`, `llm` or `llm_comparison` grader asks the executor of the suite unless a run names "
+        "another for it; without a model each of them is an error of its grader.",
+        f"{EVAL}graders:\n  - {{type: prompt, name: c, config: {{prompt: Is it good?}}}}\n",
+        f"{EVAL.replace('executor: mock', 'executor: openai')}graders:\n"
+        "  - {type: prompt, name: c, config: {prompt: Is it good?}}\n",
+        "Which executor is to judge is for the author to say.",
+        kind="eval",
+    ),
+    Code(
+        "unknown-grader-name",
+        "The suite has no grader of this name",
+        "warning",
+        "`expected.graders` names graders of `eval.yaml` or the task; a name that is not there does nothing.",
+        f"{TASK}expected:\n  graders: [answr]\n",
+        f"{TASK}expected:\n  graders: [answer]\n",
+        files={
+            "../eval.yaml": f"{EVAL}graders:\n  - {{type: text, name: answer, config: {{contains: [b]}}}}\n"
+        },
+    ),
+    Code(
+        "grader-name-of-suite",
+        "A grader of the task is called like one of its suite",
+        "warning",
+        "For this task the result of the suite's grader is overwritten, and a failure can disappear.",
+        graders("  - type: text\n    name: c\n    config: {contains: [a]}\n"),
+        graders("  - type: text\n    name: c_2\n    config: {contains: [a]}\n"),
+        files={
+            "../eval.yaml": f"{EVAL}graders:\n  - type: text\n    name: c\n    config: {{contains: [b]}}\n"
+        },
+    ),
+)
