@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from waza_engine.results.places import JOURNAL_SUFFIX
+from waza_engine.results.places import FOLDER, JOURNAL_SUFFIX
 from waza_language_server.project.reading_ahead import read_ahead
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.own_requests import MARKS_CHANGED
@@ -29,7 +29,6 @@ _WATCHED = (
     "**/reviews.jsonl",
     *_FOLDERS,
 )
-_JOURNAL = re.compile(rf"[/\\]\.waza[/\\]results[/\\][^/\\]*{re.escape(JOURNAL_SUFFIX)}$")
 _RESULTS = re.compile(r"[/\\](\.waza([/\\]results([/\\][^/\\]*\.json)?)?|reviews\.jsonl)$")
 
 log = logging.getLogger(__name__)
@@ -51,7 +50,7 @@ async def watch_files(ls: WazaServer) -> None:
 
 def did_change(ls: WazaServer, params: types.DidChangeWatchedFilesParams) -> None:
     """Refresh what depends on the files: scores for results, everything for suite files."""
-    journals = {change.uri for change in params.changes if _JOURNAL.search(str(path_of(change.uri) or ""))}
+    journals = {change.uri for change in params.changes if _is_journal(path_of(change.uri))}
     for path in map(path_of, journals):
         if path is not None:
             _saw_journal(ls, path)
@@ -66,6 +65,12 @@ def did_change(ls: WazaServer, params: types.DidChangeWatchedFilesParams) -> Non
     if others:
         ls.files_changed([path for path in others if path is not None])
         look_at_files_again(ls)
+
+
+def _is_journal(path: Path | None) -> bool:
+    return (
+        path is not None and path.name.endswith(JOURNAL_SUFFIX) and path.parts[-3:-1] == (FOLDER, "results")
+    )
 
 
 def _saw_journal(ls: WazaServer, journal: Path) -> None:
