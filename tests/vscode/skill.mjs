@@ -13,7 +13,7 @@ const { values: options } = parseArgs({ options: { python: { type: "string" }, v
 const artifacts = path.resolve(options.artifacts);
 const workspace = path.join(artifacts, "repository");
 const skill = path.join(workspace, "skills", "pdf-filler", "SKILL.md");
-const text = "---\nname: pdf-filler\ndescription: Fills PDF forms. Use when asked to fill a form.\n---\n# PDF filler\n";
+const text = "---\nname: pdf-filler\ndescription: Fills PDF forms. Use when asked to fill a form.\n---\n# PDF filler\n\n## Parameters\n- signature: Who signs it\n";
 fs.mkdirSync(path.dirname(skill), { recursive: true });
 fs.writeFileSync(skill, text);
 
@@ -42,6 +42,9 @@ async function scenario(page) {
       Promise.resolve(fs.existsSync(results) && fs.readdirSync(results).some((name) => name.endsWith(".json"))));
     if (!fs.readFileSync(skill, "utf8").includes("Fill every field.")) throw new Error("the skill was not saved before the run");
   });
+
+  await step("what it promises says how many tests name it", () =>
+    editor.waitUntil(page, "a promise without a test", async () => (await editor.hintsOn(page, "signature")).includes("no test")));
 
   await step("its first line tells how it came out, and later that this is stale", async () => {
     const hinted = (pattern) => async () => (await editor.hintsOn(page, "---")).some((hint) => pattern.test(hint));

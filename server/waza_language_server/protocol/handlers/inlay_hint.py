@@ -48,6 +48,8 @@ def inlay_hint(ls: WazaServer, params: types.InlayHintParams) -> Answer[list[typ
         convert = Converter(skill, ls.session.encoding, ls.abilities)
         shown = Span(convert.offset(params.range.start), convert.offset(params.range.end))
         hints = yield from hints_of_skill(ls, skill)
+        if "requirement" in wanted:
+            hints += yield from _hints_of_requirements(ls, skill)
         kept = [hint for hint in hints if hint.kind in wanted and shown.contains(hint.offset)]
         return list(convert.inlay_hints(kept))
 
@@ -62,6 +64,13 @@ def hints_of_skill(ls: WazaServer, skill: SkillFile) -> Steps[tuple[InlayHint, .
 
     suites = yield from ls.session.suites_of_skills.of_in_steps(skill, ls.session.project)
     return (yield from skill_hints_in_steps(skill, suites, ls.session.workspace))
+
+
+def _hints_of_requirements(ls: WazaServer, skill: SkillFile) -> Steps[tuple[InlayHint, ...]]:
+    from waza_language_server.features.requirement_hints import requirement_hints_in_steps
+
+    suites = yield from ls.session.suites_of_skills.of_in_steps(skill, ls.session.project)
+    return (yield from requirement_hints_in_steps(skill, suites, ls.session.project))
 
 
 def prepare(ls: WazaServer, uri: str) -> Steps[None]:
