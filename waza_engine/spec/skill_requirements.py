@@ -1,8 +1,8 @@
 """What a ``SKILL.md`` promises, piece by piece, and whether the words of a test name such a piece. Light.
 
 Ids, pieces and the comparison are those of upstream's ``waza spec verify`` (internal/specverify), without
-its judge. Its piece ``req-description-001``, the description as a whole, is left out: no single test is one of
-all that a skill does. It goes by words alone: it tells what a test names, never that it is tested.
+its judge. Its piece ``req-description-001``, the description as a whole, is left out: no single test is one
+of all that a skill does. It goes by words alone: it tells what a test names, never that it is tested.
 """
 
 from __future__ import annotations
