@@ -230,7 +230,7 @@ def test_a_name_that_the_suite_has_gets_a_number(tmp_path: Path) -> None:
 def test_whatever_is_selected_anywhere_on_a_page_what_is_offered_holds(bed: Bed) -> None:
     random, checked = Random(11), 0
     places = [(task, trial) for task in ("t0", "t1", "t2") for trial in (1, 2)]
-    for _ in range(60):
+    for _ in range(80):
         task, trial = random.choice(places)
         page = bed.page(task, trial)
         start = random.randrange(len(page))

@@ -38,7 +38,7 @@ CHANGED = types.SemanticTokensDelta([types.SemanticTokensEdit(5, 0, list(range(M
 COMPLETIONS = types.CompletionList(False, [types.CompletionItem(f"w{number}") for number in range(MANY)])
 
 
-@pytest.mark.parametrize("answer", [LENSES, SYMBOLS, TOKENS, CHANGED.edits, COMPLETIONS])
+@pytest.mark.parametrize("answer", [LENSES, SYMBOLS, TOKENS, CHANGED, COMPLETIONS])
 def test_a_long_answer_is_what_it_is_at_once(answer: object) -> None:
     assert is_long(answer)
     text = finished(written(answer, CONVERTER.unstructure))

@@ -20,7 +20,7 @@ import { PrivateEnvironment } from "./privateEnvironment";
 import { ProviderKeys } from "./providerKeys";
 import { onDidSelectEnvironment } from "./pythonExtension";
 import { chosenIn, runnablesIn, titleOf } from "./runnables";
-import { chosenItem, chosenRecord, recordedOf, ResultDocuments, tellNothing } from "./resultDocuments";
+import { chosenItem, chosenRecord, recordedOf, ResultDocuments } from "./resultDocuments";
 import { ResultPage } from "./resultPage";
 import { RunLog } from "./runLog";
 import { chooseExecutor, chooseRunOptions, logIn } from "./runChoices";
@@ -148,10 +148,8 @@ export function activate(context: vscode.ExtensionContext): void {
             }
         }),
         command("openResult", async (given: unknown) => {
-            const id = chosenItem(given) ?? (await chosenInEditor(server, "cursor"));
-            if (id === undefined) {
-                tellNothing(server.running !== undefined);
-            } else {
+            const id = chosenItem(given) ?? (await recordedInEditor(server));
+            if (id !== undefined) {
                 await page.open(recordedOf(id)); // that of a trial or a grader is on the page of its task
             }
         }),
@@ -162,26 +160,20 @@ export function activate(context: vscode.ExtensionContext): void {
             }
         }),
         command("compareResults", async (given: unknown) => {
-            const id = chosenItem(given) ?? (await chosenInEditor(server, "cursor"));
-            if (id === undefined) {
-                tellNothing(server.running !== undefined);
-            } else {
+            const id = chosenItem(given) ?? (await recordedInEditor(server));
+            if (id !== undefined) {
                 await results.compare(id);
             }
         }),
         command("saveRecord", async (given: unknown) => {
-            const id = chosenItem(given) ?? (await chosenInEditor(server, "cursor"));
-            if (id === undefined) {
-                tellNothing(server.running !== undefined);
-            } else {
+            const id = chosenItem(given) ?? (await recordedInEditor(server));
+            if (id !== undefined) {
                 await saveRecordAsTask(connect, id, chosenRecord(given));
             }
         }),
         command("openWorkspace", async (given: unknown) => {
-            const id = chosenItem(given) ?? (await chosenInEditor(server, "cursor"));
-            if (id === undefined) {
-                tellNothing(server.running !== undefined);
-            } else {
+            const id = chosenItem(given) ?? (await recordedInEditor(server));
+            if (id !== undefined) {
                 await openWorkspace(server.running, id);
             }
         }),
@@ -262,15 +254,33 @@ async function workspaceConcernsUs(): Promise<boolean> {
     return false;
 }
 
-/** The id of the suite of the file in front, or of what stands at its cursor; undefined when there is none. */
-async function chosenInEditor(server: ServerConnection, what: "suite" | "cursor"): Promise<string | undefined> {
-    await server.start();
+/** The id of the suite of the file in front, or of what stands at its cursor; without one it is said why, `nothing` of a file that has none. */
+async function chosenInEditor(server: ServerConnection, what: "suite" | "cursor", nothing: string): Promise<string | undefined> {
+    await server.start(); // a command may be quicker than a server that has just begun
     const client = server.running;
-    const editor = client === undefined ? undefined : await editorOfSuite(client);
-    if (editor === undefined || client === undefined) {
+    if (client === undefined) {
+        void vscode.window.showWarningMessage("The Waza language server is not running; “Waza: Show Log” says why.");
         return undefined;
     }
-    return chosenIn(await runnablesIn(client, editor.document), what, editor.selection.active.line);
+    const editor = await editorOfSuite(client);
+    if (editor === undefined) {
+        return undefined; // who was asked for a suite has chosen none
+    }
+    const id = chosenIn(await runnablesIn(client, editor.document), what, editor.selection.active.line);
+    if (id === undefined) {
+        void vscode.window.showInformationMessage(nothing);
+    }
+    return id;
+}
+
+/** The id of what is to be run in the file in front; without one it is said why there is none. */
+function toRun(server: ServerConnection, what: "suite" | "cursor"): Promise<string | undefined> {
+    return chosenInEditor(server, what, "There is nothing to run in this file.");
+}
+
+/** The id of what stands at the cursor, and may have a result; without one it is said why there is none. */
+function recordedInEditor(server: ServerConnection): Promise<string | undefined> {
+    return chosenInEditor(server, "cursor", "Open a suite file first: a result is that of a suite or a task.");
 }
 
 /** Runs the suite of the file in front, or what stands at its cursor. */
@@ -288,18 +298,4 @@ async function runWith(server: ServerConnection, runs: Runs, context: vscode.Ext
     if (client !== undefined && id !== undefined && options !== undefined) {
         await runs.run(client, { id, options });
     }
-}
-
-/** The id of what is to be run in the file in front; without one it is said why there is none. */
-async function toRun(server: ServerConnection, what: "suite" | "cursor"): Promise<string | undefined> {
-    await server.start(); // a command may be quicker than a server that has just begun
-    if (server.running === undefined) {
-        void vscode.window.showWarningMessage("The Waza language server is not running; “Waza: Show Log” says why.");
-        return undefined;
-    }
-    const id = await chosenInEditor(server, what);
-    if (id === undefined && vscode.window.activeTextEditor !== undefined) {
-        void vscode.window.showInformationMessage("There is nothing to run in this file.");
-    }
-    return id;
 }

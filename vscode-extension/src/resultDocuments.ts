@@ -2,7 +2,6 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
-import { plain } from "./messages";
 import { promptIn, titleOf } from "./runnables";
 import { runnableOf } from "./testing/reports";
 
@@ -86,12 +85,4 @@ export function chosenItem(given: unknown): string | undefined {
 export function chosenRecord(given: unknown): string | undefined {
     const { record } = (given ?? {}) as { record?: unknown };
     return typeof record === "string" ? record : undefined;
-}
-
-/** Says that there is nothing to open; not to somebody who was asked for a suite, and chose none. */
-export function tellNothing(wasAsked: boolean): void {
-    if (wasAsked && vscode.window.activeTextEditor === undefined) {
-        return;
-    }
-    void vscode.window.showInformationMessage(plain("Open a suite file first: a result is that of a suite or a task."));
 }

@@ -97,7 +97,7 @@ export function waysToLogIn(reason: string): WayOut[] {
 
 /** A reason without the absolute path before it, which nobody reads first. */
 export function reasonFirst(reason: string): string {
-    const found = /^(?:\/|[A-Za-z]:\\)[^\n]*?\.\w+:\s+(.+)$/su.exec(reason);
+    const found = /^(?:\/|[A-Za-z]:\\)[^\n]*?\.\w+:(?:\d+:)?\s+(.+)$/su.exec(reason);
     return found?.[1] ?? reason;
 }
 

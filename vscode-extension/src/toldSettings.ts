@@ -44,10 +44,10 @@ export function changedSettings(change: vscode.ConfigurationChangeEvent): Record
     };
 }
 
-/** The folders of a window of several; in another its settings are those of its folder. */
+/** The folders of a window that may have several; in another its settings are those of its folder. */
 function severalFolders(): vscode.Uri[] {
     const folders = vscode.workspace.workspaceFolders ?? [];
-    return folders.length > 1 ? folders.map(({ uri }) => uri) : [];
+    return folders.length > 1 || vscode.workspace.workspaceFile !== undefined ? folders.map(({ uri }) => uri) : [];
 }
 
 function runOptionsOf(folder: vscode.Uri): RunOptions {

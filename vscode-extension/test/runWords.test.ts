@@ -64,6 +64,7 @@ void test("what is too long for the status bar ends with a whole word", () => {
 void test("a message begins with the reason, not with an absolute path", () => {
     assert.equal(reasonFirst("/suites/a/eval.yaml: there is nothing to run."), "there is nothing to run.");
     assert.equal(reasonFirst("/my suites/a/agent.json: nothing answers at `127.0.0.1:9`."), "nothing answers at `127.0.0.1:9`.");
+    assert.equal(reasonFirst("/suites/a/eval.yaml:4: the YAML is broken here: x."), "the YAML is broken here: x.");
     assert.equal(reasonFirst("C:\\suites\\eval.yaml: there is nothing to run."), "there is nothing to run.");
     assert.equal(reasonFirst("there is nothing to run."), "there is nothing to run.");
 });

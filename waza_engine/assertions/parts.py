@@ -16,6 +16,8 @@ MOST_VALUES = 20
 MOST_ITEMS = 4
 MOST_OBSERVED = 3
 OBSERVED_CHARACTERS = 40
+LONGEST_OBSERVED = 2_000
+"""Characters of an assertion that is taken apart unasked: with a longer one that takes long."""
 _DESCRIBED_CHARACTERS = 500
 NOTE = " note"
 _UNTOLD = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.GeneratorType, type)
@@ -112,6 +114,7 @@ class Parts:
             text, value = self._texts[number], self._values[number]
             if number in self._untold or text not in within or not _is_short(value):
                 continue
+            text = " ".join(text.split())
             if len(text) <= OBSERVED_CHARACTERS and not any(text in part for part in shown):
                 shown[text] = repr(value)
         self._values.clear()
@@ -120,7 +123,6 @@ class Parts:
     def _part(self, node: ast.expr, chained: set[int]) -> ast.expr:
         """Return an expression whose parts are noted, and it itself unless its value is written there."""
         known = id(node)
-        segment = ast.get_source_segment(self._source, node) or ""
         place = (node.lineno, node.col_offset, -(node.end_lineno or 0), -(node.end_col_offset or 0))
         self._descend(node, chained)
         names = any(isinstance(each, ast.Name) for each in ast.walk(node))
@@ -128,7 +130,7 @@ class Parts:
         if is_plain and known not in chained:
             return node
         number = len(self._texts)
-        self._texts.append(segment)
+        self._texts.append(ast.get_source_segment(self._source, node) or "")
         self._places.append(place)
         if known in chained:
             self._chain.append(number)
@@ -166,7 +168,9 @@ class Parts:
 
 
 def is_repeatable(text: str) -> bool:
-    """Return whether an assertion can be evaluated again and changes nothing by that."""
+    """Return whether an assertion can be evaluated again, soon, and changes nothing by that."""
+    if len(text) > LONGEST_OBSERVED:
+        return False
     try:
         nodes = ast.walk(ast.parse(text.lstrip(" \t"), mode="eval"))
         return not any(
@@ -212,11 +216,17 @@ def _value(value: Any) -> str:
 
 def _is_short(value: Any) -> bool:
     """Return whether a value says more than true or false in a few characters."""
-    if value.__class__ in (list, tuple):
-        plain = all(each.__class__ in (str, int, float) for each in value[:MOST_ITEMS])
-        return len(value) <= MOST_ITEMS and plain and len(repr(value)) <= OBSERVED_CHARACTERS
-    if value.__class__ is dict:
-        return not value
-    if value.__class__ is str:
-        return len(value) <= OBSERVED_CHARACTERS
-    return value is None or value.__class__ in (int, float)
+    kind: Any = value.__class__
+    if kind in (list, tuple):
+        return len(value) <= MOST_ITEMS and sum(map(_characters_of, value)) <= OBSERVED_CHARACTERS
+    return _characters_of(value) <= OBSERVED_CHARACTERS and kind is not bool
+
+
+def _characters_of(value: Any) -> int:
+    """Return about how many characters a value takes, many when it is no plain one."""
+    kind: Any = value.__class__
+    if kind is str:
+        return len(value)
+    if kind is int:
+        return value.bit_length() // 3
+    return 5 if kind in (float, bool, type(None)) or (kind is dict and not value) else OBSERVED_CHARACTERS + 1

@@ -147,7 +147,10 @@ class _Evaluation:
     def observed(self, text: str, context: dict[str, Any]) -> list[tuple[str, str]]:
         """Return what short parts of a false assertion come to, which is evaluated again for it."""
         parts = self._parts(text)
-        return parts.observed() if self(text, context, parts) == (False, None) else []
+        try:
+            return parts.observed() if self(text, context, parts) == (False, None) else []
+        except Exception:  # noqa: BLE001 - that it is false was found without it
+            return []
 
     def _evaluate(self, text: str, context: dict[str, Any], parts: Parts | None) -> bool:
         code, _ = self._code(text)

@@ -119,8 +119,8 @@ class Runs:
         """The engine, and those before it that have not ended yet."""
         self._closed = False
         self._starting = asyncio.Lock()
-        self._most = most_at_once
         self._turns = asyncio.Semaphore(most_at_once)
+        self._waiting = RunProgress(0, 0, f"waits for one of {counted(most_at_once, 'other run')} to end")
         self._active: dict[RunKey, Run] = {}
         self._stopping: set[asyncio.Task[None]] = set()
         self.on_verdicts: Callable[[Event], None] = lambda _verdicts: None
@@ -156,6 +156,8 @@ class Runs:
         elif token is not None and token not in run.tokens:
             run.tokens.append(token)
         run.listeners.append(on_progress)
+        if run.waits:
+            on_progress(self._waiting)
         assert run.work is not None
         try:
             return await asyncio.shield(run.work)
@@ -238,6 +240,8 @@ class Runs:
     async def _carry_out(self, run: Run) -> RunOutcome:
         try:
             self._say_if_it_waits(run)
+            if run.cancelling:
+                raise asyncio.CancelledError
             async with self._turns:
                 run.waits = False
                 outcome = await self._follow(run)
@@ -262,10 +266,9 @@ class Runs:
     def _say_if_it_waits(self, run: Run) -> None:
         run.waits = self._turns.locked()
         if run.waits:
-            words = f"waits for one of {counted(self._most, 'other run')} to end"
-            self._tell(run, {"kind": "waits", "message": words})
+            self._tell(run, {"kind": "waits", "message": self._waiting.message})
             for listener in tuple(run.listeners):
-                listener(RunProgress(0, 0, words))
+                listener(self._waiting)
 
     async def _follow(self, run: Run) -> RunOutcome:
         engine = await self._engine_for(run)

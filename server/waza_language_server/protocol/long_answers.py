@@ -66,8 +66,11 @@ def _items(values: list[object], plain: Plain) -> Steps[list[str]]:
 
 
 def _long_lists(value: object) -> dict[str, list[object]]:
-    """Return the long lists in the fields of a value of the protocol whose name is one word."""
+    """Return the lists in the fields of a value of the protocol that are long, or hold one that is.
+
+    Of fields whose name is one word: the others are written otherwise than they are called here.
+    """
     fields: Sequence[Any] = getattr(type(value), "__attrs_attrs__", ())
     found = ((each.name, getattr(value, each.name)) for each in fields if "_" not in each.name)
     lists = ((name, cast("list[object]", each)) for name, each in found if isinstance(each, list))
-    return {name: each for name, each in lists if len(each) > LONG}
+    return {name: each for name, each in lists if len(each) > LONG or any(map(_long_lists, each))}

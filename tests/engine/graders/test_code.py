@@ -82,6 +82,10 @@ def test_a_tool_call_has_the_known_arguments_and_no_others(evaluator: AssertionE
         ("'x' in output or errors", "output is 'answer', errors is []"),
         ("tool_calls[0]['name'] == 'grep'", "tool_calls[0]['name'] is 'bash'"),
         ("[c['name'] for c in tool_calls] == []", "[c['name'] for c in tool_calls] is ['bash']"),
+        ("len(output)**5000 < 3", "len(output) is 6"),
+        ("[len(output)**5000] == []", "len(output) is 6"),
+        ("duration_ms ** 30 < 3", "duration_ms ** 30 is 22539340290692258087863249"),
+        ("'x' in (  output  +  'y')", "output + 'y' is 'answery'"),
         ("any(w in output for output in [output] for w in ['q', 'z'])", ""),
         ("tool_calls == []", ""),
         ("1 > 2", ""),
@@ -101,6 +105,13 @@ def test_what_changes_the_record_is_not_evaluated_again(evaluator: AssertionEval
     calls = tuple(ToolCall(name, {}, success=True) for name in ("first", "second"))
     verdict = code(evaluator, "tool_calls.pop()['name'] == 'first'", "len(tool_calls) == 1", tool_calls=calls)
     assert verdict.feedback == "not true: tool_calls.pop()['name'] == 'first'"
+
+
+def test_a_long_assertion_is_not_taken_apart(evaluator: AssertionEvaluator) -> None:
+    assertion = " or ".join(["'x' in output"] * 1_000)
+    verdict = code(evaluator, assertion, "output == 'y'", output="answer")
+    assert failed_paths(verdict) == [("assertions", 0), ("assertions", 1)]
+    assert verdict.feedback.endswith("; not true: output == 'y'")
 
 
 def test_what_took_long_is_not_evaluated_again(evaluator: AssertionEvaluator) -> None:

@@ -186,9 +186,11 @@ def _limited(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@given(st.text(max_size=30))
-def test_a_literal_pattern_matches_its_text_alone(text: str) -> None:
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_a_literal_pattern_matches_its_text_alone(text: str, other: str) -> None:
     assert re.fullmatch(literal_pattern(text), text)
+    assert (re.fullmatch(literal_pattern(text), other) is not None) == (text == other)
+    assert not re.fullmatch(literal_pattern(text), f"{text}{other or '.'}")
 
 
 def test_a_literal_pattern_is_written_as_people_do() -> None:

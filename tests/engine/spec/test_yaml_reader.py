@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_engine.spec.reading.yaml_reader import MAX_BYTES, parse_yaml, read_text, read_yaml, read_yaml_file
 
 HERE = Path("suite.yaml")
@@ -210,3 +211,9 @@ def test_a_file_knows_its_path(tmp_path: Path) -> None:
     path = tmp_path / "eval.yaml"
     path.write_text("a: 1", "utf-8")
     assert read_yaml_file(path).path == path
+
+
+def test_what_is_too_large_for_its_tag_is_text() -> None:
+    large = "0x" + "f" * 300
+    assert resolve_scalar(large, tag="tag:yaml.org,2002:float") == large
+    assert resolve_scalar("0x10", tag="tag:yaml.org,2002:float") == 16.0

@@ -24,7 +24,7 @@ _FALSE = frozenset({"false", "False", "FALSE"})
 _INTEGER = re.compile(r"[-+]?[0-9]+\Z")
 _RADIX = re.compile(r"0(?:o[0-7]+|x[0-9a-fA-F]+)\Z")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
-_LONGEST_FLOAT = 300
+_LARGEST = 10**300
 _FLOAT_TAG = "tag:yaml.org,2002:float"
 _TAGS: Mapping[str, type] = MappingProxyType(
     {
@@ -50,7 +50,7 @@ def resolve_scalar(text: str, *, plain: bool = True, tag: str | None = None) -> 
     wanted = _TAGS.get(tag)
     value = _resolve_plain(text) if wanted is not None else text
     if tag == _FLOAT_TAG and type(value) is int:
-        return float(value) if len(text) < _LONGEST_FLOAT else text
+        return float(value) if abs(value) <= _LARGEST else text
     return value if type(value) is wanted else text
 
 

@@ -53,7 +53,7 @@ class UnendedRuns:
     def _look(self) -> None:
         self._timer = None
         for journal, writer in list(self._writers.items()):
-            if not goes_on(writer):
+            if not journal.exists() or not goes_on(writer):
                 del self._writers[journal]
                 self._has_news = True
         if self._has_news:
