@@ -1,8 +1,9 @@
 // What a person does and sees in the text editor of a VS Code page.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { PATIENCE } from "./workbench.mjs";
 
-/** Opens a file of the workspace by name, or by the end of its path, and waits until its text is drawn. */
+/** Opens a file of the workspace by name, or by the end of its path, and waits until its text is drawn and has the keys. */
 export async function openFile(page, name, expectedText) {
   const input = page.locator(".quick-input-widget input:not([type=checkbox])");
   const rows = page.locator(".quick-input-list .monaco-list-row", { hasText: name.split("/").at(-1) });
@@ -15,7 +16,14 @@ export async function openFile(page, name, expectedText) {
     await wanted.waitFor({ timeout: 20_000 });
     await wanted.click({ timeout: 10_000 });
   };
-  await repeatUntil(page, `${name} to open`, choose, () => hasLine(page, expectedText));
+  // The keys come last: until then one that is open already keeps the list before it, and the cursor is put where it was.
+  const isReady = async () => !(await input.isVisible()) && (await hasKeys(page)) && (await hasLine(page, expectedText));
+  await repeatUntil(page, `${name} to open`, choose, isReady);
+}
+
+/** Whether what is typed goes into a text editor. */
+function hasKeys(page) {
+  return page.evaluate(() => Boolean(document.activeElement?.closest(".editor-instance")));
 }
 
 /** Waits until a line that contains `text` is on the screen. */
@@ -208,7 +216,7 @@ export async function hintsOn(page, lineText) {
 }
 
 /** Waits until `condition` resolves to true; the error says what was waited for. */
-export async function waitUntil(page, what, condition, milliseconds = 60_000) {
+export async function waitUntil(page, what, condition, milliseconds = PATIENCE) {
   const deadline = Date.now() + milliseconds;
   while (!(await answered(condition(), false))) {
     if (Date.now() > deadline) throw new Error(`Waited ${milliseconds / 1000} s in vain for ${what}.`);
@@ -223,16 +231,20 @@ function answered(question, otherwise) {
 
 /**
  * Does `action` again and again, leaving 5 seconds for its effect, until `happened` resolves to true: on a busy machine a gesture is
- * lost when what it is meant for is drawn anew.
+ * lost when what it is meant for is drawn anew. Gives up after 80 seconds; what an action waits for, it waits for 10 seconds.
  */
 export async function repeatUntil(page, what, action, happened) {
-  for (let attempt = 1; ; attempt++) {
+  const deadline = Date.now() + 80_000;
+  for (;;) {
     try {
+      page.setDefaultTimeout(10_000);
       await action();
       return await waitUntil(page, what, happened, 5_000);
     } catch (error) {
-      if (attempt === 8) throw error;
+      if (Date.now() > deadline) throw error;
       if (await answered(happened(), false)) return;
+    } finally {
+      page.setDefaultTimeout(PATIENCE);
     }
   }
 }

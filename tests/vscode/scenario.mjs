@@ -2,11 +2,16 @@
 
 import fs from "node:fs";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import * as editor from "./editor.mjs";
 import { installVSCodeUnderTest } from "./install.mjs";
 import { openWorkbench, processesOf } from "./workbench.mjs";
 
+/** Milliseconds after which a scenario is given up, before whoever started it kills it without a word of where it was. */
+const LIMIT = 280_000;
+
 const started = Date.now();
+let going = "the start";
 
 /**
  * Opens `workspace` with the extension and plays `scenario(page)`; the exit code is 0 when every step succeeded.
@@ -29,9 +34,9 @@ export async function play(scenario, { vsix, artifacts, workspace, python, envir
     height: 1000,
   });
   try {
-    await scenario(workbench.page);
+    await Promise.race([scenario(workbench.page), sleep(LIMIT - (Date.now() - started), undefined, { ref: false }).then(overdue)]);
   } catch (error) {
-    await workbench.page.screenshot({ path: path.join(artifacts, "failure.png") }).catch(() => {});
+    await workbench.page.screenshot({ path: path.join(artifacts, "failure.png"), timeout: 5_000 }).catch(() => {});
     fs.writeFileSync(path.join(artifacts, "failure.log"), workbench.logs());
     const notifications = await editor.notificationsSeen(workbench.page).catch(() => []);
     console.error(`${error.stack}\n\nNotifications: ${JSON.stringify(notifications)}\nScreenshot and all logs: ${artifacts}\n${workbench.logs(/Waza/)}`);
@@ -45,8 +50,13 @@ export async function play(scenario, { vsix, artifacts, workspace, python, envir
   }
 }
 
+function overdue() {
+  throw new Error(`The scenario did not end within ${LIMIT / 1000} s: it was at "${going}".`);
+}
+
 export async function step(name, action) {
   const begun = Date.now();
+  going = name;
   try {
     await action();
   } catch (error) {

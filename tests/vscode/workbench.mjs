@@ -6,6 +6,9 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
+/** How long a page is waited for where nothing else is said, in milliseconds: a busy machine draws late. */
+export const PATIENCE = 60_000;
+
 const USER_SETTINGS = {
   "security.workspace.trust.enabled": false,
   "telemetry.telemetryLevel": "off",
@@ -73,7 +76,7 @@ export async function openWorkbench({ tools, run, workspace, vsix, machineSettin
     const { chromium } = createRequire(import.meta.url)(tools.playwright);
     browser = await chromium.launch({ executablePath: tools.browser, headless: true, args: BROWSER_ARGUMENTS });
     const page = await browser.newPage({ viewport: { width, height } });
-    page.setDefaultTimeout(60_000); // a busy machine draws late
+    page.setDefaultTimeout(PATIENCE);
     page.on("console", (message) => messages.push(`${message.type()}: ${message.text()}`));
     const kind = workspace.endsWith(".code-workspace") ? "workspace" : "folder";
     await page.goto(`${address}/?${kind}=${encodeURIComponent(workspace)}`);
