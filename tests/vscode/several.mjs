@@ -26,7 +26,7 @@ for (const [folder, wanted, settings] of [["alpha", "hello", { "waza.run.trials"
   const waits = `graders:\n  - type: program\n    name: waits\n    config:\n      command: ${path.resolve(options.python)}\n      timeout: 500\n      args:\n        - -c\n        - ${script}\n`;
   write(`${folder}/${SUITE}/tasks/slow.yaml`, `id: slow\nname: Greets late\ninputs:\n  prompt: Say hello\n${waits}`);
 }
-write("both.code-workspace", JSON.stringify({ folders: [{ path: "alpha" }, { path: "beta" }], settings: { "waza.live.enable": "off" } }));
+openFolders("alpha");
 const gates = path.join(artifacts, "gates");
 fs.mkdirSync(gates);
 open("alpha");
@@ -58,10 +58,15 @@ async function scenario(page) {
   const notice = (words) => frame.locator(".notice", { hasText: words });
   const showPage = () => page.locator(".tab", { hasText: "result" }).first().click();
 
-  await step("two folders with the same names have a suite each in the tree", async () => {
+  await step("a folder that is added to the window has its suite in the tree, beside one of the same name", async () => {
     await atTop("alpha", "Run suite");
-    await editor.command(page, "Testing: Focus on Test Explorer View");
+    const look = () => editor.command(page, "Testing: Focus on Test Explorer View");
+    await look();
+    await rows.filter({ hasText: "greeter" }).first().waitFor();
+    openFolders("alpha", "beta"); // the window turns to its files then
+    await look();
     const expand = async () => {
+      if (!(await rows.first().isVisible())) await look();
       for (const folder of ["alpha", "beta"]) {
         await row(folder, "greeter").click();
         await page.keyboard.press("ArrowRight");
@@ -204,6 +209,12 @@ async function scenario(page) {
     await editor.clickLens(page, "Run suite", "the next run to end", () => results("alpha").length > before);
     await state("alpha", "Greets late", "passed");
   });
+}
+
+/** Makes these the folders of the window, which watches its file. */
+function openFolders(...folders) {
+  const workspace = { folders: folders.map((folder) => ({ path: folder })), settings: { "waza.live.enable": "off" } };
+  write("both.code-workspace", JSON.stringify(workspace));
 }
 
 /** Waits until the hint of the suite's grader begins like that. */

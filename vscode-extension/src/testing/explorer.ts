@@ -87,6 +87,7 @@ export class TestExplorer implements vscode.Disposable {
             watcher.onDidChange(later),
             watcher.onDidCreate(later),
             watcher.onDidDelete(later),
+            vscode.workspace.onDidChangeWorkspaceFolders(later),
             runs.addView((started) => this.viewOf(started)),
             vscode.window.onDidChangeActiveTextEditor((editor) => void this.show(editor)),
         );
