@@ -24,7 +24,7 @@ for (let number = 1; number <= suites; number++) suite(`suites/s${String(number)
 const many = Array.from({ length: graders }, (_, at) => grader(at === Math.floor(graders / 2) ? MARKER : `grader-${at}`)).join("");
 suite("big", "big", many);
 
-await play(scenario, { ...options, workspace, userSettings: { "editor.wordBasedSuggestions": "off" } });
+await play(scenario, { ...options, workspace, userSettings: { "editor.wordBasedSuggestions": "off" }, limit: 880_000 });
 
 async function scenario(page) {
   const found = {};

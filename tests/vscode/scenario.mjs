@@ -7,9 +7,6 @@ import * as editor from "./editor.mjs";
 import { installVSCodeUnderTest } from "./install.mjs";
 import { openWorkbench, processesOf } from "./workbench.mjs";
 
-/** Milliseconds after which a scenario is given up, before whoever started it kills it without a word of where it was. */
-const LIMIT = 280_000;
-
 const started = Date.now();
 let going = "the start";
 
@@ -17,9 +14,10 @@ let going = "the start";
  * Opens `workspace` with the extension and plays `scenario(page)`; the exit code is 0 when every step succeeded.
  *
  * @param options `vsix` and `artifacts`; `python`, the interpreter of the server, when it is not to be found; `environment`, what
- *   differs from that of this process; `userSettings`
+ *   differs from that of this process; `userSettings`; `limit`, the milliseconds after which it is given up, before whoever
+ *   started it kills it without a word of where it was
  */
-export async function play(scenario, { vsix, artifacts, workspace, python, environment, userSettings }) {
+export async function play(scenario, { vsix, artifacts, workspace, python, environment, userSettings, limit = 280_000 }) {
   const run = path.join(path.resolve(artifacts), "home");
   fs.mkdirSync(run, { recursive: true });
   const workbench = await openWorkbench({
@@ -34,7 +32,7 @@ export async function play(scenario, { vsix, artifacts, workspace, python, envir
     height: 1000,
   });
   try {
-    await Promise.race([scenario(workbench.page), sleep(LIMIT - (Date.now() - started), undefined, { ref: false }).then(overdue)]);
+    await Promise.race([scenario(workbench.page), overdue(limit)]);
   } catch (error) {
     await workbench.page.screenshot({ path: path.join(artifacts, "failure.png"), timeout: 5_000 }).catch(() => {});
     fs.writeFileSync(path.join(artifacts, "failure.log"), workbench.logs());
@@ -50,8 +48,9 @@ export async function play(scenario, { vsix, artifacts, workspace, python, envir
   }
 }
 
-function overdue() {
-  throw new Error(`The scenario did not end within ${LIMIT / 1000} s: it was at "${going}".`);
+async function overdue(limit) {
+  await sleep(limit - (Date.now() - started), undefined, { ref: false });
+  throw new Error(`The scenario did not end within ${limit / 1000} s: it was at "${going}".`);
 }
 
 export async function step(name, action) {

@@ -41,7 +41,7 @@ const CLASSES: Readonly<Record<string, string>> = { "✓": "passed", "✗": "fai
 
 export function resultHtml({ id, notices, rendered, workspaces, answered, record, comparable, style, styleSource }: ResultPageParts): string {
     const suite = id.split("::", 1)[0] ?? "";
-    let body = rendered.replaceAll(/(<(?:td|h2|strong)\b[^>]*>)([✓✗!])(?=[\s<])/gu, (_, tag: string, mark: string) => {
+    let body = rendered.replaceAll(/(<(?:td|h2|strong)\b[^>]*>)([\u2713\u2717!])(?=[\s<])/gu, (_, tag: string, mark: string) => {
         return `${tag}<span class="${CLASSES[mark] ?? ""}">${mark}</span>`;
     });
     const buttons = comparable ? [button("Compare With an Earlier Run…", "waza.compareResults", id)] : [];

@@ -107,5 +107,5 @@ export function shortened(text: string, limit = 100): string {
         return text;
     }
     const cut = text.slice(0, limit);
-    return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), Math.floor(limit / 2))).replace(/[\s·;,:]+$/u, "")} …`;
+    return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), Math.floor(limit / 2))).replace(/[\s\u00b7;,:]+$/u, "")} …`;
 }
