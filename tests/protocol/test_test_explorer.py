@@ -103,6 +103,24 @@ async def test_a_parent_that_is_no_id_is_refused(suite: Path) -> None:
         assert refusal.value.code == -32602
 
 
+async def test_a_grader_of_a_checkpoint_has_its_item_and_its_failure_at_the_line_of_its_check(
+    suite: Path,
+) -> None:
+    asked = "\n  - after_turn: 1\n    graders:\n      - type: text\n        name: asks\n"
+    checks = "        config:\n          contains:\n            - Say hello\n            - Which one?\n"
+    (suite.parent / "tasks" / "two.yaml").write_text(f"{TWO}checkpoints:{asked}{checks}", "utf-8")
+    asks = f"{suite.as_posix()}::two::asks after turn 1"
+    async with editing(suite.parent, options={"runEvents": True}) as editor:
+        items = await items_below(editor, f"{suite.as_posix()}::two")
+        assert items[1] == (asks, "grader", "asks after turn 1", "two.yaml", 7)
+        told = await events_of(editor, suite)
+    (said,) = [event for event in told if event["kind"] == "graded" and event["item"] == asks]
+    assert _line(said["location"]) == ("two.yaml", 7)
+    (failure,) = said["failures"]
+    assert _line(failure["location"]) == ("two.yaml", 12)
+    assert "Which one?" in failure["message"]
+
+
 async def test_a_failure_is_told_at_the_line_of_its_check(suite: Path) -> None:
     place = suite.as_posix()
     async with editing(suite.parent, options={"runEvents": True}) as editor:

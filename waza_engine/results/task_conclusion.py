@@ -132,6 +132,14 @@ def conclude_task(task: TaskOutcome, executor: str = "") -> TaskConclusion:
     )
 
 
+def verdicts_of(trial: TrialOutcome) -> Iterator[tuple[str, Validation]]:
+    """Yield what graders said of a trial by their names, those of checkpoints with their turn."""
+    yield from (trial.validations or {}).items()
+    for checkpoint in trial.checkpoints:
+        for name, verdict in checkpoint.validations.items():
+            yield checkpoint_grader(name, checkpoint.after_turn), verdict
+
+
 def trial_changes(then: TaskConclusion, now: TaskConclusion) -> list[int]:
     """Return what changed from trial to trial of a task: 1 better, -1 worse; only where both were judged."""
     return [
@@ -190,11 +198,8 @@ def _names(graders: Sequence[GraderConclusion], verdict: GraderVerdict) -> str:
 def _graders(ended: Sequence[TrialOutcome]) -> Iterator[GraderConclusion]:
     found: dict[str, list[Validation]] = {}
     for trial in ended:
-        for name, verdict in (trial.validations or {}).items():
+        for name, verdict in verdicts_of(trial):
             found.setdefault(name, []).append(verdict)
-        for checkpoint in trial.checkpoints:
-            for name, verdict in checkpoint.validations.items():
-                found.setdefault(checkpoint_grader(name, checkpoint.after_turn), []).append(verdict)
     for name, verdicts in found.items():
         yield _grader(name, verdicts)
 

@@ -59,15 +59,18 @@ class VerdictPlaces:
         return place if rule is None else self._place(holder[0], shown_at(rule))
 
     def graders_of(self, task: str) -> Iterator[str]:
-        """Yield the names of the graders that grade a task: those of the suite, its own, what it expects."""
+        """Yield what is recorded of a task: the graders of the suite, its own, what it expects.
+
+        The names are those of records, which tell graders of checkpoints by their turn.
+        """
         path, node = self._task(task)
         for entry in SuiteFile(self._project.tree(self._suite)).graders():
-            if entry.has_results and (entry.task is None or entry.task.id == task):
-                yield entry.name
+            if entry.recorded_as and (entry.task is None or entry.task.id == task):
+                yield entry.recorded_as
         if path != self._suite:
             for entry in SuiteFile(self._project.tree(path)).graders():
-                if entry.has_results:
-                    yield entry.name
+                if entry.recorded_as:
+                    yield entry.recorded_as
         expected = node.get("expected") if node is not None else None
         for key in EXPECTED_LISTS:
             listed = expected.get(key) if expected is not None else None

@@ -25,6 +25,17 @@ def test_a_verdict_tells_which_of_its_checks_do_not_hold(tmp_path: Path) -> None
     assert "goodbye" in failures[0]["message"]
 
 
+def test_what_a_checkpoint_says_is_told_by_the_name_that_is_recorded(tmp_path: Path) -> None:
+    checkpoint = f"checkpoints: [{{after_turn: 1, graders: [{FAILS.strip().removeprefix('- ')}]}}]"
+    _, events = run(write_suite(tmp_path, {"a": task("a", more=checkpoint)}, graders=GREETS))
+    graded = {event.grader: event for event in events if event.kind == "graded"}
+    said = graded["fails after turn 1"]
+    assert (said.passed, [failure["path"] for failure in said.failures or []]) == (False, [["contains", 1]])
+    end = next(event for event in events if event.kind == "failed" and event.trial is None)
+    assert end.conclusion is not None
+    assert [found["name"] for found in end.conclusion["graders"]] == list(graded)
+
+
 def test_the_end_of_a_task_tells_its_conclusion(tmp_path: Path) -> None:
     _, events = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS + FAILS))
     end = next(event for event in events if event.kind == "failed" and event.trial is None)

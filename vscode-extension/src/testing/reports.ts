@@ -48,13 +48,16 @@ export function trialId(task: string, trial: number, grader?: string): string {
     return `${task}${TRIAL}${trial}${grader === undefined ? "" : `::${grader}`}`;
 }
 
-/** What runs when an item is run: a trial stands for its task, and so does what the task expects, which is no grader by itself. */
+/**
+ * What runs when an item is run: a trial stands for its task, and so does what cannot be graded apart from it: what the task
+ * expects, and what is asked after a turn.
+ */
 export function runnableOf(id: string): string {
     if (promptIn(id) !== undefined) {
         return id;
     }
     const at = id.indexOf(TRIAL);
-    return (at < 0 ? id : id.slice(0, at)).replace(/::_output_(?:contains|not_contains|contains_any)$/u, "");
+    return (at < 0 ? id : id.slice(0, at)).replace(/::(?:_output_(?:contains|not_contains|contains_any)|[^:]* after turn \d+)$/u, "");
 }
 
 /** The grader of an event as people know it. */

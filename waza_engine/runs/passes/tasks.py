@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from waza_engine.counting import counted
 from waza_engine.results.record import TaskOutcome, TrialOutcome
-from waza_engine.results.task_conclusion import conclude_task
+from waza_engine.results.task_conclusion import conclude_task, verdicts_of
 from waza_engine.runs.events.failures import SHOWN_CHARACTERS, failures_of
 from waza_engine.runs.events.stream import EventKind
 from waza_engine.runs.limits.bounded import CancelledRunError, start_call
@@ -333,12 +333,12 @@ class TaskRunner:
         )
 
     def _tell_trial(self, task_id: str, trial: TrialOutcome) -> None:
-        for verdict in (trial.validations or {}).values():
+        for grader, verdict in verdicts_of(trial):
             self._send(
                 "graded",
                 task=task_id,
                 trial=trial.number,
-                grader=verdict.name,
+                grader=grader,
                 score=verdict.score,
                 passed=verdict.passed,
                 message=verdict.feedback,
