@@ -15,7 +15,6 @@ from waza_engine.markdown import code
 from waza_engine.spec.skill_requirements import SkillRequirement, SpokenTest, names, skill_requirements
 from waza_engine.steps import Steps, finished
 from waza_language_server.features.inlay_hints import InlayHint
-from waza_language_server.features.runnables import MAX_SUITES
 from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.front_matter import front_matter
 from waza_language_server.project.suite_file import SuiteFile
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
 
 _PARAMETERS = ("parameters", "params", "inputs")
 _MOST_NAMED = 5
+_MOST_SUITES = 20
+"""Of a skill with more nothing is said: a count of some of them would be wrong."""
 _BY_WORDS = (
     "By words alone, as `waza spec verify` compares them: whether it is tested well only graders tell."
 )
@@ -49,17 +50,21 @@ class _Test:
 def requirement_hints_in_steps(
     skill: SkillFile, suites: tuple[Suite, ...], project: Project
 ) -> Steps[tuple[InlayHint, ...]]:
-    """Return a hint behind each promise of a skill, in their order; none without a suite that tests it."""
-    placed = list(_placed(skill)) if suites else []
+    """Return a hint behind each promise of a skill, in their order; none without a suite that tests it.
+
+    A task or prompt that several suites run counts once.
+    """
+    placed = list(_placed(skill)) if 0 < len(suites) <= _MOST_SUITES else []
     if not placed:
         return ()
     tests: list[_Test] = []
     all_known = True
-    for suite in suites[:MAX_SUITES]:
+    read: set[Path] = set()
+    for suite in suites:
         # What a table of rows asks for is not read here, nor what a broken file may still say.
         all_known = all_known and suite.outline.complete and suite.outline.tasks_from is None
         all_known = all_known and not project.task_paths(suite).unknown
-        tests += yield from _tests_of(suite, project)
+        tests += yield from _tests_of(suite, project, read)
     hints: list[InlayHint] = []
     for requirement, offset in placed:
         yield
@@ -86,9 +91,13 @@ def _told(requirement: SkillRequirement, found: list[_Test]) -> str:
     return f"{code(requirement.id)} is named by {shown}{more}.\n\n{_BY_WORDS}"
 
 
-def _tests_of(suite: Suite, project: Project) -> Steps[list[_Test]]:
+def _tests_of(suite: Suite, project: Project, read: set[Path]) -> Steps[list[_Test]]:
+    """Return the tests of a suite, without those in files that were ``read`` for another one of the skill."""
     tests: list[_Test] = []
     for path in project.task_paths(suite).value:
+        if path in read:
+            continue
+        read.add(path)
         yield from project.read_outline_in_steps(path)
         tests.append(_Test(Task(path, project.outline).id, False, (yield from _said_in(path, project))))
     for entry in SuiteFile(project.tree(suite.path)).tasks():
@@ -96,6 +105,9 @@ def _tests_of(suite: Suite, project: Project) -> Steps[list[_Test]]:
         tests.append(_Test(entry.id, False, _said(entry.node)))
     present = project.names(suite.folder)
     for path in (suite.folder / name for name in TRIGGER_NAMES if name in present):
+        if path in read:
+            continue
+        read.add(path)
         root = project.tree(path).root
         for key, should in PROMPT_LISTS.items():
             listed = root.get(key) if root is not None else None

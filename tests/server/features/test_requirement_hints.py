@@ -111,3 +111,23 @@ def test_a_description_with_windows_line_ends_or_quotes_has_its_hints(tmp_path: 
     assert shown(text, hints(tmp_path, workspace, text)).splitlines()[2] == (
         'description: "Use for: say \\"hi⟨no test⟩\\", merge files"'
     )
+
+
+def test_a_task_of_several_suites_counts_once(tmp_path: Path) -> None:
+    workspace_of(tmp_path)
+    put(tmp_path, "evals/pdf-filler/more/eval.yaml", EVAL.replace("tasks/*", "../tasks/*"))
+    found = hints(tmp_path, workspace_with(roots=(tmp_path,)))
+    assert found[0].label == "1 task, 1 prompt"
+
+
+def test_what_only_the_last_of_many_suites_tests_is_tested(tmp_path: Path) -> None:
+    for number in range(5):
+        task = f"{{id: t{number}, inputs: {{prompt: Merge files}}}}" if number == 4 else "a.yaml"
+        put(
+            tmp_path,
+            f"evals/{number}/eval.yaml",
+            f"name: s{number}\nskill: pdf-filler\ntasks: [{task}]\n",
+        )
+        put(tmp_path, f"evals/{number}/a.yaml", "id: a\ninputs: {prompt: Go}\n")
+    found = hints(tmp_path, workspace_with(roots=(tmp_path,)))
+    assert [hint.label for hint in found if "req-use-003" in hint.tooltip] == ["1 task"]
