@@ -92,6 +92,14 @@ class Run:
     """How it ended, once it has."""
 
     @property
+    def was_refused(self) -> bool:
+        """Whether it has ended with an error and nothing of it ran, so that no record tells of it."""
+        if self.outcome is None or self.outcome.status != "error" or self.outcome.results_file is not None:
+            return False
+        # One whose engine was killed has a journal.
+        return self.run_id is None or self.ended
+
+    @property
     def key(self) -> RunKey:
         """What it was asked for."""
         return RunKey.of(self.target, self.options)

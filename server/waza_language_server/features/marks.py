@@ -79,7 +79,7 @@ def file_marks_in_steps(workspace: Workspace) -> Steps[tuple[FileMark, ...]]:
         yield
         if file is None or file.path is None or file.kind != "eval":
             continue
-        run = yield from project.scores.results_in_steps(file.path)
+        run = yield from project.scores.shown_in_steps(file.path)
         if run is None:
             continue
         failed = _of_suite(file.path, run)

@@ -57,7 +57,7 @@ def scores_in_steps(document: Document, project: Project) -> Steps[DocumentScore
     task = task_id(document.tree.root, path) if path and document.kind == "task" else None
     runs: list[tuple[Suite, RunResult]] = []
     for suite in suites:
-        run = yield from project.scores.results_in_steps(suite.path)
+        run = yield from project.scores.shown_in_steps(suite.path)
         if run is not None:
             runs.append((suite, run))
     return DocumentScores(project, path, task, runs)

@@ -196,7 +196,7 @@ def test_a_task_that_ended_in_an_error_shows_it_and_no_older_scores(suite: Path)
     (mark,) = Editor().hints(suite.parent / "tasks/second.yaml", "task")
     assert mark.label == "! not logged in to GitHub"
     assert "not logged in to GitHub" in mark.tooltip
-    assert [hint.label for hint in Editor().hints(suite, "eval")] == ["! 0/1 task"]
+    assert [hint.label for hint in Editor().hints(suite, "eval")] == ["! 0/1 task: not logged in to GitHub"]
 
 
 def test_a_verdict_is_stale_when_one_of_its_graders_was_run_again_by_itself(suite: Path) -> None:
@@ -261,5 +261,5 @@ def test_a_suite_of_which_something_broke_and_nothing_was_wrong_is_in_error(suit
     ended["metadata"]["engine"]["conclusion"] = {"verdict": "errored", "reasons": ["1 of 1 trigger prompt"]}
     write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=ended)
     mark = Editor().hints(suite, "eval")[0]
-    assert mark.label == "! 1/1 task"
+    assert mark.label == "! 1/1 task: no answer"
     assert "- `Use it now` ! `no answer`" in mark.tooltip

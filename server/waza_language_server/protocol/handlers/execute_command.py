@@ -95,7 +95,17 @@ def show_run(ls: WazaServer, run: Run) -> None:
     """Draw lenses and scores again: a run has started, or has ended with results of its own."""
     if run.outcome is not None and run.outcome.results_file is not None:
         ls.session.project.scores.run_ended(run.target, Path(run.outcome.results_file))
+    elif run.was_refused and run.outcome is not None:
+        _note_refusal(ls, run, run.outcome.message or "the run did not begin")
     refresh_scores(ls)
+
+
+def _note_refusal(ls: WazaServer, run: Run, why: str) -> None:
+    tasks, prompts = run.options.get("tasks"), run.options.get("prompts")
+    chosen = tasks if tasks is not None else [] if prompts is not None else None
+    # Where it stands nobody needs to be told at its own line.
+    reason = why.removeprefix(f"{run.target.suite}: ")
+    ls.session.project.scores.refused.note(run.target, reason, chosen)
 
 
 async def _run(ls: WazaServer, request: RunRequest, token: types.ProgressToken | None) -> dict[str, Any]:
