@@ -49,7 +49,7 @@ async def test_a_refused_run_of_a_suite_replaces_the_marks_of_an_older_one(suite
         assert await labels(editor, suite) == [NO_KEY]
         assert await labels(editor, task) == [NO_KEY]
         (hint,) = await editor.hints(editor.open(task))
-        assert "Asked for just now, and nothing ran." in hint.tooltip.value
+        assert "Asked for just now, and nothing ran." in str(hint.tooltip)
         nothing: Any = {}
         marks = await editor.protocol.send_request_async("waza/fileMarks", nothing)
         assert {(Path(mark["uri"]).name, mark["state"]) for mark in marks} == {

@@ -28,6 +28,7 @@ from waza_language_server.features.score_text import (
     told_by,
 )
 from waza_language_server.project.claim import TRIGGER_NAMES
+from waza_language_server.project.document_scores import PASSED_OVER
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ MAX_LISTED = 20
 NAMES_OF_EXPECTED = tuple(f"_{key}" for key in EXPECTED_LISTS)
 _CHANGED = "the {} was changed after the run"
 _RERUN = "a grader of it was run again since"
+_CUT_SHORT = "a later run was ended before it was done"
 _RUN_SINCE = "a part of it was run again since"
 HintKind = Literal["score", "check", "verdict", "inherited", "skill", "requirement", "history"]
 """What a hint is about: a grader, one of its checks or an expectation, a suite or a part of it that is no
@@ -146,7 +148,8 @@ class _View:
         if run is None or not (run.tasks or run.reasons):
             return None
         changes = self._scores.changes(run.timestamp, tuple(run.tasks))
-        stale = self._stale(run, "", changes) or (_RUN_SINCE if self._run.timestamp > run.timestamp else "")
+        since = _CUT_SHORT if self._run.status == "canceled" else _RUN_SINCE
+        stale = self._stale(run, "", changes) or (since if self._run.timestamp > run.timestamp else "")
         passed = sum(task.passed for task in run.tasks.values())
         label = f"{_glyph(run)} {passed}/{counted(len(run.tasks), 'task')}" if run.tasks else "!"
         why = _why_broken(run) if label.startswith("!") else ""
@@ -189,6 +192,8 @@ class _View:
         then = self._scores.then(task.timestamp)
         changes = self._scores.changes(task.timestamp, (task_id,))
         stale = self._stale(task, place, changes) or (_RERUN if task.rejudged else "")
+        if not stale and task.is_from_before(task.timestamp):
+            stale = PASSED_OVER
         label = _task_label(task)
         lines = [f"**{code(task.id)}** {'!' if task.status == 'error' else label}"]
         if task.error:

@@ -45,6 +45,7 @@ PATIENCE_SECONDS = 0.1
 """How long results are read before a request is answered without them."""
 
 MAX_LISTED = 10
+PASSED_OVER = "a later run ended before it came to this task"
 
 
 def scores_in_steps(document: Document, project: Project) -> Steps[DocumentScores]:
@@ -363,6 +364,8 @@ class DocumentScores:
             stale = f"{code(other[0].name)} was changed after it graded"
         else:
             stale = self.other_agent(result.timestamp)
+        if not stale and regraded is None and task.is_from_before(result.timestamp):
+            stale = PASSED_OVER
         if regraded is None:
             return Outcome(task, result, stale, graded, changes)
         return Outcome(task, result, stale, graded, changes, regraded.at, live)

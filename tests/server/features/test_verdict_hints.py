@@ -222,6 +222,24 @@ def test_the_verdict_of_a_suite_is_stale_when_a_part_of_it_was_run_again(suite: 
     assert "a part of it was run again since" in mark.tooltip
 
 
+def test_what_a_cancelled_run_did_not_come_to_is_told_to_be_of_an_older_one(suite: Path) -> None:
+    second = suite.parent / "tasks/second.yaml"
+    write_results(suite, {"second": [[grade("mentions", 0.0)]]}, more=engine("failed"))
+    at = RUN_AT + timedelta(minutes=1)
+    path = write_results(suite, {"second": [[]]}, at=at, more=engine("canceled"))
+    document = json.loads(path.read_text())
+    document["tasks"][0] |= {"status": "skipped", "error_msg": "the run was interrupted", "runs": []}
+    path.write_text(json.dumps(document))
+    date(path, at)
+    editor = Editor()
+    mark, of_suite = editor.hints(second, "task")
+    assert (mark.label, of_suite.label) == ("✗ 0.00 · stale", "✗ mentions (suite) · stale")
+    assert "stale: a later run ended before it came to this task" in mark.tooltip
+    whole, *graders = [hint for hint in editor.hints(suite, "eval") if hint.kind in ("verdict", "score")]
+    assert "stale: a later run was ended before it was done" in whole.tooltip
+    assert [hint.label for hint in graders] == ["✗ 0.00 · stale"]
+
+
 def test_each_trigger_prompt_says_whether_the_skill_was_used_as_it_should(suite: Path) -> None:
     def tried(prompt: str, should: bool, did: bool, **more: str) -> dict[str, Any]:
         return {"prompt": prompt, "should_trigger": should, "did_trigger": did, **more}

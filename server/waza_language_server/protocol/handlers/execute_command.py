@@ -101,11 +101,12 @@ def show_run(ls: WazaServer, run: Run) -> None:
 
 
 def _note_refusal(ls: WazaServer, run: Run, why: str) -> None:
-    tasks, prompts = run.options.get("tasks"), run.options.get("prompts")
-    chosen = tasks if tasks is not None else [] if prompts is not None else None
+    tasks: list[str] | None = run.options.get("tasks")
+    if tasks is None and run.options.get("prompts") is not None:
+        tasks = []
     # Where it stands nobody needs to be told at its own line.
     reason = why.removeprefix(f"{run.target.suite}: ")
-    ls.session.project.scores.refused.note(run.target, reason, chosen)
+    ls.session.project.scores.refused.note(run.target, reason, tasks)
 
 
 async def _run(ls: WazaServer, request: RunRequest, token: types.ProgressToken | None) -> dict[str, Any]:
