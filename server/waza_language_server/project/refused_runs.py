@@ -100,7 +100,7 @@ def _is_meant(task: TaskResult, refused: RefusedRun) -> bool:
 
 
 def _unrun(task: str, name: str, refused: RefusedRun) -> TaskResult:
-    from waza_engine.results.reading.scores import TaskResult
+    from waza_engine.results.reading.newest_scores import TaskResult
 
     return TaskResult(task, name, "error", 0.0, 0, 0, {}, refused.at, refused.reason)
 
@@ -140,7 +140,7 @@ def _untried(prompt: PromptResult, refused: RefusedRun) -> PromptResult:
 
 def _nothing(refused: RefusedRun) -> RunResult:
     """Return a run of nothing."""
-    from waza_engine.results.reading.scores import RunResult
+    from waza_engine.results.reading.newest_scores import RunResult
 
     suite = refused.target.suite
     return RunResult(
