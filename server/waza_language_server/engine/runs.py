@@ -375,6 +375,13 @@ def literal_glob(text: str) -> str:
     return "".join(f"[{char}]" if char in "*?[" else char for char in text)
 
 
+def text_of_glob(glob: str) -> str:
+    """Return the text that a literal glob matches."""
+    for char in "*?[":
+        glob = glob.replace(f"[{char}]", char)
+    return glob
+
+
 def _outcome_of(event: Event) -> RunOutcome:
     status = event.get("status")
     known: RunStatus = status if status in ("completed", "failed", "canceled") else "error"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
@@ -25,7 +24,7 @@ MOST_KEPT = 20
 
 @frozen()
 class RefusedRun:
-    """What was asked for, and why nothing ran; ``tasks`` are patterns of ids, None for all of a suite."""
+    """What was asked for, and why nothing ran; ``tasks`` are ids, None for all of a suite."""
 
     target: RunnableId
     reason: str
@@ -93,10 +92,7 @@ def _laid_over(found: RunResult | None, refused: RefusedRun) -> RunResult:
 def _is_meant(task: TaskResult, refused: RefusedRun) -> bool:
     if refused.target.task is not None:
         return task.id == refused.target.task
-    patterns = refused.tasks
-    return patterns is None or any(
-        fnmatchcase(name, pattern) for pattern in patterns for name in (task.id, task.name)
-    )
+    return refused.tasks is None or task.id in refused.tasks
 
 
 def _unrun(task: str, name: str, refused: RefusedRun) -> TaskResult:

@@ -22,7 +22,7 @@ from uuid import uuid4
 from lsprotocol import types
 
 from waza_engine.results.json_values import text_of
-from waza_language_server.engine.runs import RunKey, RunOutcome, RunProgress
+from waza_language_server.engine.runs import RunKey, RunOutcome, RunProgress, text_of_glob
 from waza_language_server.features.code_lens import RUN_AFFECTED
 from waza_language_server.features.test_bed import TEST_BED
 from waza_language_server.protocol.handlers.grader_types import forget_types
@@ -101,7 +101,8 @@ def show_run(ls: WazaServer, run: Run) -> None:
 
 
 def _note_refusal(ls: WazaServer, run: Run, why: str) -> None:
-    tasks: list[str] | None = run.options.get("tasks")
+    patterns: list[str] | None = run.options.get("tasks")
+    tasks = None if patterns is None else [text_of_glob(pattern) for pattern in patterns]
     if tasks is None and run.options.get("prompts") is not None:
         tasks = []
     # Where it stands nobody needs to be told at its own line.
