@@ -279,7 +279,7 @@ class Builder:
             start = self._behind_properties(start, end, anchor)
         if style in _BLOCK_STYLES:
             end = _end_of_block_scalar(self.text, start, end)
-        elif start == end and not value and not style:
+        elif start == end and not value and not style and anchor is None and tag is None:
             start = end = self._place_of_empty(start)
         base = self.base
         green = Green("scalar", start - base, end - base, _STYLES.get(style, "plain"), value, tag, anchor)

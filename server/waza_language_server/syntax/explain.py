@@ -187,14 +187,21 @@ def _explain_flow(text: str, start: int, end: int, error: ReadError | None) -> S
     at = min(max(error.at if error else start, start), max(end - 1, start))
     if text[at] in RESERVED and text[at] not in ",]}" and (word := _WORD_IN_FLOW.match(text, at, end)):
         place = Span(at, at + len(word[0].rstrip()))
+        # A comma between quotes would be in the middle of what is meant.
+        is_whole = not {'"', "'"} & set(word[0])
         quotes = Fix(
-            "Put it in quotes", (Edit(place, quoted(text[place.start : place.end])),), preferred=True
+            "Put it in quotes", (Edit(place, quoted(text[place.start : place.end])),), preferred=is_whole
         )
         return SyntaxFault(place, sentence(reserved_start(text[at])), fixes=(quotes,))
     before = text[start:at].rstrip()
     last_line = max(before.rfind("\n"), before.rfind("\r")) + 1
     is_new_line = _BREAK.search(text, start + len(before), at) is not None
-    if is_new_line and before[-1:] not in {"", ",", "[", "{", ":"} and "#" not in before[last_line:]:
+    if (
+        is_new_line
+        and text[at] not in ":,"
+        and before[-1:] not in {"", ",", "[", "{", ":"}
+        and "#" not in before[last_line:]
+    ):
         place = start + len(before)
         comma = Fix("Add the comma", (Edit(Span(place, place), ","),), preferred=True)
         span = Span(at, max(_end_of_line(text, at, end), at + 1))

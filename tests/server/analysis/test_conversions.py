@@ -110,6 +110,7 @@ def test_an_assertion_of_another_tool_in_brackets_becomes_a_grader_in_brackets()
         "contains\n    value: a\n    transform: output.trim()\n",
         "contains\n    value: |\n      a\n      b\n",
         "contains\n    value: &x a\n",
+        "contains\n    value: # why\n      a\n",
         "contains-all\n    value:\n      - a\n",
         "javascript\n    value: output.length\n",
         "contains\n    value:\n",

@@ -41,6 +41,19 @@ put it in quotes.
     assert fixed(text, "unlikely-value") == listed("'!important'")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        TASK.replace("prompt: Go", "prompt: !important"),
+        TASK.replace("prompt: Go", "prompt: !important # why"),
+        TASK + "description: !important",
+        graders("  - type: text\n    name: !important\n    config: {contains: [a]}\n"),
+    ],
+)
+def test_a_tag_at_a_key_is_shown_where_it_stands(text: str) -> None:
+    assert fixed(text, "unlikely-value") == text.replace("!important", "'!important'")
+
+
 @pytest.mark.parametrize("item", ["!x y", "!!str", "! y", "!x ''"])
 def test_a_tag_with_a_value_is_a_tag(item: str) -> None:
     assert not any("is a tag" in each.message for each in problems(listed(item)))
@@ -61,6 +74,16 @@ def test_brackets_that_begin_a_text(item: str, safe: bool | None) -> None:
 def test_a_sign_in_brackets_with_which_no_text_begins(word: str) -> None:
     text = TASK + f"tags: [a, {word}, b]\n"
     assert fixed(text, "yaml-syntax") == TASK + f"tags: [a, '{word}', b]\n"
+
+
+def test_quotes_behind_such_a_sign_may_hold_a_comma() -> None:
+    found = [fix.preferred for each in problems(TASK + 'tags: [@"a, b"]\n') for fix in each.fixes]
+    assert found == [False]
+
+
+def test_no_comma_is_missing_in_front_of_a_colon() -> None:
+    text = TASK.replace("inputs:\n  prompt: Go", 'inputs: {"prompt"\n  : Go}')
+    assert not any("comma is missing" in each.message for each in problems(text))
 
 
 @pytest.mark.parametrize("line_break", ["\n", "\r\n"])

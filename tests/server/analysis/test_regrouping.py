@@ -185,3 +185,17 @@ def test_a_fence_of_markdown_is_deleted(first: str, last: str, line_break: str) 
 
 def test_a_fence_in_a_text_is_a_part_of_it() -> None:
     assert problems(TASK.replace("Go", "|\n    ```yaml\n    a: 1\n    ```")) == ()
+
+
+@pytest.mark.parametrize("written", ["[draft] Summary", "[draft] Summary # why", "[draft]\n  Summary"])
+def test_brackets_that_are_a_part_of_a_text_are_not_taken_away(written: str) -> None:
+    titles = [
+        fix.title for each in problems(TASK.replace("name: T", f"name: {written}")) for fix in each.fixes
+    ]
+    assert "Write the value without the list" not in titles
+
+
+@pytest.mark.parametrize("behind", ["", " # why", "\n# why"])
+def test_a_list_of_one_text_with_nothing_behind_it_is_written_as_the_text(behind: str) -> None:
+    text = TASK.replace("name: T", f"name: [draft]{behind}")
+    assert fixed(text, "wrong-type") == TASK.replace("name: T", f"name: draft{behind}")

@@ -95,6 +95,9 @@ def _of_other_tool(subject: Subject, type_node: Node) -> Fix | None:
         return None
     if value.green.anchor is not None or value.green.tag is not None:
         return None
+    if text[entry.key.span.end : value.span.start].strip() != ":":
+        # A comment would be lost.
+        return None
     items = written if is_list else f"[{written}]"
     config = f"config: {{{option}: {items}}}"
     if subject.node.style == "block":

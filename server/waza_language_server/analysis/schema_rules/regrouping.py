@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.explain import quoted
@@ -9,6 +11,9 @@ from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits
 from waza_language_server.text.span import Span
+
+_NOTHING = re.compile(r"(?:\s|(?<=\s)#[^\r\n]*)*+")
+"""Blanks, line breaks and comments."""
 
 
 def dash_before(text: str, node: Node) -> Edit | None:
@@ -88,7 +93,8 @@ def without_dashes(text: str, node: Node) -> Edits:
 def out_of_list(text: str, node: Node) -> Edit | None:
     """Return the edit that writes the only value of a list without the list; None where there is no such.
 
-    None as well where anything else would be lost with the list: an anchor, a tag, a comment.
+    None as well where anything else would be lost with the list: an anchor, a tag, a comment. And none where
+    text goes on behind it: of `[draft] Summary` the brackets are a part.
     """
     item = node.items[0] if node.kind == "sequence" and len(node.items) == 1 else None
     if item is None or item.kind != "scalar" or not len(item.span):
@@ -103,12 +109,21 @@ def out_of_list(text: str, node: Node) -> Edit | None:
     if "\n" in written or "\r" in written:
         return None
     if node.style == "flow":
-        return Edit(node.span, written)
+        return None if _goes_on(text, node) else Edit(node.span, written)
     holder = node.parent.entry(node.step) if node.parent is not None and isinstance(node.step, str) else None
     colon = text.find(":", holder.key.span.end, node.span.start) + 1 if holder is not None else 0
     if not colon or text[colon : node.span.start].strip():
         return None
     return Edit(Span(colon, node.span.end), f" {written}")
+
+
+def _goes_on(text: str, node: Node) -> bool:
+    """Whether text that could not be read stands behind a value in a block, there or indented below it."""
+    if node.parent is None or node.parent.style == "flow":
+        return False
+    nothing = _NOTHING.match(text, node.span.end)
+    behind = nothing.end() if nothing is not None else node.span.end
+    return behind < len(text) and column_of(text, behind) > column_of(text, node.parent.span.start)
 
 
 def in_quotes(text: str, node: Node) -> Edit | None:

@@ -114,6 +114,8 @@ def _may_need_advice(node: Node, shape: Shape) -> bool:
     """Whether ``_advice`` may say something: a look that is cheaper than to begin with it."""
     green = node.green
     if green.kind == "scalar":
+        if not green.value:
+            return green.tag is not None
         return green.value[:1] in BEGINNINGS or (shape.reads_all_as_text and green.style == "plain")
     return green.kind == "mapping" and shape.gives_advice
 
