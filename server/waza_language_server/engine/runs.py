@@ -92,6 +92,14 @@ class Run:
     """How it ended, once it has."""
 
     @property
+    def was_refused(self) -> bool:
+        """Whether it has ended with an error and nothing of it ran, so that no record tells of it."""
+        if self.outcome is None or self.outcome.status != "error" or self.outcome.results_file is not None:
+            return False
+        # One whose engine was killed has a journal.
+        return self.run_id is None or self.ended
+
+    @property
     def key(self) -> RunKey:
         """What it was asked for."""
         return RunKey.of(self.target, self.options)
@@ -365,6 +373,13 @@ def request_of(target: RunnableId) -> dict[str, Any]:
 def literal_glob(text: str) -> str:
     """Return a glob that matches this text alone: ``tasks`` and ``prompts`` of ``eval.run`` are patterns."""
     return "".join(f"[{char}]" if char in "*?[" else char for char in text)
+
+
+def text_of_glob(glob: str) -> str:
+    """Return the text that a literal glob matches."""
+    for char in "*?[":
+        glob = glob.replace(f"[{char}]", char)
+    return glob
 
 
 def _outcome_of(event: Event) -> RunOutcome:

@@ -13,6 +13,7 @@ from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.features.live_text import LIVE
 from waza_language_server.features.score_text import REGRADED
+from waza_language_server.project.document_scores import PASSED_OVER
 from waza_language_server.project.suite_files import files_of_workspace
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.verdict_places import VerdictPlaces
@@ -79,7 +80,7 @@ def file_marks_in_steps(workspace: Workspace) -> Steps[tuple[FileMark, ...]]:
         yield
         if file is None or file.path is None or file.kind != "eval":
             continue
-        run = yield from project.scores.results_in_steps(file.path)
+        run = yield from project.scores.shown_in_steps(file.path)
         if run is None:
             continue
         failed = _of_suite(file.path, run)
@@ -93,6 +94,8 @@ def file_marks_in_steps(workspace: Workspace) -> Steps[tuple[FileMark, ...]]:
                 continue
             state: MarkState = "error" if result.status == "error" else "failed"
             reason = _of_error(result.error) if state == "error" else _of_failed(result)
+            if result.is_from_before(result.timestamp):
+                reason = f"{reason}; {PASSED_OVER}"
             found.setdefault(task.path, FileMark(task.path, state, reason))
         for mark in _of_trigger_files(project, file.path, run) if run.prompts else ():
             found.setdefault(mark.path, mark)

@@ -28,6 +28,8 @@ MAX_FEEDBACK = 2_000
 MAX_TASKS = 20
 STALE = " · stale"
 REGRADED = "↻ "
+NOTHING_RAN = "Asked for {}, and nothing ran"
+"""What is said of a run that was refused, with its age."""
 
 
 def score_label(score: Score) -> str:
@@ -165,6 +167,8 @@ def _origin(score: Score, newest: Outcome, now: datetime) -> str:
     if is_live(score):
         return live_story(score, now)
     words = f"Recorded {age(newest.result.timestamp, now)}{f' ({by})' if by else ''}"
+    if newest.result.origin is None:
+        words = NOTHING_RAN.format(age(newest.result.timestamp, now))
     if newest.regraded is not None:
         words += f"; graded again {age(newest.regraded, now)}, without the agent"
     return f"{words}; stale: {score.stale}." if score.stale else f"{words}."

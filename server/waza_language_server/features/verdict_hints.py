@@ -17,6 +17,7 @@ from waza_engine.steps import Steps
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.live_text import LIVE
 from waza_language_server.features.score_text import (
+    NOTHING_RAN,
     age,
     check_label,
     error_label,
@@ -27,6 +28,7 @@ from waza_language_server.features.score_text import (
     told_by,
 )
 from waza_language_server.project.claim import TRIGGER_NAMES
+from waza_language_server.project.document_scores import PASSED_OVER
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ MAX_LISTED = 20
 NAMES_OF_EXPECTED = tuple(f"_{key}" for key in EXPECTED_LISTS)
 _CHANGED = "the {} was changed after the run"
 _RERUN = "a grader of it was run again since"
+_CUT_SHORT = "a later run was ended before it was done"
 _RUN_SINCE = "a part of it was run again since"
 HintKind = Literal["score", "check", "verdict", "inherited", "skill", "requirement", "history"]
 """What a hint is about: a grader, one of its checks or an expectation, a suite or a part of it that is no
@@ -142,12 +145,14 @@ class _View:
     def of_whole(self) -> SuiteVerdict | None:
         """Return the verdict of the newest run of the whole suite, None when there was none."""
         run = self._run.whole
-        if run is None or not run.tasks:
+        if run is None or not (run.tasks or run.reasons):
             return None
         changes = self._scores.changes(run.timestamp, tuple(run.tasks))
-        stale = self._stale(run, "", changes) or (_RUN_SINCE if self._run.timestamp > run.timestamp else "")
+        since = _CUT_SHORT if self._run.status == "canceled" else _RUN_SINCE
+        stale = self._stale(run, "", changes) or (since if self._run.timestamp > run.timestamp else "")
         passed = sum(task.passed for task in run.tasks.values())
-        label = f"{_glyph(run)} {passed}/{counted(len(run.tasks), 'task')}"
+        label = f"{_glyph(run)} {passed}/{counted(len(run.tasks), 'task')}" if run.tasks else "!"
+        why = _why_broken(run) if label.startswith("!") else ""
         missed = [metric for metric in run.metrics if not metric.passed]
         lines = [f"**{code(run.eval_name or 'The suite')}** {label}", ""]
         lines += [_task_line(task) for task in _worst_first(run)[:MAX_LISTED]]
@@ -159,7 +164,8 @@ class _View:
         if run.verdict in ("limited", "broken"):
             lines[1:1] = ["", fenced("; ".join(run.reasons))]
         tooltip = "\n".join([*lines, "", self._origin(run, stale)])
-        return SuiteVerdict(label + stale_label(stale, changes), tooltip, stale, changes)
+        told = f"{label}: {why}" if why and run.tasks else f"{label} {why}" if why else label
+        return SuiteVerdict(told + stale_label(stale, changes), tooltip, stale, changes)
 
     def of_suite(self, root: Node) -> Iterator[Verdict]:
         """Yield the verdict of the newest run of the whole suite, and those of its metrics."""
@@ -186,6 +192,8 @@ class _View:
         then = self._scores.then(task.timestamp)
         changes = self._scores.changes(task.timestamp, (task_id,))
         stale = self._stale(task, place, changes) or (_RERUN if task.rejudged else "")
+        if not stale and task.is_from_before(task.timestamp):
+            stale = PASSED_OVER
         label = _task_label(task)
         lines = [f"**{code(task.id)}** {'!' if task.status == 'error' else label}"]
         if task.error:
@@ -275,6 +283,8 @@ class _View:
     def _origin(self, recorded: RunResult | TaskResult | GraderResult | PromptResult, stale: str) -> str:
         by = told_by(recorded.origin)
         words = f"Recorded {age(recorded.timestamp, self._now)}{f' ({by})' if by else ''}"
+        if recorded.origin is None:
+            words = NOTHING_RAN.format(age(recorded.timestamp, self._now))
         return f"{words}; stale: {stale}." if stale else f"{words}."
 
 
@@ -314,6 +324,15 @@ def _glyph(run: RunResult) -> str:
     from waza_engine.results.reading.suite_conclusion import conclude_recorded
 
     return _SIGNS[conclude_recorded(run).verdict]
+
+
+def _why_broken(run: RunResult) -> str:
+    """Return in few words what broke a run: its own reason, else that of its first task or prompt."""
+    own = run.reasons if run.verdict in ("limited", "broken") else ()
+    errors = (task.error for task in run.tasks.values() if task.status == "error")
+    untried = (prompt.error for prompt in run.prompts)
+    reason = next((why for why in chain(own, errors, untried, run.reasons) if why), "")
+    return error_label(reason).removeprefix("! ") if reason else ""
 
 
 def _prompt_line(prompt: PromptResult) -> str:

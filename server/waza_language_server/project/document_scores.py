@@ -45,6 +45,7 @@ PATIENCE_SECONDS = 0.1
 """How long results are read before a request is answered without them."""
 
 MAX_LISTED = 10
+PASSED_OVER = "a later run ended before it came to this task"
 
 
 def scores_in_steps(document: Document, project: Project) -> Steps[DocumentScores]:
@@ -57,7 +58,7 @@ def scores_in_steps(document: Document, project: Project) -> Steps[DocumentScore
     task = task_id(document.tree.root, path) if path and document.kind == "task" else None
     runs: list[tuple[Suite, RunResult]] = []
     for suite in suites:
-        run = yield from project.scores.results_in_steps(suite.path)
+        run = yield from project.scores.shown_in_steps(suite.path)
         if run is not None:
             runs.append((suite, run))
     return DocumentScores(project, path, task, runs)
@@ -363,6 +364,8 @@ class DocumentScores:
             stale = f"{code(other[0].name)} was changed after it graded"
         else:
             stale = self.other_agent(result.timestamp)
+        if not stale and regraded is None and task.is_from_before(result.timestamp):
+            stale = PASSED_OVER
         if regraded is None:
             return Outcome(task, result, stale, graded, changes)
         return Outcome(task, result, stale, graded, changes, regraded.at, live)

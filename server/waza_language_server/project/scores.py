@@ -17,6 +17,7 @@ from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.ended_runs import EndedRuns
 from waza_language_server.project.histories import Histories
 from waza_language_server.project.recorded_values import Values, values_in_steps
+from waza_language_server.project.refused_runs import RefusedRuns
 from waza_language_server.project.regraded import Regradings
 from waza_language_server.project.stamps import stamp_of
 from waza_language_server.project.strengths import Strengths
@@ -45,6 +46,7 @@ class Scores:
         """The suites whose results are being read, with the time of the last step."""
         self._graded: dict[tuple[Path, datetime], Values] = {}
         self._ended = EndedRuns(MAX_RESULT_BYTES)
+        self.refused = RefusedRuns()
         self.inputs = InputTexts()
         self.regraded = Regradings()
         self.strengths = Strengths()
@@ -76,6 +78,10 @@ class Scores:
                 del self._readings[suite]
                 raise
             yield
+
+    def shown_in_steps(self, suite: Path) -> Steps[RunResult | None]:
+        """Return what marks tell of a suite: its last results, and of what was refused since why."""
+        return self.refused.over(suite, (yield from self.results_in_steps(suite)))
 
     def _read(self, suite: Path) -> Steps[RunResult | None]:
         found = yield from _found_in_steps(suite)

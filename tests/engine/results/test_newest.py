@@ -130,3 +130,20 @@ def test_a_task_in_error_does_not_keep_the_scores_of_an_older_run(tmp_path: Path
     assert found is not None
     assert (found.tasks["b"].status, found.tasks["b"].graders) == ("error", {})
     assert "greets" in found.tasks["a"].graders
+
+
+def test_scores_that_are_older_than_a_run_that_did_not_come_to_their_task_are_known(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS)
+    run(path)
+    path.write_text(path.read_text().replace("contains: [hello]", "contains: [goodbye]"))
+    cut, _ = run(path, fail_fast=True)
+    found = latest_results(tmp_path, eval_file="eval.yaml")
+    assert found is not None
+    a, b = found.tasks["a"], found.tasks["b"]
+    assert (b.status, b.passed_over) == ("passed", cut.outcome.header.started)
+    assert b.is_from_before(b.timestamp)
+    assert not a.is_from_before(a.timestamp)
+    run(path, tasks=["b"])
+    again = latest_results(tmp_path, eval_file="eval.yaml")
+    assert again is not None
+    assert not again.tasks["b"].is_from_before(again.tasks["b"].timestamp)

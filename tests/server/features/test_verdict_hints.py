@@ -196,7 +196,7 @@ def test_a_task_that_ended_in_an_error_shows_it_and_no_older_scores(suite: Path)
     (mark,) = Editor().hints(suite.parent / "tasks/second.yaml", "task")
     assert mark.label == "! not logged in to GitHub"
     assert "not logged in to GitHub" in mark.tooltip
-    assert [hint.label for hint in Editor().hints(suite, "eval")] == ["! 0/1 task"]
+    assert [hint.label for hint in Editor().hints(suite, "eval")] == ["! 0/1 task: not logged in to GitHub"]
 
 
 def test_a_verdict_is_stale_when_one_of_its_graders_was_run_again_by_itself(suite: Path) -> None:
@@ -220,6 +220,24 @@ def test_the_verdict_of_a_suite_is_stale_when_a_part_of_it_was_run_again(suite: 
     mark = Editor().hints(suite, "eval")[0]
     assert mark.label == "✗ 0/2 tasks · stale"
     assert "a part of it was run again since" in mark.tooltip
+
+
+def test_what_a_cancelled_run_did_not_come_to_is_told_to_be_of_an_older_one(suite: Path) -> None:
+    second = suite.parent / "tasks/second.yaml"
+    write_results(suite, {"second": [[grade("mentions", 0.0)]]}, more=engine("failed"))
+    at = RUN_AT + timedelta(minutes=1)
+    path = write_results(suite, {"second": [[]]}, at=at, more=engine("canceled"))
+    document = json.loads(path.read_text())
+    document["tasks"][0] |= {"status": "skipped", "error_msg": "the run was interrupted", "runs": []}
+    path.write_text(json.dumps(document))
+    date(path, at)
+    editor = Editor()
+    mark, of_suite = editor.hints(second, "task")
+    assert (mark.label, of_suite.label) == ("✗ 0.00 · stale", "✗ mentions (suite) · stale")
+    assert "stale: a later run ended before it came to this task" in mark.tooltip
+    whole, *graders = [hint for hint in editor.hints(suite, "eval") if hint.kind in ("verdict", "score")]
+    assert "stale: a later run was ended before it was done" in whole.tooltip
+    assert [hint.label for hint in graders] == ["✗ 0.00 · stale"]
 
 
 def test_each_trigger_prompt_says_whether_the_skill_was_used_as_it_should(suite: Path) -> None:
@@ -261,5 +279,5 @@ def test_a_suite_of_which_something_broke_and_nothing_was_wrong_is_in_error(suit
     ended["metadata"]["engine"]["conclusion"] = {"verdict": "errored", "reasons": ["1 of 1 trigger prompt"]}
     write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=ended)
     mark = Editor().hints(suite, "eval")[0]
-    assert mark.label == "! 1/1 task"
+    assert mark.label == "! 1/1 task: no answer"
     assert "- `Use it now` ! `no answer`" in mark.tooltip

@@ -118,6 +118,9 @@ def _merged(runs: Sequence[RunResult]) -> Steps[dict[str, TaskResult]]:
             # What ended in an error has no older scores: they would pass for those of that run.
             judged = newest if newest.status else task
             tasks[task.id] = replace(judged, graders={**task.graders, **newest.graders})
+    for identifier in unrun.keys() & tasks.keys():
+        # Its scores are older, unless it was run again by itself.
+        tasks[identifier] = replace(tasks[identifier], passed_over=unrun[identifier].timestamp)
     return {**unrun, **tasks}
 
 

@@ -69,7 +69,8 @@ class TaskResult:
 
     ``status`` is ``passed``, ``failed``, ``error`` or ``skipped``; ``""`` while no run has judged it with all
     of its graders. Verdicts of single graders may be newer than that. ``checkpoints`` are those
-    in the middle of the conversation, by the names of ``vocabulary.checkpoint_grader``.
+    in the middle of the conversation, by the names of ``vocabulary.checkpoint_grader``. ``passed_over`` is
+    when the newest run began that was to run the task and did not come to it, None when there is none.
     """
 
     id: str
@@ -83,6 +84,11 @@ class TaskResult:
     error: str = ""
     origin: RunOrigin | None = None
     checkpoints: Mapping[str, GraderResult] = field(default_factory=dict[str, GraderResult])
+    passed_over: datetime | None = None
+
+    def is_from_before(self, moment: datetime) -> bool:
+        """Whether what was said at a moment is older than a run that did not come to the task."""
+        return self.passed_over is not None and moment < self.passed_over
 
     @property
     def passed(self) -> bool:

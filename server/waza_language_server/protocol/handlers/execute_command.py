@@ -22,7 +22,7 @@ from uuid import uuid4
 from lsprotocol import types
 
 from waza_engine.results.json_values import text_of
-from waza_language_server.engine.runs import RunKey, RunOutcome, RunProgress
+from waza_language_server.engine.runs import RunKey, RunOutcome, RunProgress, text_of_glob
 from waza_language_server.features.code_lens import RUN_AFFECTED
 from waza_language_server.features.test_bed import TEST_BED
 from waza_language_server.protocol.handlers.grader_types import forget_types
@@ -95,7 +95,19 @@ def show_run(ls: WazaServer, run: Run) -> None:
     """Draw lenses and scores again: a run has started, or has ended with results of its own."""
     if run.outcome is not None and run.outcome.results_file is not None:
         ls.session.project.scores.run_ended(run.target, Path(run.outcome.results_file))
+    elif run.was_refused and run.outcome is not None:
+        _note_refusal(ls, run, run.outcome.message or "the run did not begin")
     refresh_scores(ls)
+
+
+def _note_refusal(ls: WazaServer, run: Run, why: str) -> None:
+    patterns: list[str] | None = run.options.get("tasks")
+    tasks = None if patterns is None else [text_of_glob(pattern) for pattern in patterns]
+    if tasks is None and run.options.get("prompts") is not None:
+        tasks = []
+    # Where it stands nobody needs to be told at its own line.
+    reason = why.removeprefix(f"{run.target.suite}: ")
+    ls.session.project.scores.refused.note(run.target, reason, tasks)
 
 
 async def _run(ls: WazaServer, request: RunRequest, token: types.ProgressToken | None) -> dict[str, Any]:

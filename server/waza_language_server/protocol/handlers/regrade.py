@@ -71,6 +71,7 @@ async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
             graded += 1
         for event in _events(answer, tasks):
             tell_event(ls, target, {**event, "regraded": True})
+    ls.session.project.scores.refused.forget(target.suite)
     refresh_scores(ls)
     return {"status": "completed", "tasks": graded, "message": None}
 

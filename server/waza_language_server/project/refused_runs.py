@@ -1,0 +1,156 @@
+"""Runs that were asked for here and did not begin: older marks would pass for their results.
+
+What was asked for says why nothing ran, until a run says something newer or answers are graded again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from waza_engine.frozen import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from waza_engine.results.reading.scores import GraderResult, PromptResult, RunResult, TaskResult
+    from waza_language_server.project.runnable_id import RunnableId
+
+MOST_KEPT = 20
+"""Refused runs of one suite that are remembered."""
+
+
+@frozen()
+class RefusedRun:
+    """What was asked for, and why nothing ran; ``tasks`` are ids, None for all of a suite."""
+
+    target: RunnableId
+    reason: str
+    at: datetime
+    tasks: Sequence[str] | None = None
+
+
+class RefusedRuns:
+    """The last refusal of each runnable."""
+
+    def __init__(self) -> None:
+        self._refused: dict[Path, dict[RunnableId, RefusedRun]] = {}
+        self._known: dict[Path, tuple[RunResult | None, RunResult | None]] = {}
+        """What was laid over last: it is asked for with each key."""
+
+    def note(self, target: RunnableId, reason: str, tasks: Sequence[str] | None = None) -> None:
+        """Remember a run that has just been refused."""
+        self._known.pop(target.suite, None)
+        refused = self._refused.setdefault(target.suite, {})
+        refused.pop(target, None)
+        refused[target] = RefusedRun(target, reason, datetime.now(UTC), tasks)
+        if len(refused) > MOST_KEPT:
+            del refused[next(iter(refused))]
+
+    def forget(self, suite: Path) -> None:
+        """Forget the refusals of a suite: something of it is judged since."""
+        self._refused.pop(suite, None)
+        self._known.pop(suite, None)
+
+    def over(self, suite: Path, found: RunResult | None) -> RunResult | None:
+        """Return what is known of a suite, and of what was refused since that it was."""
+        refused = self._refused.get(suite)
+        if not refused:
+            return found
+        known = self._known.get(suite)
+        if known is None or known[0] is not found:
+            told = found
+            for one in refused.values():
+                told = _laid_over(told, one)
+            known = self._known[suite] = found, told
+        return known[1]
+
+
+def _laid_over(found: RunResult | None, refused: RefusedRun) -> RunResult:
+    known = found or _nothing(refused)
+    target, at = refused.target, refused.at
+    tasks, prompts, whole = dict(known.tasks), known.prompts, known.whole
+    if target.kind == "task" and target.task not in tasks and target.task is not None:
+        tasks[target.task] = _unrun(target.task, "", refused)
+    for task in known.tasks.values():
+        if task.timestamp < at and target.kind != "prompt" and _is_meant(task, refused):
+            tasks[task.id] = (
+                _unrun(task.id, task.name, refused)
+                if target.grader is None
+                else _without_grader(task, target.grader, refused)
+            )
+    if target.kind in ("suite", "prompt") and refused.tasks is None:
+        prompts = tuple(_untried(prompt, refused) for prompt in prompts)
+    if target.kind == "suite" and refused.tasks is None and (whole is None or whole.timestamp < at):
+        whole = _nothing(refused)
+    timestamp = max(known.timestamp, at)
+    return replace(known, tasks=tasks, prompts=prompts, whole=whole, timestamp=timestamp)
+
+
+def _is_meant(task: TaskResult, refused: RefusedRun) -> bool:
+    if refused.target.task is not None:
+        return task.id == refused.target.task
+    return refused.tasks is None or task.id in refused.tasks
+
+
+def _unrun(task: str, name: str, refused: RefusedRun) -> TaskResult:
+    from waza_engine.results.reading.newest_scores import TaskResult
+
+    return TaskResult(task, name, "error", 0.0, 0, 0, {}, refused.at, refused.reason)
+
+
+def _without_grader(task: TaskResult, grader: str, refused: RefusedRun) -> TaskResult:
+    known = task.graders.get(grader)
+    if known is None or known.timestamp > refused.at:
+        return task
+    return replace(task, graders={**task.graders, grader: _unasked(known, refused)})
+
+
+def _unasked(known: GraderResult, refused: RefusedRun) -> GraderResult:
+    return replace(
+        known,
+        status="error",
+        score=0.0,
+        passed=False,
+        scores=(),
+        passes=(),
+        feedback=refused.reason,
+        checks=(),
+        timestamp=refused.at,
+        origin=None,
+    )
+
+
+def _untried(prompt: PromptResult, refused: RefusedRun) -> PromptResult:
+    target = refused.target
+    is_meant = target.prompt is None or (target.prompt, target.should_trigger) == (
+        prompt.prompt,
+        prompt.should_trigger,
+    )
+    if not is_meant or prompt.timestamp > refused.at:
+        return prompt
+    return replace(prompt, error=refused.reason, timestamp=refused.at, origin=None)
+
+
+def _nothing(refused: RefusedRun) -> RunResult:
+    """Return a run of nothing."""
+    from waza_engine.results.reading.newest_scores import RunResult
+
+    suite = refused.target.suite
+    return RunResult(
+        path=suite,
+        timestamp=refused.at,
+        eval_name="",
+        skill="",
+        eval_file=suite.name,
+        executor="",
+        model="",
+        status="error",
+        complete=True,
+        partial=False,
+        tasks={},
+        verdict="broken",
+        reasons=(refused.reason,),
+    )

@@ -1,0 +1,87 @@
+"""A run that does not begin says why at what it was asked for: older marks would pass for its result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types
+
+from tests.protocol.editor import Editor, editing, write_suite
+
+SUITE = """\
+name: greets
+skill: greeter
+config: {executor: mock, model: none}
+graders:
+  - {type: text, name: polite, config: {contains: [hello]}}
+tasks: [tasks/*.yaml]
+"""
+WITHOUT_KEY = {"executor": "openai", "model": "some-model"}
+NO_KEY = "! there is no key for `api.openai.com`; set `OPENAI_API_KEY`…"
+
+
+@pytest.fixture
+def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    tasks = {name: f"id: {name}\nname: {name}\ninputs: {{prompt: Say hello}}\n" for name in ("one", "two")}
+    return write_suite(tmp_path, SUITE, **tasks)
+
+
+async def asked(editor: Editor, command: str, target: str, **arguments: Any) -> dict[str, Any]:
+    request = types.ExecuteCommandParams(command, [{"id": target, **arguments}])
+    answer: Any = await editor.workspace_execute_command_async(request)
+    return {"status": answer["status"] if isinstance(answer, dict) else answer.status}
+
+
+async def labels(editor: Editor, file: Path) -> list[str]:
+    return [str(hint.label) for hint in await editor.hints(editor.open(file))]
+
+
+async def test_a_refused_run_of_a_suite_replaces_the_marks_of_an_older_one(suite: Path) -> None:
+    task = suite.parent / "tasks" / "one.yaml"
+    async with editing(suite.parent) as editor:
+        await asked(editor, "waza.run", str(suite))
+        passed = ["✓ 2/2 tasks", "✓", "✓ 1.00"]
+        assert await labels(editor, suite) == passed
+        assert await asked(editor, "waza.run", str(suite), options=WITHOUT_KEY) == {"status": "error"}
+        assert await labels(editor, suite) == [NO_KEY]
+        assert await labels(editor, task) == [NO_KEY]
+        (hint,) = await editor.hints(editor.open(task))
+        assert "Asked for just now, and nothing ran." in str(hint.tooltip)
+        nothing: Any = {}
+        marks = await editor.protocol.send_request_async("waza/fileMarks", nothing)
+        assert {(Path(mark["uri"]).name, mark["state"]) for mark in marks} == {
+            ("eval.yaml", "error"),
+            ("one.yaml", "error"),
+            ("two.yaml", "error"),
+        }
+        await asked(editor, "waza.run", str(suite))
+        assert await labels(editor, suite) == passed
+
+
+@pytest.mark.parametrize(("below", "limits"), [("::one", {}), ("", {"tasks": ["one"]})])
+async def test_a_refused_run_of_a_task_says_nothing_of_others(
+    suite: Path, below: str, limits: dict[str, Any]
+) -> None:
+    tasks = suite.parent / "tasks"
+    async with editing(suite.parent) as editor:
+        await asked(editor, "waza.run", str(suite))
+        await asked(editor, "waza.run", f"{suite}{below}", **limits, options=WITHOUT_KEY)
+        assert await labels(editor, tasks / "one.yaml") == [NO_KEY]
+        assert await labels(editor, tasks / "two.yaml") == ["✓ 1.00", "✓ 1 of the suite"]
+
+
+async def test_a_suite_that_never_ran_says_why_it_did_not(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        await asked(editor, "waza.run", str(suite), options=WITHOUT_KEY)
+        assert await labels(editor, suite) == [NO_KEY]
+
+
+async def test_answers_that_are_graded_again_behind_a_refused_run_are_shown(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        await asked(editor, "waza.run", str(suite))
+        await asked(editor, "waza.run", str(suite), options=WITHOUT_KEY)
+        assert await asked(editor, "waza.regrade", str(suite)) == {"status": "completed"}
+        assert (await labels(editor, suite))[0].startswith("✓ 2/2 tasks")
