@@ -252,6 +252,11 @@ def test_a_page_tells_a_run_that_goes_on_from_one_that_was_killed(tmp_path: Path
     assert "\n- the run was interrupted; what was finished is kept\n" in killed["markdown"]
 
 
+def test_a_writer_that_no_process_can_be_is_none(tmp_path: Path) -> None:
+    odd = dead_run(tmp_path / "odd", [TaskOutcome("a", "A", "passed")], {"a": "A"}, writer=(1, 10**400))
+    assert recorded_page(odd.journal_path, None)["goes_on"] is False
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="a killed process is gone there")
 def test_a_killed_process_that_nobody_has_looked_after_goes_on_no_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

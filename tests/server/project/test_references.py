@@ -128,6 +128,15 @@ def test_a_missing_task_file_that_any_or_none_may_be_is_missing(tmp_path: Path, 
     assert problem.message.endswith("and says nothing.")
 
 
+def test_among_more_tasks_than_are_looked_at_none_is_called_the_only_one(tmp_path: Path) -> None:
+    listed = {f"task{number:02}": f"task{number:02}" for number in range(60)}
+    directory = with_tasks(tmp_path, **listed)
+    unlisted = {"task10", "task55"}
+    names = "".join(f"  - tasks/{name}.yaml\n" for name in ({*listed} - unlisted) | {"greets"})
+    _, (problem,) = problems(directory, f"skill: x\ntasks:\n{names}")
+    assert problem.message.endswith("and says nothing.")
+
+
 def test_the_only_task_of_a_suite_that_was_renamed_is_found(tmp_path: Path) -> None:
     _, (problem,) = problems(with_tasks(tmp_path, hello="greets"), "skill: x\ntasks: [tasks/greets.yaml]\n")
     assert problem.severity == "error"

@@ -41,7 +41,7 @@ def goes_on(journal: Block) -> bool:
         # One that was killed keeps its number until the process that started it looks, which may be never.
         is_it = abs(writer.create_time() - float(owner["started"])) < 2
         return is_it and writer.status() != psutil.STATUS_ZOMBIE
-    except (psutil.Error, KeyError, ValueError, TypeError):
+    except (psutil.Error, KeyError, ValueError, TypeError, OverflowError):
         return False
 
 

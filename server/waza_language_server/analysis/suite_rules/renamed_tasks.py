@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -40,9 +41,8 @@ def renamed_to(document: Document, project: Project, path: Path, pattern: str) -
 
     It is the one whose ``id`` the missing file was named after, or the only one that no suite lists.
     """
-    unlisted = [
-        name for name in _beside(document, project, path, pattern) if _is_unlisted(project, path, name)
-    ]
+    beside = list(islice(_beside(document, project, path, pattern), _MOST_LOOKED_AT + 1))
+    unlisted = [name for name in beside[:_MOST_LOOKED_AT] if _is_unlisted(project, path, name)]
     stem = _plain(PurePosixPath(pattern).stem)
     named = [
         Renamed(name, written)
@@ -51,14 +51,16 @@ def renamed_to(document: Document, project: Project, path: Path, pattern: str) -
     ]
     if named:
         return named[0] if len(named) == 1 else None
-    return Renamed(unlisted[0]) if len(unlisted) == 1 else None
+    # Of those that were not looked at another one may be in no list either.
+    is_only = len(unlisted) == 1 and len(beside) <= _MOST_LOOKED_AT
+    return Renamed(unlisted[0]) if is_only else None
 
 
 def _beside(document: Document, project: Project, path: Path, pattern: str) -> Iterator[str]:
     folder = PurePosixPath(pattern).parent
     names = Nearby(project, document).entries(path.parent / folder).value
     files = [name for name, is_folder in names if not is_folder and name.endswith(_ENDINGS)]
-    for name in files[:_MOST_LOOKED_AT]:
+    for name in files:
         if is_literal(name):
             yield str(folder / name)
 
