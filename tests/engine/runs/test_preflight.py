@@ -189,7 +189,7 @@ def test_each_thing_that_ends_a_run_is_a_line(tmp_path: Path) -> None:
         (NO_SKILL, "there is no skill at `gone`"),
     ],
 )
-def test_what_a_grader_needs_and_is_missing_ends_a_run_that_costs(tmp_path: Path, grader: str, said: str) -> None:
+def test_what_a_grader_lacks_ends_a_run_that_costs(tmp_path: Path, grader: str, said: str) -> None:
     path = paid_suite(tmp_path, grader)
     assert said in refused(path)
     assert codes(path)[1]["grader.unavailable"] == "invalid"

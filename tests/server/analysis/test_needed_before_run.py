@@ -14,7 +14,7 @@ from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import DocumentKind
 
 AGENT = EVAL.replace("executor: mock", "executor: copilot-sdk")
-CODES = ("missing-file", "missing-program", "skill-not-found", "nobody-judges")
+CODES = ("missing-file", "path-not-portable", "missing-program", "skill-not-found", "nobody-judges")
 
 
 def told(folder: Path, name: str, text: str) -> list[tuple[str, str]]:
@@ -188,6 +188,36 @@ def test_a_script_may_lie_in_a_folder_above_the_suite(tmp_path: Path) -> None:
     assert told(tmp_path, "evals/demo/tasks/t.yaml", text) == []
 
 
+@pytest.mark.parametrize(
+    ("folder", "told_of"),
+    [
+        ("skills", "path-not-portable"),
+        ("../../skills", None),
+        ("own", None),
+        ("skillz", "missing-file"),
+        ("none", None),
+        ("/elsewhere/skills", None),
+        ("$SKILLS", None),
+        ("Skills", None),
+    ],
+)
+def test_skill_directories_are_looked_for_as_each_engine_does(
+    tmp_path: Path, folder: str, told_of: str | None
+) -> None:
+    put(tmp_path, "skills/demo/SKILL.md", "---\nname: demo\n---\n")
+    put(tmp_path, "evals/demo/own/demo/SKILL.md", "---\nname: demo\n---\n")
+    put(tmp_path, "evals/demo/tasks/t.yaml", TASK)
+    text = AGENT.replace("tasks:", f"  skill_directories: ['{folder}']\ntasks:")
+    found = [each for each in told(tmp_path, "evals/demo/eval.yaml", text) if each[0] != "skill-not-found"]
+    assert found == ([] if told_of is None else [(told_of, f"'{folder}'")])
+    task = f"{TASK}skill_directories: ['{folder}']\n"
+    put(tmp_path, "evals/demo/eval.yaml", AGENT)
+    assert told(tmp_path, "evals/demo/tasks/t.yaml", task) == found
+    for without in (EVAL, f"{AGENT}hooks: {{before_run: [{{command: make}}]}}\n"):
+        put(tmp_path, "evals/demo/eval.yaml", without)
+        assert told(tmp_path, "evals/demo/tasks/t.yaml", task) == []
+
+
 def test_programs_are_looked_for_on_path(suite: Path) -> None:
     one = "  - {type: program, name: a, config: {command: no-such-program, args: [x]}}\n"
     other = "  - {type: program, name: b, config: {command: sh, args: ['-c', 'true']}}\n"
@@ -216,7 +246,7 @@ def test_a_suite_in_the_folder_of_its_skill_has_it(tmp_path: Path) -> None:
 def test_listed_directories_are_the_only_ones(suite: Path) -> None:
     put(suite, "skills/demo/SKILL.md", "---\nname: demo\n---\n")
     listed = AGENT.replace("config:\n", "config:\n  skill_directories: [others]\n")
-    assert told(suite, "eval.yaml", listed) == [("skill-not-found", "demo")]
+    assert told(suite, "eval.yaml", listed) == [("skill-not-found", "demo"), ("missing-file", "others")]
     assert told(suite, "eval.yaml", listed.replace("others", "skills")) == []
 
 

@@ -154,6 +154,21 @@ SUITE_CODES = (
         files={"../eval.yaml": EVAL, "../fixtures/app.py": "print()\n"},
     ),
     Code(
+        "path-not-portable",
+        "Upstream does not find the folder",
+        "warning",
+        "Upstream looks for `skill_directories` beside the eval file alone and says nothing when there is no "
+        "such folder: the agent is measured without the skill. This engine looks in the folders above, too.",
+        EVAL.replace("executor: mock", "executor: copilot-sdk\n  skill_directories: [more/skills]"),
+        EVAL.replace("executor: mock", "executor: copilot-sdk\n  skill_directories: [../more/skills]"),
+        kind="eval",
+        files={
+            "tasks/one.yaml": TASK,
+            "skills/demo/SKILL.md": "---\nname: demo\n---\n",
+            "../more/skills/demo/SKILL.md": "---\nname: demo\n---\n",
+        },
+    ),
+    Code(
         "missing-program",
         "A grader starts a program that is not on PATH",
         "warning",
