@@ -54,7 +54,10 @@ def words(value: str, offset: int, around: Surroundings) -> Iterator[Word]:
     ahead = written[:-1] if typed is not None else written
     if ahead and ahead[-1].text == ".":
         yield from _attributes(value, before, ahead[:-1], length)
-    elif typed is not None or not (written and _is_name(written[-1]) and written[-1].end == offset):
+        return
+    if ahead and ahead[-1].text == "[":
+        yield from _quoted_keys(value, before, ahead[:-1], length)
+    if typed is not None or not (written and _is_name(written[-1]) and written[-1].end == offset):
         yield from _names(value, offset, length, around.names)
 
 
@@ -172,6 +175,14 @@ def _keys(value: str, before: str, quote: int) -> Iterator[Word]:
     for name, documentation in owner.fields.items():
         kind = owner.field_types.get(name)
         yield Word(name, "field", kind.name if kind is not None else "", documentation, len(typed))
+
+
+def _quoted_keys(value: str, before: str, ahead: Sequence[Written], typed: int) -> Iterator[Word]:
+    """Yield the keys of the dict in front of a bracket behind which no quote is written yet."""
+    owner = _type_before(value, before, ahead)
+    for name, documentation in owner.fields.items() if owner is not None else ():
+        kind = owner.field_types.get(name)
+        yield Word(f"'{name}'", "field", kind.name if kind is not None else "", documentation, typed)
 
 
 def _guessed(before: str) -> ValueType:
