@@ -17,7 +17,6 @@ from waza_language_server.embedded.python.findings import KNOWN_NAMES
 from waza_language_server.embedded.python.inference import bound_types, start_of_primary, type_of
 from waza_language_server.embedded.python.members import (
     CONTEXT_TYPES,
-    DICT,
     EVENT,
     FUNCTIONS,
     RE,
@@ -180,7 +179,9 @@ def _keys(value: str, before: str, quote: int) -> Iterator[Word]:
 def _quoted_keys(value: str, before: str, ahead: Sequence[Written], typed: int) -> Iterator[Word]:
     """Yield the keys of the dict in front of a bracket behind which no quote is written yet."""
     owner = _type_before(value, before, ahead)
-    for name, documentation in owner.fields.items() if owner is not None else ():
+    if owner is None:
+        return
+    for name, documentation in owner.fields.items():
         kind = owner.field_types.get(name)
         yield Word(f"'{name}'", "field", kind.name if kind is not None else "", documentation, typed)
 
@@ -224,7 +225,8 @@ def _explained_attribute(owner: ValueType | None, name: str) -> str | None:
     if owner is None or member is None:
         return None
     documentation = f"\n\n{member.documentation}" if member.documentation else ""
-    return f"**{name}** of a value of type `{owner.name}`{documentation}" + (
+    of = "`re`" if owner is RE else f"a value of type `{owner.name}`"
+    return f"**{name}** of {of}{documentation}" + (
         f"\n\n{_call_of(member.signature, member.returns)}" if member.signature else ""
     )
 
@@ -237,7 +239,8 @@ def _described(kind: ValueType) -> str:
     if not kind.fields:
         return f"a value of type `{kind.name}`."
     keys = ", ".join(f"`{name}`" for name in kind.fields)
-    return f"a {kind.name}, a dict with {keys}." if kind is not DICT else "a dict."
+    article = "an" if kind.name[0] in "aeiou" else "a"
+    return f"{article} {kind.name}, a dict with {keys}."
 
 
 def _signature(value: str, before: str, written: Sequence[Written], active: int) -> Signature | None:
