@@ -98,10 +98,10 @@ export function waysToLogIn(reason: string): WayOut[] {
     return ways.some(({ command }) => command === "waza.logIn" || command === "waza.setProviderKey") ? ways : [];
 }
 
-/** A reason without the absolute path before it, which nobody reads first. */
+/** A reason without the absolute paths before it, which nobody reads first: of a suite, and of a file that it names. */
 export function reasonFirst(reason: string): string {
-    const found = /^(?:\/|[A-Za-z]:\\)[^\n]*?\.\w+:(?:\d+:)?\s+(.+)$/su.exec(reason);
-    return found?.[1] ?? reason;
+    const found = /^(?:\/|[A-Za-z]:\\)[^\n]*?\.\w+:(?:\d+:)?\s+(.+)$/su.exec(reason)?.[1];
+    return found === undefined ? reason : reasonFirst(found);
 }
 
 /** As much of a text as fits into the status bar: its longest part is cut behind a word, and the numbers beside it stay. */

@@ -68,6 +68,7 @@ void test("a message begins with the reason, not with an absolute path", () => {
     assert.equal(reasonFirst("/my suites/a/agent.json: nothing answers at `127.0.0.1:9`."), "nothing answers at `127.0.0.1:9`.");
     assert.equal(reasonFirst("/suites/a/eval.yaml:4: the YAML is broken here: x."), "the YAML is broken here: x.");
     assert.equal(reasonFirst("C:\\suites\\eval.yaml: there is nothing to run."), "there is nothing to run.");
+    assert.equal(reasonFirst("/my suites/a/eval.yaml: /my suites/a/../agent.json:1: `output` is needed."), "`output` is needed.");
     assert.equal(reasonFirst("there is nothing to run."), "there is nothing to run.");
 });
 
