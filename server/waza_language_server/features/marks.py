@@ -109,7 +109,7 @@ def _of_suite(path: Path, run: RunResult) -> FileMark | None:
     from waza_engine.results.reading.suite_conclusion import conclude_suite
 
     found = conclude_suite(run)
-    reason = "; ".join(found.reasons)
+    reason = "; ".join(map(without_path, found.reasons))
     if found.verdict == "failed":
         return FileMark(path, "failed", reason)
     if found.verdict != "errored":

@@ -37,9 +37,10 @@ def reason_line(reason: str) -> str:
 
 
 def without_path(reason: str) -> str:
-    """Return a reason without the absolute path of a file before it, which nobody reads first."""
-    found = _PATH_FIRST.match(reason)
-    return found["said"] if found is not None else reason
+    """Return a reason without the absolute paths of files before it, which nobody reads first."""
+    while (found := _PATH_FIRST.match(reason)) is not None:
+        reason = found["said"]
+    return reason
 
 
 def _cut(line: str) -> str:
