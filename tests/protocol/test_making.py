@@ -108,6 +108,7 @@ async def test_what_was_begun_in_an_empty_file_stays_a_suite_when_it_is_saved(
     async with editing(tmp_path, pulls=True) as editor:
         uri = editor.open(empty)
         editor.insert(uri, 2, 0, 0, "name: pdf\n")
+        assert await editor.problems(uri) == []
         editor.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
         assert "skill" in [item.label for item in await editor.complete(uri, 1, 0)]
         assert "missing-key" in {problem.code for problem in await editor.problems(uri)}

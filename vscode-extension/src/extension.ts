@@ -58,7 +58,7 @@ export function activate(context: vscode.ExtensionContext): void {
         if (!isItsTurn || !environment.isOutdated) {
             return found;
         }
-        const kept = found.server === undefined ? "" : ` Until then server ${found.server.version} is used, which was there before.`;
+        const kept = found.server === undefined ? "" : ` Until then the older server is used.`;
         if (await createEnvironment(environment, workingDirectory, log, kept)) {
             return resolveServer(environment, workingDirectory, log);
         }

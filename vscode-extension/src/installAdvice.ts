@@ -31,7 +31,8 @@ const PACKAGE_MANAGERS: readonly (readonly [program: string, command: string])[]
 ];
 /** uv brings a Python of its own, which old systems do not have among their packages. */
 const INSTALL_UV = "curl -LsSf https://astral.sh/uv/install.sh | sh";
-const MAKE_AGAIN = "then run “Waza: Create a Private Environment” again";
+/** The message has a button for it. */
+const MAKE_AGAIN = "then try again";
 
 /** What to do on a machine where no environment can be made; `pythons` are those that were found. */
 export function withoutPython(machine: Machine, pythons: readonly KnownPython[]): Advice {
@@ -52,7 +53,7 @@ export function withoutPython(machine: Machine, pythons: readonly KnownPython[])
         return { sentence: `${found}; install ${needed} with \`brew install python\`, then try again.`, canTryAgain: true };
     }
     const packaged = old === undefined ? packagedPython(machine) : undefined; // an old one is what the packages have
-    const install = packaged === undefined ? `install uv, which brings a newer one, with \`${INSTALL_UV}\`` : `install it with \`${packaged}\``;
+    const install = packaged === undefined ? `install uv, which brings ${old === undefined ? "one" : "a newer one"}, with \`${INSTALL_UV}\`` : `install it with \`${packaged}\``;
     return { sentence: `${found}; ${install}, then try again.`, canTryAgain: true };
 }
 
@@ -115,5 +116,5 @@ function setting(machine: Machine, tool: "pip" | "uv", pip: string, variable: st
         return `set \`${variable}\` to ${value} and restart VS Code`;
     }
     const python = machine.platform === "win32" ? "py" : "python3";
-    return `run \`${python} -m pip config set ${pip} …\` with ${value}, ${MAKE_AGAIN}`;
+    return `name ${value} with \`${python} -m pip config set ${pip} …\`, ${MAKE_AGAIN}`;
 }

@@ -8,9 +8,9 @@ import type { PrivateEnvironment } from "./privateEnvironment";
 import { candidates, type Resolution } from "./serverEnvironment";
 import type { Status } from "./status";
 
-const CREATE = "Create a Private Environment";
+const CREATE = "Create Environment"; // with the two beside it it fits into the width of a message
 const AGAIN = "Try Again";
-const SELECT = "Select Interpreter…";
+const SELECT = "Select Python…";
 const SHOW_LOG = "Show Log";
 
 /** This machine, as far as an advice asks for it. */

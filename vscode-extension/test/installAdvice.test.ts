@@ -69,7 +69,7 @@ void test("a network that looks into connections is told as that", () => {
 
 void test("an index without a package is told with its name", () => {
     const pip = "ERROR: Could not find a version that satisfies the requirement pygls==2.1.1 (from versions: none)\nERROR: No matching distribution found for pygls==2.1.1";
-    assert.match(afterFailure(pip, debian, "pip", "?"), /has no `pygls` for this Python; run `python3 -m pip config set global\.index-url/);
+    assert.match(afterFailure(pip, debian, "pip", "?"), /has no `pygls` for this Python; name one that has it with `python3 -m pip config set global\.index-url/);
     const uv = "  × No solution found when resolving dependencies:\n  ╰─▶ Because pygls was not found in the package registry and you require pygls";
     assert.match(afterFailure(uv, debian, "uv", "?"), /has no `pygls` for this Python/);
 });

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import workspace_with
+from waza_language_server.features.completion import complete
 from waza_language_server.features.new_suite import suite_offers
 from waza_language_server.project.document import Document
 from waza_language_server.project.uris import uri_of
@@ -46,6 +47,18 @@ def test_a_skill_may_be_called_otherwise_than_its_folder(tmp_path: Path) -> None
     _write_skill(tmp_path / "skills" / "alpha", "alpha")
     _write_skill(tmp_path / "skills" / "forms", "fills-pdfs")
     assert _offered(tmp_path, "evals/forms")[0] == "fills-pdfs"
+
+
+def test_the_same_skill_comes_first_behind_the_key(tmp_path: Path) -> None:
+    for name in SKILLS:
+        _write_skill(tmp_path / "skills" / name, name)
+    path = tmp_path / "evals" / "pdf-filler" / "eval.yaml"
+    path.parent.mkdir(parents=True)
+    document = Document(uri_of(path), 1, "name: x\nskill: ", "eval")
+    workspace = workspace_with(document, roots=(tmp_path,))
+    items = complete(document, workspace, len(document.text)).items
+    assert [item.label for item in items][:3] == ["pdf-filler", "pdf", "pdf-merge"]
+    assert {item.label for item in items} == set(SKILLS)
 
 
 def _offered(root: Path, folder: str) -> list[str]:

@@ -147,7 +147,8 @@ class Diagnostics:
         if typed_at is not None and problems:
             from waza_language_server.features.being_written import without_unfinished
 
-            problems = without_unfinished(document, self._session.workspace, typed_at, problems)
+            begun = self._session.is_begun(document)
+            problems = without_unfinished(document, self._session.workspace, typed_at, problems, begun=begun)
             yield
         return document, problems
 

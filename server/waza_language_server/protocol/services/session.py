@@ -60,6 +60,7 @@ class _Opened:
     """Whether this version was looked at; until then nobody knows whether it is ours."""
     began_empty: bool = False
     """Whether it said nothing when it was opened: what stands there now was written in this editor."""
+    was_saved: bool = False
     typed_at: int | None = None
     """Where the edit ended that made this version; None when it was more than one, or the text was saved."""
 
@@ -165,6 +166,11 @@ class Session:
         opened = self._opened.get(document.uri)
         return opened.typed_at if opened is not None and opened.document is document else None
 
+    def is_begun(self, document: Document) -> bool:
+        """Whether it said nothing when it was opened, and its author has not saved it yet."""
+        opened = self._opened.get(document.uri)
+        return opened is not None and opened.began_empty and not opened.was_saved
+
     def is_current(self, document: Document) -> bool:
         """Whether no newer text of this document has come."""
         opened = self._opened.get(document.uri)
@@ -214,7 +220,7 @@ class Session:
         opened = self._opened.get(uri)
         if opened is None:
             return False
-        self._opened[uri] = replace(opened, typed_at=None)
+        self._opened[uri] = replace(opened, typed_at=None, was_saved=True)
         self.judge_again(uri)
         return opened.typed_at is not None
 
