@@ -34,6 +34,8 @@ ALWAYS_FAILS = [
     ("output.startswith(['a', 'b'])", "assertion-type", "['a', 'b']", "output.startswith(('a', 'b'))"),
     ("output.startswith(['a'])", "assertion-type", "['a']", "output.startswith(('a',))"),
     ("output.find(5) > 0", "assertion-type", "5", None),
+    ("'bash' in ' '.join(tool_calls)", "assertion-type", "tool_calls",
+     "'bash' in ' '.join([call['name'] for call in tool_calls])"),
     ("re.search(output)", "assertion-type", "re.search(output)", None),
     ("re.search('x', tool_calls)", "assertion-type", "tool_calls", "re.search('x', str(tool_calls))"),
     ("re.search('x', output, 'im')", "assertion-type", "'im'", "re.search('x', output, re.I | re.M)"),

@@ -11,6 +11,7 @@ from waza_engine.assertions.names import FUNCTION_NAMES
 from waza_engine.spec.pattern_syntax import PatternSyntaxError, check_python_syntax
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python.kinds import (
+    CALL,
     GENERATOR,
     MATCH,
     NOTHING,
@@ -191,7 +192,12 @@ def _of_text(source: PythonSource, call: ast.Call, name: str, names: Kinds) -> I
         return
     first = call.args[0]
     kind = kind_of(first, names)
-    if kind is None or kind is TEXT or name == "join":
+    if kind is None or kind is TEXT:
+        return
+    if name == "join":
+        if kind.item is CALL:
+            what = f"`join` takes texts, and each item of `{_shown(source, first)}` is {CALL.title}"
+            yield _finding(source, first, what, (_names_joined(source, first),))
         return
     if name in ("startswith", "endswith"):
         if kind.owner is tuple:
@@ -211,6 +217,11 @@ def _of_text(source: PythonSource, call: ast.Call, name: str, names: Kinds) -> I
     elif name in _OF_TEXT:
         what = f"`{name}` looks for text, and `{_shown(source, first)}` is {kind.title}"
         yield _finding(source, first, what, ())
+
+
+def _names_joined(source: PythonSource, node: ast.expr) -> Rewrite:
+    new = f"[call['name'] for call in {source.segment(node)}]"
+    return _replaced(source, source.start(node), source.end(node), new, "Join the names")
 
 
 def unknown_of_re(source: PythonSource, node: ast.Attribute, start: int, end: int) -> Finding | None:
