@@ -101,8 +101,8 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
         assertions,
         _codes(
             "assertion-attribute assertion-case assertion-constant assertion-internal assertion-javascript "
-            "assertion-key assertion-python assertion-statement assertion-syntax assertion-uncalled "
-            "assertion-unknown-name assertion-vanishing-name"
+            "assertion-key assertion-python assertion-statement assertion-syntax assertion-type "
+            "assertion-uncalled assertion-unknown-name assertion-vanishing-name invalid-pattern"
         ),
     ),
     Rule("JavaScript", javascript_meant, _codes("javascript-grader")),
