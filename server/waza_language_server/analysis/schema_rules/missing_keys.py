@@ -58,7 +58,7 @@ def empty_value(subject: Subject, node: Node, shape: Shape) -> Problem:
 
 
 def _usual_values(subject: Subject, holder: Entry, shape: Shape) -> Iterator[Fix]:
-    """Yield the number that counts when a key is left out, or one to start from, for a key without a value."""
+    """Yield the number that counts without a key, or one to start from, for a key without a value."""
     value, text = holder.value, subject.text
     known = [shape.default, *shape.examples]
     usual = next((each for each in known if isinstance(each, int | float)), None)
