@@ -30,7 +30,9 @@ export async function createSuite(connect: Connect): Promise<void> {
         description: vscode.workspace.asRelativePath(file),
         file,
     }));
-    const chosen = await vscode.window.showQuickPick(items, { title: "New Suite", placeHolder: "The skill to evaluate" });
+    items.sort((one, other) => one.description.localeCompare(other.description)); // they are found in any order
+    const options = { title: "New Suite", placeHolder: "The skill to evaluate", matchOnDescription: true };
+    const chosen = await vscode.window.showQuickPick(items, options);
     if (chosen !== undefined) {
         await ask(connect, "waza.newSuite", { skill: chosen.file.fsPath }); // the server shows it
     }
