@@ -13,7 +13,7 @@ from waza_engine.steps import Steps
 from waza_language_server.analysis.schema_rules.joined_lists import items_added
 from waza_language_server.analysis.schema_rules.one_pattern import any_of
 from waza_language_server.analysis.schema_rules.subject import Subject
-from waza_language_server.analysis.schema_rules.wrong_values import as_list
+from waza_language_server.analysis.schema_rules.wrapped_values import as_list
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import delete_entry
 from waza_language_server.syntax.nodes import Entry, Node

@@ -20,7 +20,7 @@ from waza_language_server.analysis.schema_rules.one_pattern import OPTION, as_on
 from waza_language_server.analysis.schema_rules.print_signs import odd_indent
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.unknown_key import UnknownKey
-from waza_language_server.analysis.schema_rules.wrong_values import as_block, as_list, only_text
+from waza_language_server.analysis.schema_rules.wrapped_values import as_block, as_list, only_text
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import alike_in_words, listed, slip_of, slips_of
@@ -170,11 +170,10 @@ def _stray(
 def _is_rather_slip(mapping: Node, shape: Shape, entry: Entry, known: str) -> bool:
     """Whether a name with another meaning is rather a slip in a key that is not there, by its value."""
     slip = slip_of(entry.key.value, shape.properties)
-    if slip is None or slip == known or mapping.entry(slip) is not None:
+    if slip is None or slip == known or known not in shape.properties or mapping.entry(slip) is not None:
         return False
-    return shape.properties[slip].shape.fits(entry.value.kind) and not shape.properties[known].shape.fits(
-        entry.value.kind
-    )
+    fits, other = (_fits_as_it_is(shape.properties[key].shape, entry.value) for key in (slip, known))
+    return fits and not other
 
 
 def _is_other_name(mapping: Node, shape: Shape, entry: Entry, known: str) -> bool:
@@ -185,8 +184,13 @@ def _is_other_name(mapping: Node, shape: Shape, entry: Entry, known: str) -> boo
     if slip_of(entry.key.value, [known]):
         return True
     right = shape.properties.get(known)
-    fits = right is not None and right.shape.fits(entry.value.kind)
+    fits = right is not None and _fits_as_it_is(right.shape, entry.value)
     return fits and all(_has_meaning(shape, other) for other in mapping.entries)
+
+
+def _fits_as_it_is(shape: Shape, value: Node) -> bool:
+    is_single = value.target.kind == "scalar" and len(value.span) > 0
+    return shape.fits(value.target.kind) and not (is_single and shape.wants_list)
 
 
 def _has_meaning(shape: Shape, entry: Entry) -> bool:
