@@ -136,6 +136,12 @@ async def test_a_key_that_is_taken_opens_the_next_list_where_the_client_has_a_co
                 item.label: item.command for item in await editor.complete(editor.open(suite, text), 4, 0)
             }
             assert (items["graders"] and items["graders"].command) == command
+            assert "tasks" not in items  # the suite has them
+            begun = {
+                item.label: item.command
+                for item in await editor.complete(editor.open(suite, "name: x\n"), 1, 0)
+            }
+            assert (begun["tasks"] and begun["tasks"].command) == command
             assert items["description"] is None
 
 
