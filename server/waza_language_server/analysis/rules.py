@@ -40,6 +40,7 @@ from waza_language_server.analysis.value_rules.patterns import patterns_of_file,
 from waza_language_server.analysis.value_rules.thresholds import trigger_thresholds
 from waza_language_server.analysis.value_rules.tool_names import tool_names, unanchored_patterns
 from waza_language_server.analysis.value_rules.vacuous import vacuous_checks
+from waza_language_server.analysis.value_rules.workspace_paths import workspace_paths
 from waza_language_server.syntax.fault import FAULT_CODES
 
 
@@ -94,6 +95,7 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
     Rule("vacuous checks", vacuous_checks, _codes("weak-grader")),
     Rule("thresholds", trigger_thresholds, _codes("threshold-out-of-reach weak-grader")),
     Rule("contradictions", contradictions_of_grader, _codes("contradiction")),
+    Rule("workspace paths", workspace_paths, _codes("outside-workspace")),
     Rule("tool patterns", unanchored_patterns, _codes("unanchored-tool")),
     Rule("tool names", tool_names, _codes("blank-in-tool-name")),
     Rule(
