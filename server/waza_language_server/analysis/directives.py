@@ -1,9 +1,10 @@
 """What authors say about problems: comments that leave some out, and how grave others are to be taken.
 
 ``# waza: ignore[code]`` behind a line, or alone above it, leaves problems of this line out, and those in a
-text over several lines that begins or ends there; ``# waza: ignore-file[code]`` those of the file. ``# waza: severity[code=hint, other=off]`` says how grave a
-code is: in ``.waza.yaml`` for the project, elsewhere for the file. They are comments because upstream drops a
-``.waza.yaml`` that has a key it does not know.
+text over several lines that begins or ends there; ``# waza: ignore-file[code]`` those of the file.
+``# waza: severity[code=hint, other=off]`` says how grave a code is: in ``.waza.yaml`` for the project,
+elsewhere for the file. They are comments because upstream drops a ``.waza.yaml`` that has a key it does not
+know.
 """
 
 from __future__ import annotations
