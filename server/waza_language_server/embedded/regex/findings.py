@@ -26,6 +26,10 @@ _PYTHON_ONLY: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\(\?#"), "a comment group"),
     (re.compile(r"\\Z"), r"`\Z` (RE2 writes `\z`)"),
     (re.compile(r"\\u|\\N"), "a Unicode escape"),
+    (
+        re.compile(r"\{\d*,?(?:1\d{3}(?<!1000)|[2-9]\d{3}|\d{5,})(?:,\d*)?\}"),
+        "a repeat of more than 1,000 times",
+    ),
 )
 _KEPT_CHARACTERS = 1_000
 # Possessive: a bracket that is not closed must not be looked at again from the next one.
