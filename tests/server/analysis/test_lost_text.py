@@ -124,3 +124,11 @@ def test_a_text_behind_the_sign_of_a_block_begins_on_the_next_line(sign: str, en
 def test_a_text_that_ends_with_the_other_quote(first: str, last: str) -> None:
     text = TASK + f"tags:\n  - {first}a b{last}\n"
     assert fixed(text, "yaml-syntax") == TASK + f"tags:\n  - {first}a b{first}\n"
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_a_block_of_text_that_is_indented_with_tabs(ending: str) -> None:
+    text = (TASK + "description: >\n\tSome\n\n\t\tNote: more 🙂\n\t- x\nhint: y\n").replace("\n", ending)
+    meant = TASK + "description: >\n  Some\n\n    Note: more 🙂\n  - x\nhint: y\n"
+    assert fixed(text, "yaml-tab") == meant.replace("\n", ending)
+    assert [problem.code for problem in problems(text)] == ["yaml-tab"]
