@@ -34,7 +34,6 @@ ADDED = frozenset(
         "`&&` in an assertion",
         "a capital letter behind `.lower()`",
         "graders under `expected`",
-        "`pattern` with `should_match`",
     }
 )
 """Kinds that also say something else: repaired is a file with no more problems than before."""

@@ -151,9 +151,6 @@ SLIPS: Mapping[str, Slip] = {
     "`type` among the options": _changed(
         r"^( +)type: (\w+)\n( +name: .*\n)?\1config:\n", r"\3\1config:\n\1  type: \2\n"
     ),
-    "two lists of one name": _changed(
-        r"^( +)(output_contains|regex_match|contains):\n(\1  - .*\n)(?=\1  - )", r"\1\2:\n\3\1\2:\n"
-    ),
     "a list with commas alone": _changed(r"^tags:\n  - ([\w-]+)\n  - ([\w-]+)\n(?!  - )", r"tags: \1, \2\n"),
     "a list in parentheses": _changed(r"^tags: \[([^\[\]\n]+)\]$", r"tags: (\1)"),
     "a list in braces": _changed(r"^tags:\n  - ([\w-]+)\n  - ([\w-]+)\n(?!  - )", r"tags: {\1, \2}\n"),
@@ -171,10 +168,6 @@ SLIPS: Mapping[str, Slip] = {
     ),
     "a number in words": _changed(r"trials_per_task: 1$", "trials_per_task: one"),
     "a limit with its sign": _changed(r"(max_tool_calls|max_tokens): (\d+)$", r"\1: <= \2"),
-    "`pattern` with `should_match`": _changed(
-        r"type: text\n( +)config:\n +regex_match:\n +- (.*)\n(?!\1  )",
-        r"type: regex\n\1config:\n\1  pattern: \2\n\1  should_match: true\n",
-    ),
     "a single key for a list of prompts": _changed(r"^(  )prompt: (?=\S)(?![|>])", r"\1prompts: "),
     "graders under `expected`": _changed(
         r"^expected:\n", "expected:\n  graders:\n    - {type: text, name: g, config: {contains: [a]}}\n"
