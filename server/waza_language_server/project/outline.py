@@ -181,10 +181,10 @@ def pattern_nodes(root: Node) -> Iterator[Node]:
             yield from _scalars(tasks.get("task_files"))
         elif tasks.kind == "scalar" and tasks.value:
             yield tasks
-        for item in (item.target for item in tasks.items):
+        for item in (item.target for item in tasks.each_item()):
             if item.kind == "scalar" and item.value:
                 yield item
-            elif item.kind == "mapping":
+            elif item.written("task_files") is not None:
                 yield from _scalars(item.get("task_files"))
 
 

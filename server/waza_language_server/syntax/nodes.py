@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import Json, resolve_scalar
+from waza_engine.steps import Steps
 from waza_language_server.text.span import Span
 
 Kind = Literal["mapping", "sequence", "scalar", "alias", "broken"]
@@ -61,6 +62,8 @@ _FEW_CHILDREN = 64
 _known_keys: WeakKeyDictionary[Green, Mapping[str, int]] = WeakKeyDictionary()
 _known_anchors: WeakKeyDictionary[Green, Mapping[str, tuple[int, ...]]] = WeakKeyDictionary()
 _known_references: WeakKeyDictionary[Green, bool] = WeakKeyDictionary()
+_known_aliased: WeakKeyDictionary[Green, int] = WeakKeyDictionary()
+_COUNTED_AT_ONCE = 500
 
 
 @frozen(eq=False)
@@ -280,6 +283,14 @@ class Node:
             yield node
             stack.extend(reversed(list(node.children())))
 
+    def from_offset(self, offset: int) -> Iterator[Node]:
+        """Yield this node and those below it that end at the offset or behind it, in source order."""
+        yield self
+        for index in range(max(0, self.children_before(offset) - 1), len(self.green.children)):
+            below = self.nth_child(index)
+            if below is not None and below.span.end >= offset:
+                yield from below.from_offset(offset)
+
     def children(self) -> Iterator[Node]:
         """Yield keys and values, or items, in source order."""
         if self.kind == "mapping":
@@ -385,13 +396,16 @@ def _has_alias(green: Green) -> bool:
     return False
 
 
-def aliased_nodes(root: Green) -> int:
+def aliased_nodes(root: Green) -> Steps[int]:
     """Return how many nodes the aliases of a document stand for, those behind other aliases included.
 
     No alias is followed to count them: an anchor stands before its aliases, so its size is known by then.
     """
+    known = _known_aliased.get(root)
+    if known is not None:
+        return known
     sizes: dict[str, int] = {}
-    counted = aliased = 0
+    counted = aliased = looked_at = 0
     rest: list[tuple[Green, int | None]] = [(root, None)]
     while rest:
         green, before = rest.pop()
@@ -402,11 +416,15 @@ def aliased_nodes(root: Green) -> int:
         if green.anchor:
             rest.append((green, counted))
         counted += 1
+        looked_at += 1
+        if not looked_at % _COUNTED_AT_ONCE:
+            yield
         if green.kind == "alias":
             size = sizes.get(green.value, 0)
             aliased += size
             counted += size
-        rest.extend((placed.green, None) for placed in reversed(green.children))
+        rest.extend([(placed.green, None) for placed in reversed(green.children)])
+    _known_aliased[root] = aliased
     return aliased
 
 

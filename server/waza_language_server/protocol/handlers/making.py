@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from waza_engine.steps import finished
 from waza_language_server.engine.process import EngineError
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of, uri_of
@@ -112,7 +113,7 @@ async def _fill(ls: WazaServer, uri: str, text: str) -> None:
     if before is None or before.strip():
         raise refused("The eval file was changed meanwhile; it was left as it is.", FAILED)
     edit = WorkspaceEdit((FileEdit(uri, before, (Edit(Span(0, len(before)), text),)),))
-    change = FileConverter(ls.session, ls.abilities).workspace_edit(edit)
+    change = finished(FileConverter(ls.session, ls.abilities).workspace_edit(edit))
     answer = await ls.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(change, "New suite"))
     if not answer.applied:
         raise refused(
