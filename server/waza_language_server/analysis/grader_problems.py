@@ -26,8 +26,10 @@ from waza_language_server.analysis.rules import GRADER_RULES
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import grader_shape, graders_below, located_below
 from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.aliases import refers_elsewhere
+from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.kept_items import KeptItems
-from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
+from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edits, Fix
 from waza_language_server.text.span import Span
 

@@ -15,8 +15,10 @@ from weakref import WeakKeyDictionary
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps, finished, in_steps
 from waza_language_server.project.suite_file import GraderEntry, GraderPlace, SuiteFile, TaskEntry, word
+from waza_language_server.syntax.aliases import refers_elsewhere
+from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.kept_items import Exchanged, KeptItems
-from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
+from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 
 if TYPE_CHECKING:

@@ -23,8 +23,9 @@ from waza_engine.steps import Steps, finished
 from waza_language_server.syntax import characters
 from waza_language_server.syntax.events import duplicate_keys
 from waza_language_server.syntax.fault import STRUCTURAL_CODES, SyntaxFault
+from waza_language_server.syntax.green import Green, Placed
 from waza_language_server.syntax.layout import Known, Layout, lay_out, update
-from waza_language_server.syntax.nodes import Green, Node, Placed
+from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.pieces import Piece
 from waza_language_server.text.span import Span
 

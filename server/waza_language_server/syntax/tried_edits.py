@@ -8,7 +8,8 @@ from typing import cast
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps
-from waza_language_server.syntax.nodes import Green, Node
+from waza_language_server.syntax.green import Green
+from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree, parse, parse_in_steps
 from waza_language_server.text.edit import Edit
 

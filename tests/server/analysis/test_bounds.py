@@ -10,7 +10,7 @@ from tests.server.project.files import workspace_with
 from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose, diagnose_in_steps
 from waza_language_server.project.document import Document
-from waza_language_server.syntax.nodes import aliased_nodes
+from waza_language_server.syntax.aliases import aliased_nodes
 
 TASK = "id: t\nname: T\ninputs:\n  prompt: Go\n"
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(

@@ -28,9 +28,9 @@ from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at
+from waza_language_server.syntax.aliases import aliased_nodes
 from waza_language_server.syntax.characters import MAX_CHARACTERS
 from waza_language_server.syntax.fault import SyntaxFault
-from waza_language_server.syntax.nodes import aliased_nodes
 from waza_language_server.syntax.tree import Tree, parse
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.syntax.wrong_signs import has_odd_blank
