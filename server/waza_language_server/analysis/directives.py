@@ -15,7 +15,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, cast
 
 from waza_engine.frozen import frozen
-from waza_language_server.analysis.problem import Problem, Severity
+from waza_language_server.analysis.problem import SEVERITIES, Problem, Severity
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.nodes import Node
 
@@ -24,8 +24,12 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
 
 EVERY_CODE = "*"
+<<<<<<< HEAD
 _NO_CODES: frozenset[str] = frozenset()
 SEVERITIES = ("error", "warning", "information", "hint", "off")
+=======
+_WANTED = (*SEVERITIES, "off")
+>>>>>>> main
 MARK = "waza:"
 """What every such comment has in it."""
 _DIRECTIVE = re.compile(
@@ -101,7 +105,7 @@ def known_severities(given: object) -> Mapping[str, str]:
     return {
         code: severity
         for code, severity in pairs
-        if isinstance(code, str) and isinstance(severity, str) and severity in SEVERITIES
+        if isinstance(code, str) and isinstance(severity, str) and severity in _WANTED
     }
 
 
@@ -154,7 +158,7 @@ def _codes_in(listed: str | None) -> frozenset[str]:
 
 def _severities_in(listed: str) -> dict[str, str]:
     pairs = (pair.partition("=") for pair in listed.split(","))
-    return {code.strip(): severity.strip() for code, _, severity in pairs if severity.strip() in SEVERITIES}
+    return {code.strip(): severity.strip() for code, _, severity in pairs if severity.strip() in _WANTED}
 
 
 def _is_in_value(document: Document, offset: int) -> bool:
