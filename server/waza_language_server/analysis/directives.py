@@ -24,12 +24,8 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
 
 EVERY_CODE = "*"
-<<<<<<< HEAD
-_NO_CODES: frozenset[str] = frozenset()
-SEVERITIES = ("error", "warning", "information", "hint", "off")
-=======
 _WANTED = (*SEVERITIES, "off")
->>>>>>> main
+_NO_CODES: frozenset[str] = frozenset()
 MARK = "waza:"
 """What every such comment has in it."""
 _DIRECTIVE = re.compile(

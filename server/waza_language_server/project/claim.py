@@ -62,11 +62,8 @@ _KEY_AT_MARGIN = re.compile(r"""(?m)^(?:"([^"\n]*)"|'([^'\n]*)'|([$\w][\w$.-]*))
 _LIST = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+(?:---[ \t]*(?:\r\n|\r|\n))?-[ \t\r\n]")
 _FLOW_KEY = re.compile(r"""[{,]\s*["']?([A-Za-z_$][\w$.-]*)["']?\s*:""")
 _NESTED_KEY = re.compile(r"""(?m)^[ \t]+(?:-[ \t]+)?["']?([\w-]+)["']?[ \t]*:""")
-<<<<<<< HEAD
-_LISTED = re.compile(r"""[^\s\[\],"'-][^\s\],"']*""")
-=======
 _NOTHING = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*|(?m:^)---(?=[ \t\r\n]|\Z))*+")
->>>>>>> main
+_LISTED = re.compile(r"""[^\s\[\],"'-][^\s\],"']*""")
 _LOOK_AT = 200_000
 """Characters of a file that are looked at: a suite file says what it is long before that."""
 
