@@ -238,3 +238,8 @@ def test_brackets_that_are_a_part_of_a_text_are_not_taken_away(written: str) -> 
 def test_a_list_of_one_text_with_nothing_behind_it_is_written_as_the_text(behind: str) -> None:
     text = TASK.replace("name: T", f"name: [draft]{behind}")
     assert fixed(text, "wrong-type") == TASK.replace("name: T", f"name: draft{behind}")
+
+
+def test_the_only_item_of_a_list_has_lost_the_blank_behind_its_dash() -> None:
+    text = TASK + "expected:\n  outcomes:\n    -type: task_completed # it\n"
+    assert fixed(text, "wrong-type") == text.replace("-type", "- type")
