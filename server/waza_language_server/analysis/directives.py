@@ -14,7 +14,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, cast
 
 from waza_engine.frozen import frozen
-from waza_language_server.analysis.problem import Problem, Severity
+from waza_language_server.analysis.problem import SEVERITIES, Problem, Severity
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.nodes import Node
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
 
 EVERY_CODE = "*"
-SEVERITIES = ("error", "warning", "information", "hint", "off")
+_WANTED = (*SEVERITIES, "off")
 _READ_AT_ONCE = 50
 MARK = "waza:"
 """What every such comment has in it."""
@@ -107,7 +107,7 @@ def known_severities(given: object) -> Mapping[str, str]:
     return {
         code: severity
         for code, severity in pairs
-        if isinstance(code, str) and isinstance(severity, str) and severity in SEVERITIES
+        if isinstance(code, str) and isinstance(severity, str) and severity in _WANTED
     }
 
 
@@ -146,7 +146,7 @@ def _codes_in(listed: str | None) -> frozenset[str]:
 
 def _severities_in(listed: str) -> dict[str, str]:
     pairs = (pair.partition("=") for pair in listed.split(","))
-    return {code.strip(): severity.strip() for code, _, severity in pairs if severity.strip() in SEVERITIES}
+    return {code.strip(): severity.strip() for code, _, severity in pairs if severity.strip() in _WANTED}
 
 
 def _is_in_value(root: Node | None, offset: int) -> bool:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Literal
+from typing import Literal, get_args
 
 from waza_engine.frozen import frozen
 from waza_language_server.text.edit import Fix, Related
 from waza_language_server.text.span import Span
 
 Severity = Literal["error", "warning", "information", "hint"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+"""From the worst on."""
 
 
 @frozen()

@@ -26,7 +26,7 @@ from waza_language_server.analysis.file_rules.grader_names import name_of
 from waza_language_server.analysis.file_rules.schema_version import as_newer
 from waza_language_server.analysis.grader_entries import GraderEntries
 from waza_language_server.analysis.grader_problems import grader_problems
-from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.problem import SEVERITIES, Problem
 from waza_language_server.analysis.rule import FileView, Found, GradersView, SuiteView, found_by
 from waza_language_server.analysis.rules import (
     FILE_RULES,
@@ -199,9 +199,10 @@ class Trials:
         return brought
 
     def _is_reworded(self, problem: Problem, span: Span, gone: Counter[Key]) -> bool:
-        """Whether only the words of a problem have changed, for what an edit elsewhere did."""
+        """Whether an edit elsewhere has only reworded a problem, or made it less grave."""
         known = self._by_place.get((problem.code, span.start, span.end), ())
-        return any(each.severity == problem.severity and not gone[_key(each)] for each in known)
+        as_bad = SEVERITIES[: SEVERITIES.index(problem.severity) + 1]
+        return any(each.severity in as_bad and not gone[_key(each)] for each in known)
 
     @cached_property
     def _by_place(self) -> dict[tuple[str, int, int], list[Problem]]:

@@ -101,7 +101,7 @@ def read_in_steps(text: str) -> Steps[Reading]:
     except (yaml.YAMLError, UnicodeError):
         reading.error = ReadError("unreadable", 0, None, at_end=False)
     if reading.error is not None:
-        builder.close_all()
+        builder.close_all(reading.error.at)
     reading.root = builder.root
     reading.work += 2 + (reading.error.at if reading.error else len(text)) // _CHARACTERS_PER_UNIT
     return reading
@@ -211,8 +211,11 @@ class Builder:
         self.base = at
         return part
 
-    def close_all(self) -> None:
-        """Close what is open when reading stopped, as if it ended with what stands in it."""
+    def close_all(self, at: int) -> None:
+        """Close what is open when reading stopped at an offset, as if it ended with what stands in it.
+
+        Brackets reach as far as they were read: what is missing in them may stand behind that.
+        """
         while self.stack:
             top = self.stack[-1]
             if top.kind == "mapping" and len(top.children) % 2:
@@ -220,7 +223,8 @@ class Builder:
                 colon = re.compile(r"[ \t]*:[ ]?").match(self.text, key.end)
                 end = colon.end() if colon else key.end
                 top.children.append(Placed(Green("scalar", end, end)))
-            self._close(top.children[-1].green.end if top.children else top.start + top.flow)
+            end = top.children[-1].green.end if top.children else top.start + top.flow
+            self._close(max(end, at) if top.flow else end)
 
     def _add(self, green: Green) -> None:
         if self.stack:

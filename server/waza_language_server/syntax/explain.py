@@ -22,6 +22,7 @@ from waza_engine.spec.reading.yaml_faults import (
 )
 from waza_language_server.syntax.events import ReadError
 from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.flow_slips import missing_commas, words_to_quote
 from waza_language_server.syntax.wrong_signs import dash_fix, dash_message, fence, merge_mark, needless_sign
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
@@ -185,27 +186,36 @@ def _explain_flow(text: str, start: int, end: int, error: ReadError | None) -> S
             fixes=(close,),
         )
     at = min(max(error.at if error else start, start), max(end - 1, start))
-    if text[at] in RESERVED and text[at] not in ",]}" and (word := _WORD_IN_FLOW.match(text, at, end)):
-        place = Span(at, at + len(word[0].rstrip()))
-        # A comma between quotes would be in the middle of what is meant.
-        is_whole = not {'"', "'"} & set(word[0])
-        quotes = Fix(
-            "Put it in quotes", (Edit(place, quoted(text[place.start : place.end])),), preferred=is_whole
-        )
-        return SyntaxFault(place, sentence(reserved_start(text[at])), fixes=(quotes,))
-    before = text[start:at].rstrip()
-    last_line = max(before.rfind("\n"), before.rfind("\r")) + 1
-    is_new_line = _BREAK.search(text, start + len(before), at) is not None
-    if (
-        is_new_line
-        and text[at] not in ":,"
-        and before[-1:] not in {"", ",", "[", "{", ":"}
-        and "#" not in before[last_line:]
-    ):
-        place = start + len(before)
-        comma = Fix("Add the comma", (Edit(Span(place, place), ","),), preferred=True)
-        span = Span(at, max(_end_of_line(text, at, end), at + 1))
-        return SyntaxFault(span, "A comma is missing in front of this.", fixes=(comma,))
+    return _needs_quotes(text, start, end, at) or _needs_comma(text, start, end, at) or _unread(text, at, end)
+
+
+def _needs_quotes(text: str, start: int, end: int, at: int) -> SyntaxFault | None:
+    if text[at] not in RESERVED or text[at] in ",]}" or (word := _WORD_IN_FLOW.match(text, at, end)) is None:
+        return None
+    place = Span(at, at + len(word[0].rstrip()))
+    places = [place, *(each for each in words_to_quote(text, start, end) if each.start > place.start)]
+    # A comma between quotes would be in the middle of what is meant.
+    is_whole = not any({'"', "'"} & set(text[each.start : each.end]) for each in places)
+    edits = tuple(Edit(each, quoted(text[each.start : each.end])) for each in places)
+    title = "Put it in quotes" if len(edits) == 1 else "Put them in quotes"
+    return SyntaxFault(
+        place, sentence(reserved_start(text[at])), fixes=(Fix(title, edits, preferred=is_whole),)
+    )
+
+
+def _needs_comma(text: str, start: int, end: int, at: int) -> SyntaxFault | None:
+    commas = list(missing_commas(text, start, end))
+    # What comes before the first of them is another fault; libyaml may notice it at the colon behind a key.
+    if not commas or not commas[0].value <= at <= _end_of_line(text, commas[0].value, end):
+        return None
+    edits = tuple(Edit(Span(each.at, each.at), ",") for each in commas)
+    fix = Fix("Add the comma" if len(edits) == 1 else "Add the commas", edits, preferred=True)
+    first = commas[0].value
+    span = Span(first, max(_end_of_line(text, first, end), first + 1))
+    return SyntaxFault(span, "A comma is missing in front of this.", fixes=(fix,))
+
+
+def _unread(text: str, at: int, end: int) -> SyntaxFault:
     return SyntaxFault(
         Span(at, max(_end_of_line(text, at, end), at + 1)),
         "The text in brackets cannot be read from here; put commas between its parts and quotes around text.",

@@ -95,6 +95,36 @@ def test_a_comma_that_is_missing_at_the_end_of_a_line(line_break: str) -> None:
 
 
 @pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("[\n  'a # b' # c\n  {d: e}\n  \"f\"\n]", "[\n  'a # b', # c\n  {d: e},\n  \"f\"\n]"),
+        ("""["a" 'b' {c: d}]""", """["a", 'b', {c: d}]"""),
+        ("[{a: b\n  c: [d]\n  'e': f}]", "[{a: b,\n  c: [d],\n  'e': f}]"),
+    ],
+)
+def test_all_commas_that_are_missing_in_brackets(written: str, meant: str, line_break: str) -> None:
+    text = f"{TASK}tags: {written}\n".replace("\n", line_break)
+    assert fixed(text, "yaml-syntax") == f"{TASK}tags: {meant}\n".replace("\n", line_break)
+
+
+@pytest.mark.parametrize("written", ['["say "hello" now", b]', "['it's', b]", "[a b\n c: d: e]"])
+def test_quotes_within_a_text_want_no_comma(written: str) -> None:
+    assert not any("comma is missing" in each.message for each in problems(f"{TASK}tags: {written}\n"))
+
+
+def test_what_stands_behind_a_fault_in_brackets_is_not_missing() -> None:
+    text = graders("  - {\n    type: text,\n    name: 'c'\n    config: {contains: [a]}\n  }\n")
+    [problem] = problems(text)
+    assert problem.message == "A comma is missing in front of this."
+
+
+def test_all_signs_in_brackets_with_which_no_text_begins() -> None:
+    text = f"{TASK}tags: [@ann, '@b', `npm test`, c @d, [%e]]\n"
+    assert fixed(text, "yaml-syntax") == f"{TASK}tags: ['@ann', '@b', '`npm test`', c @d, ['%e']]\n"
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
 @pytest.mark.parametrize("sign", ["|", ">-  # why"])
 def test_a_block_of_text_that_is_not_indented(sign: str, line_break: str) -> None:
     prompt = f"  prompt: {sign}\n    Go there\n\n      now\n    and on\n  context: {{a: 1}}\n"

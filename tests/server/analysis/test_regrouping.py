@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems
+from tests.server.project.files import workspace_with
+from waza_engine.steps import finished
+from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.features.code_actions import code_actions_in_steps, fix_all_in_steps
+from waza_language_server.project.document import Document
 from waza_language_server.syntax.tried_edits import apply
+from waza_language_server.text.span import Span
 
 BY_NAME = EVAL + "graders:\n  polite: # why\n    type: text\n    config: {contains: [a]}\n"
 
@@ -159,9 +165,42 @@ def test_a_key_with_a_dot_is_divided(value: str, line_break: str) -> None:
     assert apply(text, problem.fixes[0].edits) == meant
 
 
-def test_a_key_with_a_dot_beside_its_block_is_left_to_the_author() -> None:
-    [problem] = problems(EVAL + "config.parallel: true\n", "eval")
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+def test_keys_with_a_dot_beside_each_other_become_one_block(line_break: str) -> None:
+    text = "id: t\nname: T\n# p\ninputs.prompt: |\n  Go\n# f\ninputs.files:\n- {path: a, content: b} # two\n"
+    meant = (
+        "id: t\nname: T\n# p\ninputs:\n  prompt: |\n    Go\n# f\n  files:\n  - {path: a, content: b} # two\n"
+    )
+    text, meant = (each.replace("\n", line_break) for each in (text, meant))
+    document = Document("untitled:test", 0, text, "task")
+    action = finished(fix_all_in_steps(document, workspace_with(), diagnose(document, workspace_with())))
+    assert action is not None
+    assert apply(text, action.change.files[0].edits) == meant
+
+
+@pytest.mark.parametrize("value", [" {a: b} # two", "\n  # one\n  a: b"])
+def test_a_key_with_a_dot_beside_its_block_moves_into_it(value: str) -> None:
+    text = f"{TASK}inputs.context:{value}\n# end\n"
+    moved = value.replace("\n", "\n  ")
+    assert fixed(text, "unknown-key") == f"{TASK}  context:{moved}\n# end\n"
+
+
+def test_a_key_with_a_dot_that_its_block_has_is_left_to_the_author() -> None:
+    [problem] = problems(EVAL + "config.model: m2\n", "eval")
     assert (problem.code, problem.fixes) == ("unknown-key", ())
+
+
+def test_keys_with_a_dot_apart_are_repaired_one_after_the_other() -> None:
+    text = "id: t\ninputs.prompt: Go\nname: T\ninputs.context: {a: b}\n"
+    document = Document("untitled:test", 0, text, "task")
+    offered = finished(
+        code_actions_in_steps(
+            document, workspace_with(), Span(0, len(text)), diagnose(document, workspace_with())
+        )
+    )
+    assert [action.title for action in offered] == ["Write `inputs` as a block"] * 2
+    once = fixed(text, "unknown-key")
+    assert fixed(once, "unknown-key") == "id: t\ninputs:\n  prompt: Go\n  context: {a: b}\nname: T\n"
 
 
 def test_a_file_that_is_a_list_with_one_item_is_that_item() -> None:

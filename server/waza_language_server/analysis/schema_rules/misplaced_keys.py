@@ -14,15 +14,18 @@ from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.edits import (
     comment_out_entry,
     delete_entry,
+    insert_entry,
     move_entry_into,
     move_entry_up,
     unwrap_entry,
 )
 from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.nodes import Entry, Node
+from waza_language_server.syntax.placed_text import value_text
 from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
 
+_MOST_BESIDE = 50
 _EVERYWHERE = frozenset({"name", "id", "description", "type", "tags", "value", "path", "model", "version"})
 """Keys that mean something else at every level: nobody writes them at the wrong one by mistake."""
 
@@ -70,10 +73,14 @@ def _in_dots(
     outer, inner = path
     message = f"`{entry.key.value}` is one key for YAML; write `{inner}` below `{outer}`."
     fixes: tuple[Fix, ...] = ()
-    if mapping.entry(outer) is None and mapping.style == "block" and entry.key.style == "plain":
-        fixes = (
-            Fix(f"Write `{inner}` below `{outer}`", partial(_below, subject, entry, path), preferred=True),
-        )
+    block = mapping.entry(outer)
+    if mapping.style == "block" and entry.key.style == "plain":
+        if block is None:
+            repair = partial(_below, subject, mapping, shape, entry, outer)
+            fixes = (Fix(f"Write `{outer}` as a block", repair, preferred=True),)
+        elif block.value.kind == "mapping" and inner not in block.value.key_names:
+            repair = partial(_into, subject, mapping, entry, block, inner)
+            fixes = (Fix(f"Move `{inner}` into `{outer}`", repair, preferred=True),)
     problem = Problem("unknown-key", entry.key.span, message, shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, mapping, path, frozenset({outer}))
 
@@ -150,17 +157,48 @@ def _dotted(shape: Shape, entry: Entry) -> tuple[str, str] | None:
     return (outer, inner) if known is not None and inner in known.shape.branch("mapping").properties else None
 
 
-def _below(subject: Subject, entry: Entry, path: tuple[str, str]) -> Edits:
-    """Return the edits that divide a key at its dot; lines that its value goes on with move as it does."""
-    text, (outer, inner) = subject.text, path
+def _below(subject: Subject, mapping: Node, shape: Shape, entry: Entry, outer: str) -> Edits:
+    """Return the edits that divide a key at its dot, and the keys beside it that belong into the same block.
+
+    Lines that their values go on with move as they do.
+    """
+    text = subject.text
     margin = " " * (column_of(text, entry.key.span.start) + 2)
-    edits = [Edit(entry.key.span, f"{outer}:{line_break(text)}{margin}{inner}")]
-    at = text.find("\n", entry.key.span.end, entry.value.span.end) + 1
-    while at:
-        if text[at : at + 1] not in {"\r", "\n"}:
-            edits.append(Edit(Span(at, at), "  "))
-        at = text.find("\n", at, entry.value.span.end) + 1
+    edits: list[Edit] = []
+    for each, inner in _beside_in_dots(mapping, shape, entry, outer):
+        head = f"  {inner}" if edits else f"{outer}:{line_break(text)}{margin}{inner}"
+        edits.append(Edit(each.key.span, head))
+        at = text.find("\n", each.key.span.end, each.value.span.end) + 1
+        while at:
+            if text[at : at + 1] not in {"\r", "\n"}:
+                edits.append(Edit(Span(at, at), "  "))
+            at = text.find("\n", at, each.value.span.end) + 1
     return tuple(edits)
+
+
+def _beside_in_dots(mapping: Node, shape: Shape, entry: Entry, outer: str) -> Iterator[tuple[Entry, str]]:
+    """Yield the keys around one, itself included, that say with a dot that they belong into one block."""
+    entries = mapping.entries
+    index = entries.index(entry)
+    first = last = index
+    while first > max(0, index - _MOST_BESIDE) and _is_in(shape, entries[first - 1], outer):
+        first -= 1
+    while last + 1 < min(len(entries), index + _MOST_BESIDE) and _is_in(shape, entries[last + 1], outer):
+        last += 1
+    for each in entries[first : last + 1]:
+        yield each, each.key.value.partition(".")[2]
+
+
+def _is_in(shape: Shape, entry: Entry, outer: str) -> bool:
+    path = _dotted(shape, entry) if entry.key.style == "plain" else None
+    return path is not None and path[0] == outer
+
+
+def _into(subject: Subject, mapping: Node, entry: Entry, block: Entry, inner: str) -> Steps[Edits]:
+    value = value_text(subject.text, mapping, entry)
+    inserted = yield from insert_entry(subject.tree, block.value, inner, value)
+    deleted = yield from delete_entry(subject.tree, entry)
+    return (*inserted, *deleted) if inserted and deleted else ()
 
 
 def _level_below(shape: Shape, entry: Entry) -> tuple[str, str] | None:

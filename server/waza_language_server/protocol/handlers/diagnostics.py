@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 MOST_SHOWN = 1_000
 """Problems of one document; editors show no more, and each costs them and the wire."""
 _WRITTEN_AT_ONCE = 16
-_ORDER = {"error": 0, "warning": 1, "information": 2, "hint": 3}
 
 
 def publisher(ls: WazaServer) -> Publish:
@@ -135,9 +134,10 @@ async def pull_workspace(ls: WazaServer, params: types.WorkspaceDiagnosticParams
 
 def _rank(problem: Problem) -> int:
     # With the first file that has so many.
+    from waza_language_server.analysis.problem import SEVERITIES
     from waza_language_server.syntax.beginning import CHARACTERS
 
-    return -1 if problem.span.end <= CHARACTERS else _ORDER[problem.severity]
+    return -1 if problem.span.end <= CHARACTERS else SEVERITIES.index(problem.severity)
 
 
 def _shown(problems: tuple[Problem, ...]) -> tuple[tuple[Problem, ...], str]:
