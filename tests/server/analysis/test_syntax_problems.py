@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems
+from waza_language_server.syntax.tried_edits import apply
 
 TWO = graders(
     "  - type: text\n    name: a\n    config: {contains: [x]}\n"
@@ -54,3 +55,16 @@ def test_a_key_that_is_only_set_twice_is_a_duplicate() -> None:
 def test_a_closing_quote_goes_before_the_comment() -> None:
     text = TASK.replace("prompt: Go", 'prompt: "Fix #10 # the old one')
     assert fixed(text, "yaml-syntax") == TASK.replace("prompt: Go", 'prompt: "Fix #10" # the old one')
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+def test_items_without_a_space_behind_the_dash_among_others(line_break: str) -> None:
+    whole = f"{TASK}tags:\n  - a\n  - b c\n  - 5\n".replace("\n", line_break)
+    text = whole.replace("- b", "-b").replace("- 5", "-5")
+    found = problems(text)
+    assert [each.message for each in found] == ["A space is missing after the dash of this list item."] * 2
+    assert apply(text, tuple(edit for each in found for edit in each.fixes[0].edits)) == whole
+
+
+def test_a_dash_where_no_item_is_due_is_none() -> None:
+    assert not any("dash" in each.message for each in problems(TASK + "  -x\n"))

@@ -40,6 +40,7 @@ from waza_language_server.text.span import Span
 _SEVERITY: dict[str, Severity] = {"control-character": "warning", "unknown-anchor": "error"}
 """How bad a fault is, where a run can still read the file."""
 _GLUED_DASH = re.compile(r"[ \t]*-(?=(?:[A-Za-z_]\w*:(?:[ \t]|$)|[\"'].*[\"'][ \t]*$))")
+_DASH_AND_TEXT = re.compile(r"[ ]*-(?=[^\s-])")
 _WHOLE_ENTRY = re.compile(r" *[A-Za-z_][\w-]*: +[^\s|>#&*!].*")
 _KEY_TWICE = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*):[ \t]+(?P=key):(?=[ \t\r\n]|\Z)")
 _OPENS_TEXT = re.compile(
@@ -195,6 +196,9 @@ def _slips(tree: Tree, blocks: frozenset[str]) -> Iterator[_Slip]:
     for fault in faults:
         yield from _glued_dash(tree.text, lines, lines.line_of(fault.span.start))
     for fault in faults[:_TRIALS]:
+        # Where the line is read with it, an item is due.
+        yield from _glued_dash(tree.text, lines, lines.line_of(fault.span.start), any_text=True)
+    for fault in faults[:_TRIALS]:
         yield from _block_at_margin(tree.text, lines, fault)
     for fault in faults[:_TRIALS]:
         # What is wrong shows only below it, when a dash makes another key of the line.
@@ -215,9 +219,10 @@ def _slips(tree: Tree, blocks: frozenset[str]) -> Iterator[_Slip]:
         yield from _pushed_lines(tree.text, lines, faults[0])
 
 
-def _glued_dash(text: str, lines: LineIndex, number: int) -> Iterator[_Slip]:
+def _glued_dash(text: str, lines: LineIndex, number: int, *, any_text: bool = False) -> Iterator[_Slip]:
+    """Yield the space that is missing behind a dash, in front of ``any_text`` or what is none by itself."""
     line = lines.line_span(number)
-    match = _GLUED_DASH.match(text[line.start : line.end])
+    match = (_DASH_AND_TEXT if any_text else _GLUED_DASH).match(text[line.start : line.end])
     if match is not None:
         at = line.start + match.end()
         edit = Edit(Span(at, at), " ")

@@ -18,6 +18,7 @@ from waza_language_server.analysis.schema_rules.regrouping import (
     in_quotes,
     list_by_name,
     out_of_list,
+    spaces_behind_dashes,
     without_dashes,
 )
 from waza_language_server.analysis.schema_rules.subject import Subject
@@ -239,6 +240,9 @@ def _written_otherwise(subject: Subject, node: Node, shape: Shape, expected: Seq
         and (number := _number(node, shape, expected)) is not None
     ):
         yield Fix(f"Change to `{number.value}`", (Edit(node.span, number.value),), preferred=number.sure)
+    elif "array" in expected and (edits := spaces_behind_dashes(subject.text, node)):
+        title = "Add a space after the dash" if len(edits) == 1 else "Add a space after each dash"
+        yield Fix(title, edits, preferred=True)
     elif "array" in expected and (edit := as_list(subject, node, shape)) is not None:
         yield Fix("Make it a list", (edit,), preferred=True)
     elif "object" in expected and (key := only_text(shape)) and (block := as_block(subject, node, key)):
