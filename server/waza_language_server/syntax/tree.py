@@ -26,6 +26,7 @@ from waza_language_server.syntax.fault import STRUCTURAL_CODES, SyntaxFault
 from waza_language_server.syntax.layout import Known, Layout, lay_out, update
 from waza_language_server.syntax.nodes import Green, Node, Placed
 from waza_language_server.syntax.pieces import Piece
+from waza_language_server.syntax.wrong_signs import is_merge_mark
 from waza_language_server.text.span import Span
 
 __all__ = ["SyntaxFault", "Tree", "parse"]
@@ -122,17 +123,26 @@ def _tree(text: str, layout: Layout, refused: tuple[SyntaxFault, ...]) -> Steps[
         yield
     told = nsmallest(MOST_FAULTS, faults, key=lambda fault: fault.span)
     green = _root(layout, children)
-    return Tree(text, Node(*green) if green else None, tuple(told), layout, _guesses(faults))
+    return Tree(text, Node(*green) if green else None, tuple(told), layout, _guesses(text, faults))
 
 
-def _guesses(faults: Iterable[SyntaxFault]) -> tuple[Span, ...]:
+def _guesses(text: str, faults: Iterable[SyntaxFault]) -> tuple[Span, ...]:
     merged: list[Span] = []
-    for span in sorted(fault.span for fault in faults if fault.code in STRUCTURAL_CODES):
+    for span in sorted(_unsure(text, fault.span) for fault in faults if fault.code in STRUCTURAL_CODES):
         if merged and span.start <= merged[-1].end:
             merged[-1] = Span(merged[-1].start, max(span.end, merged[-1].end))
         else:
             merged.append(span)
     return tuple(merged)
+
+
+def _unsure(text: str, span: Span) -> Span:
+    """Return the place of a fault; a mark of a merge may cut in two what stands in front of it."""
+    start = span.start
+    if is_merge_mark(text, start):
+        while start and text[start - 1].isspace():
+            start -= 1
+    return Span(start, span.end)
 
 
 def _pairs(layout: Layout) -> Steps[tuple[list[Placed], list[Placed]]]:

@@ -68,3 +68,24 @@ def test_items_without_a_space_behind_the_dash_among_others(line_break: str) -> 
 
 def test_a_dash_where_no_item_is_due_is_none() -> None:
     assert not any("dash" in each.message for each in problems(TASK + "  -x\n"))
+
+
+@pytest.mark.parametrize("base", ["", "||||||| base\n    config: {contains: [old]}\n"])
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+def test_a_merge_in_a_grader_leaves_nothing_missing_and_is_ended_by_keeping_a_side(
+    base: str, line_break: str
+) -> None:
+    first, second = "    config: {contains: [a]}\n", "    config: {contains: [b]} # why\n"
+    grader = "  - type: text\n    name: c\n"
+    text = graders(f"{grader}<<<<<<< HEAD\n{first}{base}=======\n{second}>>>>>>> other\n")
+    text = text.replace("\n", line_break)
+    found = problems(text)
+    assert {each.code for each in found} == {"yaml-syntax"}
+    for each in found:
+        kept = [apply(text, fix.edits) for fix in each.fixes]
+        assert kept == [graders(grader + side).replace("\n", line_break) for side in (first, second)]
+
+
+def test_a_key_whose_value_is_in_a_merge_is_not_empty() -> None:
+    text = "id: t\nname: T\ninputs:\n<<<<<<< HEAD\n  prompt: A\n=======\n  prompt: B\n>>>>>>> other\n"
+    assert {each.code for each in problems(text)} == {"yaml-syntax"}

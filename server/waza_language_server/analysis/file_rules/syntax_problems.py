@@ -21,7 +21,7 @@ from waza_language_server.analysis.file_rules.joined_lines import (
     joined_lines,
     joined_with_outer,
 )
-from waza_language_server.analysis.file_rules.merge_marks import MARKS, sides_of_merge
+from waza_language_server.analysis.file_rules.merge_marks import sides_of_merge
 from waza_language_server.analysis.file_rules.plain_text import blocks_meant
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView
@@ -32,7 +32,7 @@ from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.nodes import aliased_nodes
 from waza_language_server.syntax.tree import Tree, parse
 from waza_language_server.syntax.tried_edits import apply
-from waza_language_server.syntax.wrong_signs import has_odd_blank
+from waza_language_server.syntax.wrong_signs import has_odd_blank, is_merge_mark
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
@@ -108,7 +108,7 @@ def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator
                 faults = [fault for fault in faults if fault not in explained]
     for fault in faults:
         problem = _problem(fault)
-        if tree.text.startswith(MARKS, fault.span.start):
+        if is_merge_mark(tree.text, fault.span.start):
             problem = replace(problem, fixes=(*problem.fixes, *sides_of_merge(tree.text, fault.span.start)))
         yield problem if fault.code != "duplicate-key" else _without_repetition(tree.text, problem)
 
