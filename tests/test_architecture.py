@@ -40,6 +40,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.spec.pattern_syntax",
     "waza_engine.spec.skill_requirements",
     "waza_engine.spec.program_files",
+    "waza_engine.spec.rubric_paths",
     "waza_engine.spec.reading.scalars",
     "waza_engine.spec.reading.task_globs",
     "waza_engine.spec.reading.yaml_events",

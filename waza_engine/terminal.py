@@ -3,7 +3,8 @@
 Names, keys, answers of models and names of files come from suites, which may come from strangers. A terminal
 obeys control characters (they set its title, clear it, write to the clipboard), it shows some text in another
 order than it is read, and a build server obeys lines such as ``::error::…``. Here all of that is written out
-instead, an escape as backslash, x, 1b. JSON stays exact: it has its own notation for such characters.
+instead, an escape as backslash, x, 1b; colours, which programs write that know no better, are left out. JSON
+stays exact: it has its own notation for such characters.
 Credentials are masked in all of it (``masking``).
 
 Architecture invariant: light (the language server imports it), and nothing else in either package prints.
@@ -26,6 +27,8 @@ _UNSEEN = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufdd0-\ufdef\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff\ud800-\udfff"
 )
+# Colours say nothing that is not in the text, and a text that hides by its colour is seen without it.
+_COLOUR = re.compile(r"\x1b\[[\d;:]*m")
 _NAMED = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 # The runners of GitHub take a command at the start of a line, and an older form of it, as Azure's, anywhere.
 _BUILD_COMMAND = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
@@ -120,7 +123,8 @@ def _masked(text: str) -> str:
     # Loaded with the first text: a server that starts has nothing to say.
     from waza_engine.masking import masked
 
-    return masked(text)
+    # Colours within a credential would keep it from being known.
+    return masked(_COLOUR.sub("", text) if "\x1b" in text else text)
 
 
 def _written_out(found: re.Match[str]) -> str:

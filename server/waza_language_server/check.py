@@ -11,7 +11,7 @@ from waza_engine.frozen import frozen
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
 from waza_language_server.analysis.problem import Problem, Severity
-from waza_language_server.project.claim import SKILL_NAME
+from waza_language_server.project.claim import CONFIG_NAMES, EVAL_NAMES, SKILL_NAME, TRIGGER_NAMES
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.reach import Reach
@@ -51,7 +51,7 @@ class Finding:
 
 @frozen()
 class Report:
-    """What was found in one file. ``note`` says why a file that was asked for was not checked.
+    """What was found in one file. ``note`` says why it was not checked, ``unread`` that it should have been.
 
     ``failures`` are mistakes of ours: because of them there may be more problems than ``findings``.
     """
@@ -59,7 +59,12 @@ class Report:
     path: Path
     findings: tuple[Finding, ...] = ()
     note: str = ""
+    unread: bool = False
     failures: tuple[RuleFailure, ...] = ()
+
+
+_OURS_BY_NAME = frozenset({*EVAL_NAMES, *CONFIG_NAMES, *TRIGGER_NAMES})
+"""Names of files that belong to a suite, whatever is in them."""
 
 
 def check_paths(paths: Sequence[Path]) -> Iterator[Report]:
@@ -139,7 +144,7 @@ def _check_file(workspace: Workspace, file: Path, *, named: bool) -> Report | No
         try:
             document = open_document(project, file)
             if document is None:
-                return Report(file, note=_why_not(project, file)) if named else None
+                return _not_checked(project, file, named=named)
             problems = diagnose(document, workspace)
             findings = tuple(_finding(file, document.lines, problem) for problem in problems)
         except Exception as error:  # noqa: BLE001 - told to the user
@@ -153,9 +158,17 @@ def _finding(file: Path, lines: LineIndex, problem: Problem) -> Finding:
     return Finding(str(file), start, end, problem.severity, problem.code, problem.message)
 
 
-def _why_not(project: Project, file: Path) -> str:
+def _not_checked(project: Project, file: Path, *, named: bool) -> Report | None:
+    """Return why a file was not checked; None for one that nobody named and that may be none of a suite.
+
+    What cannot be read of the tasks of a suite is told at its eval file.
+    """
     text = project.text(file.absolute())
-    return "not a file of a suite, so nothing was checked" if text.known else text.why or "it cannot be read"
+    if text.known:
+        return Report(file, note="not a file of a suite, so nothing was checked") if named else None
+    if named or file.name in _OURS_BY_NAME:
+        return Report(file, note=text.why or "it cannot be read", unread=True)
+    return None
 
 
 def _entries(folder: Path) -> list[Path]:

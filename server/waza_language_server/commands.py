@@ -69,11 +69,12 @@ def check(
         complain(f"{path} does not exist.")
     paths = [path for path in paths if path not in missing]
     findings: list[Finding] = []
-    files = incomplete = 0
+    files = incomplete = unread = 0
     repaired = _fix(paths) if fix else 0
     for report in check_paths(paths):
         if report.note:
             complain(f"{report.path}: {report.note}")
+            unread += report.unread
             continue
         files += 1
         incomplete += bool(report.failures)
@@ -87,8 +88,8 @@ def check(
     elif output is not Format.text:
         _say_for_build_server(findings, output)
     else:
-        say(_summary(findings, files, incomplete) + (f" ({repaired} fixed)" if repaired else ""))
-    if missing or incomplete:
+        say(_summary(findings, files, incomplete, unread) + (f" ({repaired} fixed)" if repaired else ""))
+    if missing or incomplete or unread:
         raise typer.Exit(FAILED)
     raise typer.Exit(any(finding.severity == "error" for finding in findings))
 
@@ -156,10 +157,11 @@ def _tell_failures(file: Path, failures: Iterable[RuleFailure], *, verbose: bool
         complain_lines("".join(traceback.format_exception(failure.error)))
 
 
-def _summary(findings: list[Finding], files: int, incomplete: int) -> str:
+def _summary(findings: list[Finding], files: int, incomplete: int, unread: int) -> str:
     counts = Counter(finding.severity for finding in findings)
     parts = [_counted(counts[severity], severity) for severity in ("error", "warning", "information", "hint")]
     parts.append(f"{incomplete} not checked completely" if incomplete else "")
+    parts.append(f"{unread} not read" if unread else "")
     found = ", ".join(part for part in parts if part) or "no problems"
     return f"{counted(files, 'file')} checked: {found}"
 

@@ -121,6 +121,24 @@ def test_check_of_a_missing_path_is_bad_use(tmp_path: Path) -> None:
     assert "does not exist" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"name: \xff\xfe\n", "the file is not UTF-8 text"),
+        (b"name: \0\n", "the file is binary, not text"),
+        (b"# " + b"x" * 9_000_000, "the file is too large"),
+    ],
+)
+def test_what_cannot_be_read_was_not_checked(tmp_path: Path, content: bytes, why: str) -> None:
+    (tmp_path / "eval.yaml").write_bytes(content)
+    (tmp_path / "notes.yaml").write_bytes(content)
+    whole = language_server("check", ".", cwd=tmp_path)
+    assert (whole.returncode, whole.stderr) == (2, f"eval.yaml: {why}\n")
+    assert whole.stdout == "0 files checked: 1 not read\n"
+    named = language_server("check", "notes.yaml", "--format", "json", cwd=tmp_path)
+    assert (named.returncode, named.stdout, named.stderr) == (2, "[]\n", f"notes.yaml: {why}\n")
+
+
 def test_show_draws_problems_and_lenses_into_the_source(tmp_path: Path) -> None:
     suite = write_suite(tmp_path, SUITE, one=TASK)
     lines = language_server("show", suite).stdout.splitlines()

@@ -68,7 +68,77 @@ async def test_an_empty_eval_file_is_no_mistake_while_it_is_open(empty: Path, tm
         uri = editor.open(empty)
         assert await editor.problems(uri) == []
         editor.replace(uri, 2, "# nothing yet\n")
-        assert [problem.code for problem in await editor.problems(uri)] == ["empty-file"]
+        assert await editor.problems(uri) == []
+        editor.replace(uri, 3, "# nothing yet\nname: pdf\n")
+        assert {problem.code for problem in await editor.problems(uri)} > {"missing-key"}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\n\n", "# of pdf-filler\r\n", "---\n# yaml-language-server: $schema=x\n"]
+)
+async def test_a_file_of_comments_is_as_good_as_empty_and_keeps_them(
+    empty: Path, tmp_path: Path, text: str
+) -> None:
+    async with editing(tmp_path) as editor:
+        received: list[types.ApplyWorkspaceEditParams] = []
+
+        def apply(params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
+            received.append(params)
+            return types.ApplyWorkspaceEditResult(applied=True)
+
+        editor.feature(types.WORKSPACE_APPLY_EDIT)(apply)
+        uri = editor.open(empty, text)
+        (lens,) = await editor.lenses(uri)
+        assert lens.command is not None
+        offered = (await editor.complete(uri, text.count("\n"), 0))[0]
+        assert offered.label == lens.command.title == "New suite for skill pdf-filler"
+        await editor.command(lens.command.command, *(lens.command.arguments or ()))
+        (change,) = list(received[0].edit.document_changes or ())
+        assert isinstance(change, types.TextDocumentEdit)
+        filled = applied(text, [edit for edit in change.edits if isinstance(edit, types.TextEdit)])
+        assert filled.startswith(text.rstrip())
+        assert ("\r" in text) == ("\n" not in filled.replace("\r\n", ""))
+        editor.replace(uri, 2, filled)
+        assert [each for each in await editor.pushed(uri, 2) if each.severity == 1] == []
+
+
+async def test_what_was_begun_in_an_empty_file_stays_a_suite_when_it_is_saved(
+    empty: Path, tmp_path: Path
+) -> None:
+    async with editing(tmp_path, pulls=True) as editor:
+        uri = editor.open(empty)
+        editor.insert(uri, 2, 0, 0, "name: pdf\n")
+        assert await editor.problems(uri) == []
+        editor.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+        assert "skill" in [item.label for item in await editor.complete(uri, 1, 0)]
+        assert "missing-key" in {problem.code for problem in await editor.problems(uri)}
+
+
+async def test_what_another_tool_reads_is_let_go_when_it_is_saved(empty: Path, tmp_path: Path) -> None:
+    async with editing(tmp_path, pulls=True) as editor:
+        uri = editor.open(empty)
+        editor.insert(uri, 2, 0, 0, "description: mine\nproviders:\n  - openai\n")
+        editor.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+        assert await editor.problems(uri) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "ours"),
+    [
+        ("skill: pdf-filler\n", True),
+        ("name: a\nskill: pdf-filler\ndes", True),
+        ("name: a\n", False),
+        ("skill: pdf-filler\nlevel: 3\n", False),
+        ("- skill: pdf-filler\n", False),
+        ("skill: x\ntests: []\n", False),
+    ],
+)
+async def test_a_begun_suite_is_known_by_its_skill(
+    empty: Path, tmp_path: Path, text: str, *, ours: bool
+) -> None:
+    async with editing(tmp_path, pulls=True) as editor:
+        uri = editor.open(empty, text)
+        assert bool(await editor.problems(uri)) == ours
 
 
 async def test_an_empty_eval_file_without_a_skill_is_nobodys(tmp_path: Path) -> None:

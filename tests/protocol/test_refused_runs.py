@@ -61,6 +61,21 @@ async def test_a_refused_run_of_a_suite_replaces_the_marks_of_an_older_one(suite
         assert await labels(editor, suite) == passed
 
 
+async def test_a_refusal_from_before_a_run_does_not_come_back_when_its_results_are_deleted(
+    suite: Path,
+) -> None:
+    async with editing(suite.parent) as editor:
+        assert await asked(editor, "waza.run", str(suite), options=WITHOUT_KEY) == {"status": "error"}
+        assert await asked(editor, "waza.run", str(suite)) == {"status": "completed"}
+        assert await labels(editor, suite) == ["✓ 2/2 tasks", "✓", "✓ 1.00"]
+        changes: list[types.FileEvent] = []
+        for file in (suite.parent / ".waza" / "results").glob("*.json"):
+            file.unlink()
+            changes.append(types.FileEvent(file.as_uri(), types.FileChangeType.Deleted))
+        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
+        assert await labels(editor, suite) == []
+
+
 @pytest.mark.parametrize(("below", "limits"), [("::one", {}), ("", {"tasks": ["one"]})])
 async def test_a_refused_run_of_a_task_says_nothing_of_others(
     suite: Path, below: str, limits: dict[str, Any]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +121,32 @@ async def test_a_grader_of_a_checkpoint_has_its_item_and_its_failure_at_the_line
     (failure,) = said["failures"]
     assert _line(failure["location"]) == ("two.yaml", 12)
     assert "Which one?" in failure["message"]
+
+
+async def test_a_list_that_is_expected_stands_at_its_key_where_no_item_has_its_mark(suite: Path) -> None:
+    two = TWO.replace("{output_contains: [goodbye]}", "\n  output_contains:\n    - Say hello\n    - goodbye")
+    (suite.parent / "tasks" / "two.yaml").write_text(two, "utf-8")
+    expected = f"{suite.as_posix()}::two::_output_contains"
+    async with editing(suite.parent, options={"runEvents": True}) as editor:
+        items = await items_below(editor, f"{suite.as_posix()}::two")
+        assert items[-1] == (expected, "grader", "expected.output_contains", "two.yaml", 4)
+        told = await events_of(editor, suite)
+    (said,) = [event for event in told if event["kind"] == "graded" and event["item"] == expected]
+    assert _line(said["location"]) == ("two.yaml", 4)
+    assert [_line(failure["location"]) for failure in said["failures"]] == [("two.yaml", 6)]
+
+
+async def test_colours_of_programs_are_left_out_of_what_is_told(suite: Path) -> None:
+    says = "print('\\x1b[31mred\\x1b[0m\\x07'); raise SystemExit(1)"
+    program = (
+        f"{{type: program, name: paints, config: {{command: '{sys.executable}', args: [-c, \"{says}\"]}}}}"
+    )
+    (suite.parent / "tasks" / "one.yaml").write_text(f"{ONE}  - {program}\n", "utf-8")
+    async with editing(suite.parent, options={"runEvents": True}) as editor:
+        told = await events_of(editor, suite)
+    (said,) = [event for event in told if event["kind"] == "graded" and event["grader"] == "paints"]
+    assert "red\\x07" in said["message"]
+    assert "\x1b" not in json.dumps(told, ensure_ascii=False)
 
 
 async def test_a_failure_is_told_at_the_line_of_its_check(suite: Path) -> None:

@@ -28,7 +28,7 @@ async function scenario(page) {
   await step("the empty file opens", () => editor.openFile(page, "eval.yaml", ""));
 
   await step("one click makes the environment of the language server", async () => {
-    const create = page.locator(".notification-toast a.monaco-button", { hasText: "Create a Private Environment" }).first();
+    const create = page.locator(".notification-toast a.monaco-button", { hasText: "Create Environment" }).first();
     await create.click();
     const lens = page.locator(".codelens-decoration a", { hasText: "New suite for skill pdf-filler" }).first();
     await lens.waitFor({ timeout: 120_000 });

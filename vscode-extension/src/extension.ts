@@ -12,11 +12,11 @@ import { registerChanges } from "./changes";
 import { ServerConnection } from "./client";
 import { ContextKeys } from "./contextKeys";
 import { EnterRules } from "./enterRules";
-import { createEnvironment, offerWaysOut, selectInterpreter } from "./interpreterPrompts";
+import { createEnvironment, MACHINE, offerToUseIt, offerWaysOut, selectInterpreter, serverIsThere } from "./interpreterPrompts";
 import { createGrader, createSuite, createTask, saveRecordAsTask } from "./making";
 import { Marks } from "./marks";
 import { OpenRuns } from "./openRuns";
-import { PrivateEnvironment } from "./privateEnvironment";
+import { PRIVATE, PrivateEnvironment } from "./privateEnvironment";
 import { ProviderKeys } from "./providerKeys";
 import { onDidSelectEnvironment } from "./pythonExtension";
 import { chosenIn, runnablesIn, titleOf } from "./runnables";
@@ -48,17 +48,26 @@ export function activate(context: vscode.ExtensionContext): void {
     // Python imports from the folder it starts in, so that must be one of ours and not the workspace.
     const workingDirectory = context.extensionPath;
     const storage = context.globalStorageUri.fsPath;
-    const environment = new PrivateEnvironment(storage, path.join(context.extensionPath, "bundled"), log);
+    const environment = new PrivateEnvironment(storage, path.join(context.extensionPath, "bundled"), MACHINE, log);
 
+    let wasTold = false;
     const resolve = async () => {
-        if (environment.isOutdated) {
-            await createEnvironment(environment, workingDirectory, log);
+        const found = await resolveServer(environment, workingDirectory, log);
+        const isItsTurn = found.setting === undefined && (found.server === undefined || found.server.interpreter.origin === PRIVATE);
+        wasTold = false;
+        if (!isItsTurn || !environment.isOutdated) {
+            return found;
         }
-        return resolveServer(environment, workingDirectory, log);
+        const kept = found.server === undefined ? "" : ` Until then the older server is used.`;
+        if (await createEnvironment(environment, workingDirectory, log, kept)) {
+            return resolveServer(environment, workingDirectory, log);
+        }
+        wasTold = true;
+        return found;
     };
     const server = new ServerConnection(
         resolve,
-        (resolution) => void offerWaysOut(resolution, environment, workingDirectory, log),
+        (resolution) => void offerWaysOut(resolution, environment, workingDirectory, status, wasTold, log),
         runs,
         status,
         log,
@@ -103,6 +112,7 @@ export function activate(context: vscode.ExtensionContext): void {
         runs.addView(({ id }) => open.view(id)),
         runs.addView((request) => statusBar.viewOf(request)),
         runs.addView((request) => new RunLog(log, request)),
+        server.onDidStart(() => void serverIsThere()),
         server.onDidStart(() => void tests.serverStarted()),
         server.onDidStart(() => {
             page.serverStarted();
@@ -186,6 +196,7 @@ export function activate(context: vscode.ExtensionContext): void {
         command("createEnvironment", async () => {
             if (await createEnvironment(environment, workingDirectory, log)) {
                 await restart();
+                await offerToUseIt();
             }
         }),
         vscode.workspace.onDidChangeConfiguration((change) => {

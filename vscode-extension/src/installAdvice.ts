@@ -4,15 +4,70 @@
  * Architecture invariant: nothing of `vscode` here, so that plain Node tests cover it.
  */
 
-/** The sentence for a machine without a Python that is new enough; `asked` are the Pythons that were found. */
-export function withoutPython(platform: NodeJS.Platform, asked: readonly string[]): string {
-    const found = asked.length === 0 ? "No Python was found" : `No Python 3.11 or newer was found (asked: ${asked.join(", ")})`;
-    const commands: Partial<Record<NodeJS.Platform, string>> = {
-        win32: "install it with `winget install Python.Python.3.13`",
-        darwin: "install it with `brew install python`",
-        linux: "install it with your package manager, such as `sudo apt install python3 python3-venv`",
-    };
-    return `${found}; ${commands[platform] ?? "install Python 3.11 or newer"}, then reload the window.`;
+import { MINIMUM_PYTHON, type KnownPython } from "./interpreters";
+
+/** The machine that a command is for. */
+export interface Machine {
+    readonly platform: NodeJS.Platform;
+    /** True for the user that needs no `sudo`. */
+    readonly isRoot: boolean;
+    /** Whether a program is on PATH. */
+    readonly has: (program: string) => boolean;
+}
+
+/** A sentence, and whether what it says is seen by this window once it is done. */
+export interface Advice {
+    readonly sentence: string;
+    readonly canTryAgain: boolean;
+}
+
+/** By their program, the managers of packages and what each calls Python, with what environments are made of. */
+const PACKAGE_MANAGERS: readonly (readonly [program: string, command: string])[] = [
+    ["apt", "apt install python3 python3-venv"],
+    ["dnf", "dnf install python3"],
+    ["pacman", "pacman -S python"],
+    ["zypper", "zypper install python3"],
+    ["apk", "apk add python3"],
+];
+/** uv brings a Python of its own, which old systems do not have among their packages. */
+const INSTALL_UV = "curl -LsSf https://astral.sh/uv/install.sh | sh";
+/** The message has a button for it. */
+const MAKE_AGAIN = "then try again";
+
+/** What to do on a machine where no environment can be made; `pythons` are those that were found. */
+export function withoutPython(machine: Machine, pythons: readonly KnownPython[]): Advice {
+    const { platform } = machine;
+    const recent = pythons.find(({ isRecent }) => isRecent);
+    if (recent !== undefined) {
+        const told = `Python ${recent.version} (${recent.interpreter.command}) has no venv`;
+        return { sentence: `${told}; ${withVenv(machine, recent.version)}, then try again.`, canTryAgain: true };
+    }
+    const needed = `Python ${MINIMUM_PYTHON} or newer`;
+    const [old] = pythons;
+    const found = old === undefined ? "No Python was found" : `Python ${old.version} (${old.interpreter.command}) is too old`;
+    if (platform === "win32") {
+        // A window keeps the PATH that it was started with.
+        return { sentence: `${found}; install ${needed} with \`winget install Python.Python.3.13\`, then restart VS Code.`, canTryAgain: false };
+    }
+    if (platform === "darwin") {
+        return { sentence: `${found}; install ${needed} with \`brew install python\`, then try again.`, canTryAgain: true };
+    }
+    const packaged = old === undefined ? packagedPython(machine) : undefined; // an old one is what the packages have
+    const install = packaged === undefined ? `install uv, which brings ${old === undefined ? "one" : "a newer one"}, with \`${INSTALL_UV}\`` : `install it with \`${packaged}\``;
+    return { sentence: `${found}; ${install}, then try again.`, canTryAgain: true };
+}
+
+function withVenv(machine: Machine, version: string): string {
+    if (machine.platform !== "linux") {
+        return "install Python from python.org";
+    }
+    const debian = `${machine.isRoot ? "" : "sudo "}apt install python${version}-venv`;
+    return machine.has("apt") ? `install it with \`${debian}\`` : `install uv, which needs none, with \`${INSTALL_UV}\``;
+}
+
+function packagedPython(machine: Machine): string | undefined {
+    const command = PACKAGE_MANAGERS.find(([program]) => machine.has(program))?.[1];
+    return command === undefined || machine.isRoot ? command : `sudo ${command}`;
 }
 
 /** What pip and uv say when the index does not answer: no name, no route, a proxy that refuses, an answer that never comes. */
@@ -21,30 +76,45 @@ const UNREACHED = new RegExp(
         "NewConnectionError|Failed to establish a new connection|connection broken by|ConnectTimeoutError|ReadTimeoutError|ProxyError",
         "Temporary failure in name resolution|Name or service not known|nodename nor servname|getaddrinfo failed|Network is unreachable",
         "Could not fetch|dns error|error sending request|client error \\(Connect\\)|tcp connect error|operation timed out",
+        "network was disabled|Network connectivity is disabled",
     ].join("|"),
     "iu",
 );
 
 /** The sentence for a step of the installation that failed with `output`; `otherwise` when the output says nothing known. */
-export function afterFailure(output: string, platform: NodeJS.Platform, otherwise: string): string {
+export function afterFailure(output: string, machine: Machine, tool: "pip" | "uv", otherwise: string): string {
     if (/ensurepip is not|No module named '?(venv|ensurepip)/.test(output)) {
         const version = /python(3\.\d+)-venv/.exec(output)?.[1] ?? "3";
-        return platform === "linux"
-            ? `This Python has no venv; install it with \`sudo apt install python${version}-venv\`, then run “Waza: Create a Private Environment” again.`
-            : "This Python has no venv; install Python from python.org, then run “Waza: Create a Private Environment” again.";
+        return `This Python has no venv; ${withVenv(machine, version)}, ${MAKE_AGAIN}.`;
+    }
+    if (/No space left on device|os error 28|not enough space/i.test(output)) {
+        return `The disk is full; make room for 100 MB, ${MAKE_AGAIN}.`;
+    }
+    if (/BadZipFile|Invalid Zip archive|is not a valid wheel|has an invalid wheel|Wheel '[^']*' located at \S+ is invalid|could not find EOCD/i.test(output)) {
+        return "The language server that this extension carries is damaged; uninstall the extension and install it again.";
     }
     if (/CERTIFICATE_VERIFY_FAILED|certificate verify failed|invalid peer certificate/i.test(output)) {
-        return "The certificate of the package index was not accepted; set `PIP_CERT` (for uv `SSL_CERT_FILE`) to the certificates of your network, then run “Waza: Create a Private Environment” again.";
+        return `The certificate of the package index was not accepted; ${setting(machine, tool, "global.cert", "SSL_CERT_FILE", "the certificates of your network")}.`;
     }
+    const index = (address: string) => setting(machine, tool, "global.index-url", "UV_INDEX_URL", address);
     if (UNREACHED.test(output)) {
-        return "The package index was not reached; connect to the network, or set `PIP_INDEX_URL` to one that you reach, then run “Waza: Create a Private Environment” again.";
+        return `The package index was not reached; connect to the network, or ${index("one that you reach")}.`;
     }
     if (/requires a different Python|Requires-Python/.test(output)) {
-        return "This Python is too old; install Python 3.11 or newer, then run “Waza: Create a Private Environment” again.";
+        return `This Python is too old; install Python ${MINIMUM_PYTHON} or newer, ${MAKE_AGAIN}.`;
     }
     const lacking = /No matching distribution found for ([\w.-]+)/.exec(output)?.[1] ?? /Because ([\w.-]+) was not found in the package registry/.exec(output)?.[1];
     if (lacking !== undefined) {
-        return `The package index has no \`${lacking}\` for this Python; set \`PIP_INDEX_URL\` (for uv \`UV_INDEX_URL\`) to one that has it, such as https://pypi.org/simple, then run “Waza: Create a Private Environment” again.`;
+        return `The package index has no \`${lacking}\` for this Python; ${index("one that has it")}.`;
     }
     return otherwise;
+}
+
+/** How pip's own file of settings, which needs no new window, or a variable for uv, is told of `value`. */
+function setting(machine: Machine, tool: "pip" | "uv", pip: string, variable: string, value: string): string {
+    if (tool === "uv") {
+        return `set \`${variable}\` to ${value} and restart VS Code`;
+    }
+    const python = machine.platform === "win32" ? "py" : "python3";
+    return `name ${value} with \`${python} -m pip config set ${pip} …\`, ${MAKE_AGAIN}`;
 }

@@ -1,98 +1,186 @@
 /** What the user is asked about Python: where the server is, and whether to create an environment for it. */
 
 import * as vscode from "vscode";
-import { withoutPython } from "./installAdvice";
-import { askForServer, findOnPath, interpretersOnPath, isRecentPython, type Interpreter } from "./interpreters";
+import { withoutPython, type Advice } from "./installAdvice";
+import { askForServer, askWhatItIs, findOnPath, findUv, interpretersOnPath, type KnownPython } from "./interpreters";
 import { plain } from "./messages";
 import type { PrivateEnvironment } from "./privateEnvironment";
 import { candidates, type Resolution } from "./serverEnvironment";
+import type { Status } from "./status";
 
-const CREATE = "Create a Private Environment";
-const SELECT = "Select Interpreter…";
+const CREATE = "Create Environment"; // with the two beside it it fits into the width of a message
+const AGAIN = "Try Again";
+const SELECT = "Select Python…";
 const SHOW_LOG = "Show Log";
 
-/** Says that no interpreter has the server, and offers the ways out that there are on this machine. */
+/** This machine, as far as an advice asks for it. */
+export const MACHINE = {
+    platform: process.platform,
+    isRoot: process.getuid?.() === 0,
+    has: (program: string) => findOnPath(program) !== undefined,
+};
+
+/** How many messages that no Python has the server nobody has answered. */
+let unanswered = 0;
+
+/**
+ * Says that no interpreter has the server, and offers the ways out that there are on this machine.
+ *
+ * @param wasTold a message says so already: only the entry in the status bar is left
+ */
 export async function offerWaysOut(
     resolution: Resolution,
     environment: PrivateEnvironment,
     workingDirectory: string,
+    status: Status,
+    wasTold: boolean,
     log: vscode.LogOutputChannel,
 ): Promise<void> {
-    const canCreate = findOnPath("uv") !== undefined || (await recentPython(environment, workingDirectory)) !== undefined;
-    const asked = resolution.rejections.map((rejection) => rejection.interpreter.command);
-    const chosen = canCreate
-        ? await vscode.window.showErrorMessage(plain(explanation(resolution)), CREATE, SELECT, SHOW_LOG)
-        : await vscode.window.showErrorMessage(plain(withoutPython(process.platform, asked)), SELECT, SHOW_LOG);
-    if (chosen === CREATE) {
-        await vscode.commands.executeCommand("waza.createEnvironment");
-    } else if (chosen === SELECT) {
-        await vscode.commands.executeCommand("waza.selectInterpreter");
-    } else if (chosen === SHOW_LOG) {
-        log.show();
+    const pythons = await knownPythons(environment, workingDirectory);
+    const say = async (message: string, ...buttons: string[]) => {
+        if (wasTold) {
+            return;
+        }
+        unanswered += 1;
+        const chosen = await tell(message, ...buttons, SELECT, SHOW_LOG);
+        unanswered -= 1;
+        await carryOut(chosen, log);
+    };
+    if (resolution.setting !== undefined) {
+        status.failed(reasonOfSetting(resolution), "waza.selectInterpreter", SELECT);
+        await say(reasonOfSetting(resolution));
+    } else if (findUv() !== undefined || pythons.some(canMakeEnvironments)) {
+        status.failed("no Python here has waza-language-server", "waza.createEnvironment", CREATE);
+        await say(withoutServer(resolution), CREATE);
+    } else {
+        const { sentence, canTryAgain }: Advice = withoutPython(MACHINE, pythons);
+        status.failed(sentence.split(";", 1)[0] ?? sentence, "waza.restartServer", AGAIN);
+        await say(sentence, ...(canTryAgain ? [AGAIN] : []));
     }
 }
 
-/** Creates the private environment with a progress notification; false when it failed or was canceled. */
+/** Takes messages that are no longer so off the screen, as far as VS Code lets an extension: they stay under the bell. */
+export async function serverIsThere(): Promise<void> {
+    if (unanswered > 0) {
+        await vscode.commands.executeCommand("notifications.hideToasts");
+    }
+}
+
+/**
+ * Creates the private environment with a progress notification; false when it failed or was canceled.
+ *
+ * @param kept what is said to go on when a renewal fails
+ */
 export async function createEnvironment(
     environment: PrivateEnvironment,
     workingDirectory: string,
     log: vscode.LogOutputChannel,
+    kept?: string,
 ): Promise<boolean> {
     const options = {
         location: vscode.ProgressLocation.Notification,
         title: "Waza: creating a private Python environment",
         cancellable: true,
     };
-    return vscode.window.withProgress(options, async (progress, token) => {
+    const failed = await vscode.window.withProgress(options, async (progress, token) => {
         try {
             progress.report({ message: "looking for Python" });
-            const base = await recentPython(environment, workingDirectory);
+            const pythons = await knownPythons(environment, workingDirectory);
+            const base = pythons.find(canMakeEnvironments)?.interpreter;
+            if (base === undefined && findUv() === undefined) {
+                return withoutPython(MACHINE, pythons).sentence;
+            }
             await environment.create(base, token, (message) => {
                 progress.report({ message });
             });
-            vscode.window.setStatusBarMessage("$(check) Waza is ready", 10_000);
-            return true;
+            return undefined;
         } catch (error) {
-            if (!token.isCancellationRequested) {
-                const reason = error instanceof Error ? error.message : String(error);
-                log.error(`The private environment was not created: ${reason}`);
-                void showFailure(`The private environment was not created. ${reason}`, log);
-            }
-            return false;
+            return token.isCancellationRequested ? "" : error instanceof Error ? error.message : String(error);
         }
     });
+    if (failed === undefined) {
+        vscode.window.setStatusBarMessage("$(check) Waza is ready", 10_000);
+    } else if (failed !== "") {
+        log.error(`The private environment was not created: ${failed}`);
+        void tell(`The private environment was not created. ${failed}${kept ?? ""}`, AGAIN, SHOW_LOG).then((chosen) =>
+            chosen === AGAIN ? vscode.commands.executeCommand("waza.createEnvironment") : carryOut(chosen, log),
+        );
+    }
+    return failed === undefined;
 }
 
-/** Lets the user choose among the interpreters found, or browse for one, and stores it in the user's settings. */
+/** Lets the user choose among the interpreters found, or browse for one, and stores it where it is set, else in the user's settings. */
 export async function selectInterpreter(environment: PrivateEnvironment, workingDirectory: string): Promise<void> {
+    const settings = vscode.workspace.getConfiguration("waza");
     const browse: vscode.QuickPickItem = { label: "$(folder-opened) Browse…", alwaysShow: true };
-    const chosen = await vscode.window.showQuickPick(listed(environment, workingDirectory, browse), {
+    const anyOne: vscode.QuickPickItem = { label: "$(clear-all) The first one that has the server", detail: "Takes the setting waza.interpreter away" };
+    const ways = settings.get<string>("interpreter", "").trim() === "" ? [browse] : [anyOne, browse];
+    const chosen = await vscode.window.showQuickPick(listed(environment, workingDirectory, ways), {
         title: "Python interpreter that has waza-language-server",
     });
     if (chosen === undefined) {
         return;
     }
-    const command = chosen === browse ? await browseForPython() : chosen.label;
+    const command = chosen === browse ? await browseForPython() : chosen === anyOne ? "" : chosen.label;
     if (command !== undefined) {
-        const target = vscode.ConfigurationTarget.Global;
-        await vscode.workspace.getConfiguration("waza").update("interpreter", command, target);
+        await settings.update("interpreter", command === "" ? undefined : command, whereItIsSet(settings));
     }
 }
 
-function explanation(resolution: Resolution): string {
-    if (resolution.setting !== undefined) {
-        const reason = resolution.rejections[0]?.reason ?? "it was not found";
-        return `The interpreter in the setting waza.interpreter (${resolution.setting}) does not run the Waza language server: ${reason}`;
+/** After the environment was made by command: a setting that names another Python would leave it without use. */
+export async function offerToUseIt(): Promise<void> {
+    const settings = vscode.workspace.getConfiguration("waza");
+    const other = settings.get<string>("interpreter", "").trim();
+    const use = "Use the Private Environment";
+    if (other !== "" && (await vscode.window.showInformationMessage(plain(`The setting waza.interpreter still names ${other}.`), use)) === use) {
+        await settings.update("interpreter", undefined, whereItIsSet(settings));
     }
+}
+
+/** The settings that decide: an entry of the user would change nothing below one of the workspace. */
+function whereItIsSet(settings: vscode.WorkspaceConfiguration): vscode.ConfigurationTarget {
+    const inspected = settings.inspect<string>("interpreter");
+    return inspected?.workspaceFolderValue !== undefined
+        ? vscode.ConfigurationTarget.WorkspaceFolder
+        : inspected?.workspaceValue !== undefined
+          ? vscode.ConfigurationTarget.Workspace
+          : vscode.ConfigurationTarget.Global;
+}
+
+function reasonOfSetting(resolution: Resolution): string {
+    const reason = resolution.rejections[0]?.reason ?? "it was not found";
+    return `The interpreter in the setting waza.interpreter (${resolution.setting}) does not run the Waza language server: ${reason}`;
+}
+
+function withoutServer(resolution: Resolution): string {
     const asked = resolution.rejections.map((rejection) => rejection.interpreter.command).join(", ");
-    const where = asked === "" ? "No Python was found." : `Asked: ${asked}.`;
-    return `No Python interpreter here has waza-language-server. ${where} This extension can create an environment of its own.`;
+    const where = asked === "" ? "" : ` Asked: ${asked}.`;
+    return `No Python interpreter here has waza-language-server.${where} This extension can create an environment of its own.`;
+}
+
+/** Shows an error, and resolves to the button that was pressed. */
+function tell(message: string, ...buttons: string[]): Thenable<string | undefined> {
+    return vscode.window.showErrorMessage(plain(message), ...buttons);
+}
+
+async function carryOut(chosen: string | undefined, log: vscode.LogOutputChannel): Promise<void> {
+    const commands: Record<string, string> = {
+        [CREATE]: "waza.createEnvironment",
+        [AGAIN]: "waza.restartServer",
+        [SELECT]: "waza.selectInterpreter",
+    };
+    const command = commands[chosen ?? ""];
+    if (chosen === SHOW_LOG) {
+        log.show();
+    } else if (command !== undefined) {
+        await vscode.commands.executeCommand(command);
+    }
 }
 
 async function listed(
     environment: PrivateEnvironment,
     workingDirectory: string,
-    browse: vscode.QuickPickItem,
+    ways: readonly vscode.QuickPickItem[],
 ): Promise<vscode.QuickPickItem[]> {
     const found = await Promise.all(
         (await candidates(environment)).map(async (interpreter) => {
@@ -101,7 +189,7 @@ async function listed(
             return { label: interpreter.command, description: interpreter.origin, detail };
         }),
     );
-    return [...found, browse];
+    return [...found, ...ways];
 }
 
 async function browseForPython(): Promise<string | undefined> {
@@ -109,17 +197,13 @@ async function browseForPython(): Promise<string | undefined> {
     return files?.[0]?.fsPath;
 }
 
-async function recentPython(environment: PrivateEnvironment, workingDirectory: string): Promise<Interpreter | undefined> {
-    for (const interpreter of [...interpretersOnPath(), ...(await candidates(environment))]) {
-        if (await isRecentPython(interpreter, workingDirectory)) {
-            return interpreter;
-        }
-    }
-    return undefined;
+function canMakeEnvironments(python: KnownPython): boolean {
+    return python.isRecent && python.hasVenv;
 }
 
-async function showFailure(message: string, log: vscode.LogOutputChannel): Promise<void> {
-    if ((await vscode.window.showErrorMessage(plain(message), SHOW_LOG)) !== undefined) {
-        log.show();
-    }
+/** What the Pythons of this machine say of themselves, those on PATH first; those that do not answer are left out. */
+async function knownPythons(environment: PrivateEnvironment, workingDirectory: string): Promise<KnownPython[]> {
+    const interpreters = new Map([...interpretersOnPath(), ...(await candidates(environment))].map((each) => [each.command, each]));
+    const known = await Promise.all([...interpreters.values()].map((each) => askWhatItIs(each, workingDirectory)));
+    return known.filter((python) => python !== undefined);
 }

@@ -34,6 +34,8 @@ export interface Rejection {
 
 /** The oldest server that speaks what this extension expects. */
 export const MINIMUM_SERVER_VERSION = "0.1.0";
+/** The oldest Python that the server runs in. */
+export const MINIMUM_PYTHON = "3.11";
 const ANSWER_WITHIN_MS = 20_000;
 
 /** Asks `interpreter` for the server's version; a sentence says why when there is none. */
@@ -52,10 +54,36 @@ export async function askForServer(interpreter: Interpreter, workingDirectory: s
     return { interpreter, version };
 }
 
-/** True when `interpreter` is Python 3.11 or newer, which the server and a private environment need. */
-export async function isRecentPython(interpreter: Interpreter, workingDirectory: string): Promise<boolean> {
-    const question = "import sys; sys.exit(sys.version_info < (3, 11))";
-    return (await runPython(interpreter, ["-c", question], workingDirectory)).ok;
+/** What a Python says of itself. */
+export interface KnownPython {
+    readonly interpreter: Interpreter;
+    /** Such as `3.9`. */
+    readonly version: string;
+    /** True when the server runs in it. */
+    readonly isRecent: boolean;
+    /** True when it makes environments: Debian's lacks that until a package of its own is installed. */
+    readonly hasVenv: boolean;
+}
+
+/** The question in words that Python 2 understands as well. */
+const WHAT_ARE_YOU = [
+    "import sys",
+    "print('%d.%d' % sys.version_info[:2])",
+    "try:",
+    "    import venv, ensurepip",
+    "    print('venv')",
+    "except ImportError:",
+    "    pass",
+].join("\n");
+
+/** Asks `interpreter` what it is; undefined when it does not answer as a Python does. */
+export async function askWhatItIs(interpreter: Interpreter, workingDirectory: string): Promise<KnownPython | undefined> {
+    const answer = await runPython(interpreter, ["-c", WHAT_ARE_YOU], workingDirectory);
+    const [version = "", venv] = answer.ok ? answer.output.split(/\r?\n/) : [];
+    if (!/^\d+\.\d+$/.test(version)) {
+        return undefined;
+    }
+    return { interpreter, version, isRecent: !isOlder(version, MINIMUM_PYTHON), hasVenv: venv === "venv" };
 }
 
 /** What the `waza.interpreter` setting names: a path (absolute, or relative to `folder`) or a command on PATH. */
@@ -93,26 +121,64 @@ export function pythonOf(environment: string): string | undefined {
     return layouts.map((layout) => path.join(environment, layout)).find((file) => fs.existsSync(file));
 }
 
-/** The Pythons a terminal would find. */
-export function interpretersOnPath(): Interpreter[] {
-    const names = process.platform === "win32" ? ["py", "python", "python3"] : ["python3", "python"];
+/** The Pythons a terminal would find: by their usual names, then those that say their version, the newest first. */
+export function interpretersOnPath(searchPath: string = process.env["PATH"] ?? ""): Interpreter[] {
+    const usual = process.platform === "win32" ? ["py", "python", "python3"] : ["python3", "python"];
     const found: Interpreter[] = [];
-    for (const name of names) {
-        const command = findOnPath(name);
-        if (command !== undefined) {
+    const files = new Set<string>();
+    for (const name of [...usual, ...versionedNames(searchPath)]) {
+        const command = findOnPath(name, searchPath);
+        if (command !== undefined && !files.has(besides(command))) {
+            files.add(besides(command));
             found.push({ command, args: name === "py" ? ["-3"] : [], origin: `${name} on PATH` });
         }
     }
     return found;
 }
 
+/** Names such as `python3.12` in the folders of PATH: on older systems `python3` is a Python that is too old. */
+function versionedNames(searchPath: string): string[] {
+    const minors = new Set<number>();
+    for (const folder of absoluteFolders(searchPath)) {
+        for (const name of namesIn(folder)) {
+            const minor = Number(/^python3\.(\d+)$/.exec(name)?.[1] ?? 0);
+            if (!isOlder(`3.${minor}`, MINIMUM_PYTHON)) {
+                minors.add(minor);
+            }
+        }
+    }
+    return [...minors].sort((one, other) => other - one).map((minor) => `python3.${minor}`);
+}
+
+/** One name for all links of a folder that lead to the same program; links between folders may mean environments of their own. */
+function besides(command: string): string {
+    return `${path.dirname(command)}${path.delimiter}${fs.realpathSync(command)}`;
+}
+
+function namesIn(folder: string): string[] {
+    try {
+        return fs.readdirSync(folder);
+    } catch {
+        return []; // PATH names folders that are not there, or not ours to read
+    }
+}
+
+function absoluteFolders(searchPath: string): string[] {
+    return searchPath.split(path.delimiter).filter((entry) => path.isAbsolute(entry));
+}
+
+/** uv: on PATH, or where its installer puts it, which a window that was open before has not on its PATH. */
+export function findUv(searchPath: string = process.env["PATH"] ?? "", home: string = os.homedir()): string | undefined {
+    return findOnPath("uv", searchPath) ?? findOnPath("uv", path.join(home, ".local", "bin"));
+}
+
 /** The file that `name` stands for, from the absolute folders of PATH: a relative one would depend on the workspace. */
 export function findOnPath(name: string, searchPath: string = process.env["PATH"] ?? ""): string | undefined {
     const endings = process.platform === "win32" ? [".exe", ".cmd", ".bat", ""] : [""];
-    for (const folder of searchPath.split(path.delimiter).filter((entry) => path.isAbsolute(entry))) {
+    for (const folder of absoluteFolders(searchPath)) {
         for (const ending of endings) {
             const file = path.join(folder, name + ending);
-            if (fs.existsSync(file) && fs.statSync(file).isFile()) {
+            if (fs.statSync(file, { throwIfNoEntry: false })?.isFile() === true) {
                 return file;
             }
         }

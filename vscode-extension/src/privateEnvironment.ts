@@ -3,95 +3,159 @@
  *
  * It is created only when the user asks for it, and lives in the extension's storage folder. Once it exists, an
  * update of the extension renews it. uv makes it when there is one (a second instead of half a minute), else
- * `venv` and pip.
+ * `venv` and pip. Each is made in a folder of its own, which counts once its marker is written: what was there before
+ * goes when the new one is complete, so an update without a network leaves the older server to work with.
  */
 
 import { spawn } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { CancellationToken, LogOutputChannel } from "vscode";
-import { afterFailure, withoutPython } from "./installAdvice";
-import { findOnPath, pythonOf, type Interpreter } from "./interpreters";
+import { afterFailure, type Machine } from "./installAdvice";
+import { findUv, pythonOf, type Interpreter } from "./interpreters";
 
-const CREATED_FROM = "created-from.txt";
+/** The file that says from which wheel an environment was made; written last. */
+const MARKER = "created-from.txt";
+const FOLDER = /^environment(-\w+)?$/;
+export const PRIVATE = "the private environment";
 /** How much of what a tool says is looked at for the reason of its failure. */
 const LAST_CHARACTERS = 20_000;
+/** An environment that is still without its marker after so long is not being made any more. */
+const ABANDONED_AFTER_MS = 3_600_000;
+
+type Log = Pick<LogOutputChannel, "info" | "warn">;
+type Cancel = Pick<CancellationToken, "isCancellationRequested" | "onCancellationRequested">;
 
 export class PrivateEnvironment {
-    private readonly folder: string;
+    private making: Promise<Interpreter> | undefined;
 
     /**
      * @param storage the extension's global storage folder
      * @param bundled the extension's folder with the wheel
+     * @param uv where uv is, when there is one
      */
     constructor(
-        storage: string,
+        private readonly storage: string,
         private readonly bundled: string,
-        private readonly log: LogOutputChannel,
-    ) {
-        this.folder = path.join(storage, "environment");
-    }
+        private readonly machine: Machine,
+        private readonly log: Log,
+        private readonly uv: () => string | undefined = findUv,
+    ) {}
 
-    /** Its interpreter, when it was created from the wheel of this very extension. */
+    /** Its interpreter: of the one made from the wheel of this very extension, else of the newest that there is. */
     get interpreter(): Interpreter | undefined {
-        const command = this.exists && !this.isOutdated ? pythonOf(this.folder) : undefined;
-        return command === undefined ? undefined : { command, args: [], origin: "the private environment" };
+        const usable = this.made().filter(({ python }) => python !== undefined);
+        const command = (usable.find(({ from }) => from === this.identityOfWheel()) ?? usable[0])?.python;
+        return command === undefined ? undefined : { command, args: [], origin: PRIVATE };
     }
 
-    /** True when one was created from the wheel of another version: the user agreed once, so it may be renewed. */
+    /** True when there is one, but none from this wheel whose Python is still there: the user agreed once, so it may be renewed. */
     get isOutdated(): boolean {
-        return this.exists && fs.readFileSync(this.marker, "utf8") !== this.identityOfWheel();
+        const made = this.made();
+        const isCurrent = made.some(({ from, python }) => from === this.identityOfWheel() && python !== undefined);
+        return made.length > 0 && this.wheel() !== undefined && !isCurrent;
     }
 
     /**
-     * Creates it anew with `base` (Python 3.11 or newer; undefined when there is none, which leaves it to uv).
-     * `report` is told what is being done, in words.
+     * Creates it anew with `base` (Python 3.11 or newer that has `venv`; undefined when there is none, which leaves it to uv).
+     * `report` is told what is being done, in words. Who asks while one is being made gets that one.
      *
      * @throws Error with a sentence for the user; the tools' output goes to the log
      */
-    async create(
-        base: Interpreter | undefined,
-        cancel: CancellationToken,
-        report: (step: string) => void,
-    ): Promise<Interpreter> {
+    create(base: Interpreter | undefined, cancel: Cancel, report: (step: string) => void): Promise<Interpreter> {
+        this.making ??= this.make(base, cancel, report).finally(() => {
+            this.making = undefined;
+        });
+        return this.making;
+    }
+
+    private async make(base: Interpreter | undefined, cancel: Cancel, report: (step: string) => void): Promise<Interpreter> {
         const wheel = this.wheel();
         if (wheel === undefined) {
             throw new Error("This build of the extension carries no language server; install waza-language-server with pip.");
         }
-        fs.rmSync(this.folder, { recursive: true, force: true });
-        fs.mkdirSync(path.dirname(this.folder), { recursive: true });
-        const uv = findOnPath("uv");
-        report("making the environment");
+        fs.mkdirSync(this.storage, { recursive: true });
+        const uv = this.uv();
+        const ways: ((folder: string) => Promise<void>)[] = [];
         if (uv !== undefined) {
-            const python = base === undefined ? ">=3.11" : base.command;
-            await this.run(uv, ["venv", "--python", base?.args.length ? ">=3.11" : python, this.folder], cancel);
-            report("installing the language server and what it needs");
-            await this.run(uv, ["pip", "install", "--compile-bytecode", "--python", this.command(), wheel], cancel);
-        } else if (base !== undefined) {
-            await this.run(base.command, [...base.args, "-m", "venv", this.folder], cancel);
-            report("installing the language server and what it needs; half a minute");
-            await this.run(this.command(), ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", wheel], cancel);
-        } else {
-            throw new Error(withoutPython(process.platform, []));
+            ways.push((folder) => this.makeWithUv(uv, base, folder, wheel, cancel, report));
         }
-        fs.writeFileSync(this.marker, this.identityOfWheel());
-        return { command: this.command(), args: [], origin: "the private environment" };
-    }
-
-    private get exists(): boolean {
-        return fs.existsSync(this.marker);
-    }
-
-    private get marker(): string {
-        return path.join(this.folder, CREATED_FROM);
-    }
-
-    private command(): string {
-        const command = pythonOf(this.folder);
-        if (command === undefined) {
-            throw new Error(`The environment in ${this.folder} has no Python; see the log.`);
+        if (base !== undefined) {
+            // Also after uv: what pip was told of an index or a proxy, uv does not know.
+            ways.push((folder) => this.makeWithPip(base, folder, wheel, cancel, report));
         }
-        return command;
+        let failure = new Error("There is neither uv nor a Python to make it with.");
+        for (const way of ways) {
+            const folder = path.join(this.storage, `environment-${Date.now().toString(36)}`);
+            try {
+                await way(folder);
+                const command = pythonIn(folder);
+                fs.writeFileSync(path.join(folder, MARKER), this.identityOfWheel());
+                this.removeOthers(folder);
+                return { command, args: [], origin: PRIVATE };
+            } catch (error) {
+                remove(folder);
+                failure = error instanceof Error ? error : new Error(String(error));
+                if (cancel.isCancellationRequested) {
+                    break;
+                }
+                this.log.warn(failure.message);
+            }
+        }
+        throw failure;
+    }
+
+    private async makeWithUv(
+        uv: string,
+        base: Interpreter | undefined,
+        folder: string,
+        wheel: string,
+        cancel: Cancel,
+        report: (step: string) => void,
+    ): Promise<void> {
+        report("making the environment");
+        const python = base === undefined || base.args.length > 0 ? ">=3.11" : base.command;
+        await this.run("uv", uv, ["venv", "--python", python, folder], cancel);
+        report("installing the language server and what it needs");
+        await this.run("uv", uv, ["pip", "install", "--compile-bytecode", "--python", pythonIn(folder), wheel], cancel);
+    }
+
+    private async makeWithPip(
+        base: Interpreter,
+        folder: string,
+        wheel: string,
+        cancel: Cancel,
+        report: (step: string) => void,
+    ): Promise<void> {
+        report("making the environment");
+        await this.run("pip", base.command, [...base.args, "-m", "venv", folder], cancel);
+        report("installing the language server and what it needs; half a minute");
+        await this.run("pip", pythonIn(folder), ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", wheel], cancel);
+    }
+
+    /** Those that are complete, the newest first; `python` is undefined of one whose Python was taken away. */
+    private made(): { readonly from: string; readonly python: string | undefined }[] {
+        const found = this.folders().flatMap((folder) => {
+            const marker = path.join(folder, MARKER);
+            const state = fs.statSync(marker, { throwIfNoEntry: false });
+            return state === undefined ? [] : [{ at: state.mtimeMs, from: fs.readFileSync(marker, "utf8"), python: pythonOf(folder) }];
+        });
+        return found.sort((one, other) => other.at - one.at);
+    }
+
+    private folders(): string[] {
+        const names = fs.existsSync(this.storage) ? fs.readdirSync(this.storage) : [];
+        return names.filter((name) => FOLDER.test(name)).map((name) => path.join(this.storage, name));
+    }
+
+    /** Removes all but `kept`, and but what another window is making at the moment. */
+    private removeOthers(kept: string): void {
+        for (const folder of this.folders()) {
+            const isBeingMade = !fs.existsSync(path.join(folder, MARKER)) && Date.now() - fs.statSync(folder).mtimeMs < ABANDONED_AFTER_MS;
+            if (folder !== kept && !isBeingMade) {
+                remove(folder);
+            }
+        }
     }
 
     private wheel(): string | undefined {
@@ -105,10 +169,10 @@ export class PrivateEnvironment {
         return wheel === undefined ? "" : `${path.basename(wheel)} ${fs.statSync(wheel).size}`;
     }
 
-    private run(command: string, args: string[], cancel: CancellationToken): Promise<void> {
+    private run(tool: "pip" | "uv", command: string, args: string[], cancel: Cancel): Promise<void> {
         this.log.info(`$ ${command} ${args.join(" ")}`);
         return new Promise((resolve, reject) => {
-            const child = spawn(command, args, { cwd: path.dirname(this.folder), windowsHide: true });
+            const child = spawn(command, args, { cwd: this.storage, windowsHide: true });
             const onCancel = cancel.onCancellationRequested(() => child.kill());
             let output = "";
             const logOutput = (data: Buffer) => {
@@ -126,9 +190,26 @@ export class PrivateEnvironment {
                     resolve();
                 } else {
                     const reason = `${path.basename(command)} failed with exit code ${code ?? "unknown"}; see the log.`;
-                    reject(new Error(afterFailure(output, process.platform, reason)));
+                    reject(new Error(afterFailure(output, this.machine, tool, reason)));
                 }
             });
         });
+    }
+}
+
+function pythonIn(environment: string): string {
+    const command = pythonOf(environment);
+    if (command === undefined) {
+        throw new Error(`The environment in ${environment} has no Python; see the log.`);
+    }
+    return command;
+}
+
+/** Removes a folder as far as the system lets it: a Python that runs keeps its files on Windows. */
+function remove(folder: string): void {
+    try {
+        fs.rmSync(folder, { recursive: true, force: true });
+    } catch {
+        // it is tried again when the next environment is made
     }
 }

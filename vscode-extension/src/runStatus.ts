@@ -13,6 +13,8 @@ const REDRAW_MILLISECONDS = 1_000;
 const SHOWN_MILLISECONDS = 60_000;
 const MARKS: Readonly<Record<string, string>> = { passed: "$(pass)", failed: "$(error)", unjudged: "$(circle-slash)" };
 const OTHER_MARK = "$(warning)";
+/** How runs end that leave failures to walk. */
+const WITH_FAILURES: ReadonlySet<string> = new Set(["failed", "errored", "broken"]);
 
 /** Each run that goes on has an entry of its own; those that have ended stay a while, and no longer than until the next one begins. */
 export class RunStatusBar implements vscode.Disposable {
@@ -130,8 +132,9 @@ class RunStatus implements RunView {
         const tooltip = shown === text ? "Show the results" : `${text}\n\nShow the results`;
         this.entry.show(`${mark} ${shown}`, tooltip, "testing.showMostRecentOutput");
         this.entry.end();
-        if (this.state.end !== undefined && problem === undefined && (verdict === "failed" || verdict === "errored")) {
-            void offerFailures(this.id, words, verdict, () => {
+        if (this.state.end !== undefined && problem === undefined && WITH_FAILURES.has(verdict)) {
+            const isWrong = verdict === "failed" || (this.state.end.conclusion?.tasks?.["failed"] ?? 0) > 0;
+            void offerFailures(this.id, words, isWrong, () => {
                 this.runAgain(this.failed.requests());
             });
         }
@@ -152,10 +155,11 @@ class RunStatus implements RunView {
     }
 }
 
-async function offerFailures(id: string, words: string, verdict: string, runAgain: () => void): Promise<void> {
+/** @param isWrong whether some answer was found wrong, and not only something else broke */
+async function offerFailures(id: string, words: string, isWrong: boolean, runAgain: () => void): Promise<void> {
     const message = `${titleInWorkspace(id)}: ${words}`;
-    const tell = verdict === "failed" ? vscode.window.showErrorMessage : vscode.window.showWarningMessage;
-    const ways = verdict === "errored" ? waysToLogIn(words) : [];
+    const tell = isWrong ? vscode.window.showErrorMessage : vscode.window.showWarningMessage;
+    const ways = isWrong ? [] : waysToLogIn(words);
     const buttons = ["Show Failures", "Re-run Failed", ...(ways.length > 0 ? [] : ["Open Result"])];
     const chosen = await tell(plain(message), ...ways.map(({ title }) => title), ...buttons);
     const way = ways.find(({ title }) => title === chosen);

@@ -2,6 +2,9 @@
 
 import type { RunEvent } from "./runEvents";
 
+const BETWEEN = " · ";
+/** Characters that a reason needs to say anything. */
+const LEAST_SHOWN = 30;
 const LOST_SERVER = "the run was interrupted: the language server stopped; what was finished is kept";
 /** The last event of a run whose server has gone, which tells of none any more. */
 export const INTERRUPTED: RunEvent = {
@@ -95,17 +98,32 @@ export function waysToLogIn(reason: string): WayOut[] {
     return ways.some(({ command }) => command === "waza.logIn" || command === "waza.setProviderKey") ? ways : [];
 }
 
-/** A reason without the absolute path before it, which nobody reads first. */
+/** A reason without the absolute paths before it, which nobody reads first: of a suite, and of a file that it names. */
 export function reasonFirst(reason: string): string {
-    const found = /^(?:\/|[A-Za-z]:\\)[^\n]*?\.\w+:(?:\d+:)?\s+(.+)$/su.exec(reason);
-    return found?.[1] ?? reason;
+    const found = /^(?:\/|[A-Za-z]:\\)[^\n]*?\.\w+:(?:\d+:)?\s+(.+)$/su.exec(reason)?.[1];
+    return found === undefined ? reason : reasonFirst(found);
 }
 
-/** As much of a text as fits into the status bar, to the end of a word. */
+/** As much of a text as fits into the status bar: its longest part is cut behind a word, and the numbers beside it stay. */
 export function shortened(text: string, limit = 100): string {
     if (text.length <= limit) {
         return text;
     }
-    const cut = text.slice(0, limit);
-    return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), Math.floor(limit / 2))).replace(/[\s\u00b7;,:]+$/u, "")} …`;
+    const parts = text.split(BETWEEN);
+    const withoutLast = `${parts.slice(0, -1).join(BETWEEN)} …`;
+    if (parts.length > 1 && text.length - limit <= (parts.at(-1)?.length ?? 0) && withoutLast.length <= limit) {
+        return withoutLast; // how long it took, or what it cost, is all that is missing
+    }
+    const longest = Math.max(...parts.map(({ length }) => length));
+    const at = parts.findIndex(({ length }) => length === longest);
+    const room = longest - (text.length - limit);
+    if (parts.length > 1 && room >= LEAST_SHOWN) {
+        return parts.map((part, index) => (index === at ? cut(part, room) : part)).join(BETWEEN);
+    }
+    return cut(text, limit);
+}
+
+function cut(text: string, limit: number): string {
+    const begun = text.slice(0, limit);
+    return `${begun.slice(0, Math.max(begun.lastIndexOf(" "), Math.floor(limit / 2))).replace(/[\s\u00b7;,:]+$/u, "")} …`;
 }

@@ -29,11 +29,12 @@ export class Status implements vscode.Disposable {
         this.item.command = { command: "waza.showLog", title: "Show Log" };
     }
 
-    failed(reason: string): void {
+    /** Says why no server runs, beside the one command that helps. */
+    failed(reason: string, command = "waza.showLog", title = "Show Log"): void {
         this.item.busy = false;
         this.item.severity = vscode.LanguageStatusSeverity.Error;
         this.item.detail = reason;
-        this.item.command = { command: "waza.selectInterpreter", title: "Select Interpreter…" };
+        this.item.command = { command, title };
     }
 
     dispose(): void {

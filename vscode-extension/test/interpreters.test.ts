@@ -5,8 +5,11 @@ import path from "node:path";
 import { test, type TestContext } from "node:test";
 import {
     askForServer,
+    askWhatItIs,
     findOnPath,
+    findUv,
     interpreterFromSetting,
+    interpretersOnPath,
     isInside,
     isOlder,
     nearestVirtualEnvironment,
@@ -96,4 +99,31 @@ void test("an interpreter of the workspace is recognised as such", () => {
     assert.ok(isInside(path.join(folder, ".venv", "bin", "python"), [folder]));
     assert.ok(!isInside(path.resolve("/w/project-b/python"), [folder]));
     assert.ok(!isInside(path.resolve("/usr/bin/python3"), [folder]));
+});
+
+void test("a Python says its version, and whether it makes environments", posixOnly, async (context) => {
+    const root = temporaryFolder(context);
+    const ask = (script: string) => askWhatItIs({ command: fakePython(root, "python", script), args: [], origin: "test" }, root);
+    const { version, isRecent, hasVenv } = (await ask("echo 3.12; echo venv")) ?? {};
+    assert.deepEqual([version, isRecent, hasVenv], ["3.12", true, true]);
+    assert.equal((await ask("echo 3.12"))?.hasVenv, false);
+    assert.equal((await ask("echo 3.9; echo venv"))?.isRecent, false);
+    assert.equal((await ask("echo 2.7"))?.isRecent, false);
+    assert.equal(await ask("echo 'Python was not found; run without arguments to install'; exit 9"), undefined);
+});
+
+void test("a newer Python beside an old `python3` is found by its version", posixOnly, (context) => {
+    const root = temporaryFolder(context);
+    const [newer, old] = ["python3.12", "python3.9"].map((name) => fakePython(root, name, ""));
+    fs.symlinkSync(old ?? "", path.join(root, "python3"));
+    fs.symlinkSync(path.join(root, "python3"), path.join(root, "python"));
+    const found = interpretersOnPath(`${path.join(root, "none")}${path.delimiter}${root}`).map(({ command }) => command);
+    assert.deepEqual(found, [path.join(root, "python3"), newer]);
+});
+
+void test("uv is found where its installer puts it", posixOnly, (context) => {
+    const root = temporaryFolder(context);
+    assert.equal(findUv("", root), undefined);
+    const uv = fakePython(root, path.join(".local", "bin", "uv"), "");
+    assert.equal(findUv("", root), uv);
 });

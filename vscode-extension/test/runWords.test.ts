@@ -59,6 +59,8 @@ void test("what is too long for the status bar ends with a whole word", () => {
     assert.equal(shortened("greeter: 1 of 2 tasks passed"), "greeter: 1 of 2 tasks passed");
     assert.equal(shortened("greeter: the agent is away · 0 of 2 tasks", 30), "greeter: the agent is away …");
     assert.equal(shortened("x".repeat(40), 20), `${"x".repeat(10)} …`);
+    const long = "greeter: the agent ended with exit code 3: the backend is away · 0 of 2 tasks passed, 2 in error · 0:01";
+    assert.equal(shortened(long, 80), "greeter: the agent ended with exit … · 0 of 2 tasks passed, 2 in error · 0:01");
 });
 
 void test("a message begins with the reason, not with an absolute path", () => {
@@ -66,6 +68,7 @@ void test("a message begins with the reason, not with an absolute path", () => {
     assert.equal(reasonFirst("/my suites/a/agent.json: nothing answers at `127.0.0.1:9`."), "nothing answers at `127.0.0.1:9`.");
     assert.equal(reasonFirst("/suites/a/eval.yaml:4: the YAML is broken here: x."), "the YAML is broken here: x.");
     assert.equal(reasonFirst("C:\\suites\\eval.yaml: there is nothing to run."), "there is nothing to run.");
+    assert.equal(reasonFirst("/my suites/a/eval.yaml: /my suites/a/../agent.json:1: `output` is needed."), "`output` is needed.");
     assert.equal(reasonFirst("there is nothing to run."), "there is nothing to run.");
 });
 

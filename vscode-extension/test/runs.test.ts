@@ -165,6 +165,20 @@ void test("a run that failed as a whole is run again as it was", async () => {
     assert.deepEqual(window.asked[1]?.argument.tasks, ["one", "two"]);
 });
 
+void test("what failed beside a task that could not be run at all can be walked, and run again", async () => {
+    const window = opened();
+    pressed.button = "Re-run Failed";
+    const asked = await window.run({ id: BETA });
+    window.tellEvent(asked, { kind: "failed", item: `${BETA}::two`, conclusion: { verdict: "failed" } });
+    window.tellEvent(asked, { kind: "errored", item: `${BETA}::three`, conclusion: { verdict: "errored" } });
+    window.tell(asked, "broken", "1 of 3 tasks passed, 1 failed, 1 in error · three.yaml:2: no list");
+    asked?.answer({ status: "failed", resultsFile: null, message: null });
+    await settled();
+    pressed.button = undefined;
+    assert.ok(shown.some((message) => message.includes("1 failed, 1 in error · three.yaml:2: no list")), shown.join("\n"));
+    assert.deepEqual(window.asked[1]?.argument.tasks, ["two", "three"]);
+});
+
 void test("a run whose results could not be written is no pass in the status bar, and says why", async () => {
     const window = opened();
     const asked = await window.run({ id: BETA });

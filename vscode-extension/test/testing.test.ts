@@ -104,6 +104,19 @@ void test("what somebody cancels is skipped where it was not concluded", () => {
     );
 });
 
+void test("a suite that was interrupted behind a task that passed has not passed", () => {
+    const reasons = ["the run was interrupted; what was finished is kept"];
+    const canceled: RunEvent = { kind: "ended", status: "canceled", conclusion: { verdict: "interrupted", reasons, tasks: { passed: 1, not_run: 2 } } };
+    const reports = told("suite", concluded("passed"), canceled);
+    assert.deepEqual(
+        reports.map(({ item, verdict, messages }) => [item, verdict, messages?.[0]?.text]),
+        [
+            [task, "passed", undefined],
+            [suite, "errored", reasons[0]],
+        ],
+    );
+});
+
 void test("a choice runs no more than was chosen, each suite once", () => {
     const other = "/suites/other/eval.yaml";
     assert.deepEqual(plannedRuns([suite, task, other]), [{ id: suite }, { id: other }]);

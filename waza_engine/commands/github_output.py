@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import cast
+from typing import TypeAlias, cast
 
 from waza_engine.files import opened_to_append
 from waza_engine.masking import masked
@@ -16,10 +16,14 @@ from waza_engine.results.reports.github import Place, github_annotations
 from waza_engine.results.reports.markdown import markdown_report
 from waza_engine.results.writing.store import clear_errors
 from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
+from waza_engine.runs.trials.triggers import FILE_NAME as TRIGGER_FILE
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.yaml_reader import YamlFile, read_yaml_file
+from waza_engine.vocabulary import EXPECTED_LISTS, checkpoint_grader
 
 _LEVELS = 4
+
+_Location: TypeAlias = "tuple[str | int, ...]"
 
 
 def github_report(document: Block, suite: Path | None, *, fail_under: float | None = None) -> bytes:
@@ -33,7 +37,7 @@ def github_report(document: Block, suite: Path | None, *, fail_under: float | No
     eval_file = _shown(suite) if suite is not None else run.header.eval_file
     places = _Places(suite, eval_file)
     append_summary(markdown_report(document, fail_under=fail_under))
-    return masked("".join(github_annotations(found, eval_file, places.of))).encode("utf-8", "replace")
+    return masked("".join(github_annotations(found, eval_file, places))).encode("utf-8", "replace")
 
 
 def append_summary(markdown: str) -> bool:
@@ -56,11 +60,11 @@ def suite_of_record(record: Path, eval_file: str) -> Path | None:
 
 
 class _Places:
-    """Where tasks and graders are written; what cannot be read is at the top of the suite."""
+    """Where tasks, what judged them and trigger prompts are written; the suite where that is not known."""
 
     def __init__(self, suite: Path | None, eval_file: str) -> None:
         self._eval_file = eval_file
-        self._read: dict[Path, YamlFile | None] = {}
+        self._read: dict[Path, YamlFile | int] = {}
         self._suite: Suite | None = None
         if suite is not None:
             try:
@@ -74,46 +78,80 @@ class _Places:
             return Place(self._eval_file)
         path = next((found.path for found in self._suite.tasks if found.id == task), self._suite.path)
         own = self._yaml(path)
-        if grader and own is not None:
+        if isinstance(own, int):
+            return Place(_shown(path), own)
+        if grader:
             for file, place in ((own, path), (self._yaml(self._suite.path), self._suite.path)):
-                if file is not None and (line := _grader_line(file, grader, task)):
+                if isinstance(file, YamlFile) and (line := _judging_line(file, grader, task)):
                     return Place(_shown(place), line)
-        return Place(_shown(path), 1 if own is None else _task_line(own, task))
+        return Place(_shown(path), _task_line(own, task))
 
-    def _yaml(self, path: Path) -> YamlFile | None:
+    def of_prompt(self, text: str, *, should_trigger: bool) -> Place:
+        """Return the place of a trigger prompt in the file beside the suite."""
+        path = self._suite.directory / TRIGGER_FILE if self._suite is not None else None
+        file = self._yaml(path) if path is not None and path.is_file() else None
+        if path is None or not isinstance(file, YamlFile):
+            return Place(self._eval_file)
+        key = "should_trigger_prompts" if should_trigger else "should_not_trigger_prompts"
+        for location, entry in _entries(file.value, key, ()):
+            if entry.get("prompt") == text:
+                return Place(_shown(path), file.line_of(location))
+        return Place(_shown(path), 1)
+
+    def _yaml(self, path: Path) -> YamlFile | int:
+        """Return a file, or the line from which on it cannot be read: 0 when it is not YAML."""
         if path not in self._read:
             try:
-                self._read[path] = read_yaml_file(path) if path.suffix in (".yaml", ".yml") else None
-            except SuiteFileError:
-                self._read[path] = None
+                self._read[path] = read_yaml_file(path) if path.suffix in (".yaml", ".yml") else 0
+            except SuiteFileError as error:
+                self._read[path] = error.line
         return self._read[path]
 
 
 def _task_line(file: YamlFile, task: str) -> int:
     """Return the line of a task that is written in the suite itself, or that of its id in its own file."""
-    for location, entry in _entries(file.value, "tasks", ()):
-        if task in (entry.get("id"), entry.get("name")):
-            return file.line_of(location)
-    return file.line_of(("id",))
+    return file.line_of(next(_tasks(file, task), ("id",)))
 
 
-def _grader_line(file: YamlFile, grader: str, task: str) -> int:
-    """Return the line of a grader of a file, 0 when it has none of this name (or of this type, unnamed)."""
-    written = [
-        found
-        for location, entry in _entries(file.value, "tasks", ())
-        if task in (entry.get("id"), entry.get("name"))
-        for found in _entries(entry, "graders", location)
-    ]
-    for location, entry in (*written, *_entries(file.value, "graders", ())):
-        if grader == (entry.get("name") or entry.get("type")):
-            return file.line_of(location)
+def _judging_line(file: YamlFile, name: str, task: str) -> int:
+    """Return the line of what judged a task under a name, 0 when a file has none such.
+
+    A grader without a name has that of its type; one of a checkpoint is told by its turn.
+    """
+    for location, block in (*_placed_tasks(file, task), ((), file.value)):
+        for place, found in _judging(block, location):
+            if found == name:
+                return file.line_of(place)
     return 0
 
 
-def _entries(
-    value: object, key: str, location: tuple[str | int, ...]
-) -> Iterator[tuple[tuple[str | int, ...], Block]]:
+def _judging(block: object, location: _Location) -> Iterator[tuple[_Location, str]]:
+    """Yield what judges a task, or all of a suite, with the name under which it is recorded."""
+    for place, entry in _entries(block, "graders", location):
+        yield place, str(entry.get("name") or entry.get("type"))
+    for place, checkpoint in _entries(block, "checkpoints", location):
+        for inner, entry in _entries(checkpoint, "graders", place):
+            name = str(entry.get("name") or entry.get("type"))
+            yield inner, checkpoint_grader(name, cast("int", checkpoint.get("after_turn")))
+    expected: object = cast("Block", block).get("expected") if isinstance(block, Mapping) else None
+    if isinstance(expected, Mapping):
+        for key in EXPECTED_LISTS:
+            if key in expected:
+                yield (*location, "expected", key), f"_{key}"
+
+
+def _tasks(file: YamlFile, task: str) -> Iterator[_Location]:
+    return (location for location, _ in _placed_tasks(file, task))
+
+
+def _placed_tasks(file: YamlFile, task: str) -> Iterator[tuple[_Location, Block]]:
+    """Yield the tasks of an id, or of a name, that are written in the suite itself."""
+    for location, entry in _entries(file.value, "tasks", ()):
+        if task in (entry.get("id"), entry.get("name")):
+            yield location, entry
+
+
+def _entries(value: object, key: str, location: _Location) -> Iterator[tuple[_Location, Block]]:
     """Yield the blocks of a list of a document with where they are."""
     found = cast("Block", value).get(key) if isinstance(value, Mapping) else None
     entries = cast("list[object]", found) if isinstance(found, list) else []

@@ -17,7 +17,7 @@ from waza_engine.results.codec.runs import figures_document
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.record import TrialOutcome, Validation
 from waza_engine.results.reports.words import impact_words, spending_words
-from waza_engine.results.task_conclusion import TaskConclusion
+from waza_engine.results.task_conclusion import TaskConclusion, verdicts_of
 from waza_engine.terminal import visible
 from waza_engine.vocabulary import shown_grader
 
@@ -161,8 +161,8 @@ class TextReport:
         if trial.error and (trial.error, "") not in seen:
             seen.add((trial.error, ""))
             self._printer.lines(trial.error, f"    {where}")
-        for verdict in (trial.validations or {}).values():
-            said = (verdict.name, verdict.feedback)
+        for name, verdict in verdicts_of(trial):
+            said = (name, verdict.feedback)
             if said in seen or (verdict.passed and not self._verbose):
                 continue
             seen.add(said)
@@ -170,7 +170,7 @@ class TextReport:
             self._printer.line(
                 "    ",
                 _mark(verdict),
-                f" {where}{shown_grader(verdict.name)}  {score}",
+                f" {where}{shown_grader(name)}  {score}",
                 feedback_part(verdict.feedback),
             )
 

@@ -21,6 +21,7 @@ from waza_engine.graders.paths import beside_suite
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import PlainText, Switch
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.vocabulary import Check
 
 _MOST_TOLD = 6
@@ -109,6 +110,16 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
 
     def _place(self, context: GradingContext) -> Path:
         return beside_suite(context.suite_directory, self.config.schema_file or "")
+
+    def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
+        """Say before a run that the schema is not there."""
+        written = self.config.schema_file
+        if self.config.inline is not None or written is None:
+            return ()
+        place = beside_suite(suite_directory, written)
+        return (
+            () if files.is_there(place) else (f"there is no schema `{written}`; it is looked for at {place}",)
+        )
 
     def grade(self, context: GradingContext) -> Verdict:
         """Parse first: an answer that is no JSON fails whatever the schema is."""

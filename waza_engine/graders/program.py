@@ -23,7 +23,7 @@ from waza_engine.graders.programs.input import program_input
 from waza_engine.graders.programs.options import TimeLimit, grader_environment, starting_directory, time_limit
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import Finished, run_bounded
-from waza_engine.spec.fields import PlainText, TextList
+from waza_engine.spec.fields import ArgumentList, PlainText
 from waza_engine.spec.first_version import first_version_words
 from waza_engine.spec.program_files import is_path, script_of
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -39,7 +39,7 @@ class ProgramConfig(GraderConfig):
         min_length=1,
         json_schema_extra={"x-waza-kind": "command"},
     )
-    args: TextList = Field(
+    args: ArgumentList = Field(
         default=(), description="The arguments, one an item.", examples=[["scripts/grade.py", "--strict"]]
     )
     timeout: TimeLimit = None

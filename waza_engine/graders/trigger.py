@@ -12,10 +12,11 @@ from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdic
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.explanation import Explanation, RulePath, shortened
 from waza_engine.graders.matching.skill_words import SkillWords, skill_words, words
-from waza_engine.graders.paths import from_working_directory, is_folder
+from waza_engine.graders.paths import from_working_directory, is_folder, is_there
 from waza_engine.graders.registry import register
 from waza_engine.spec.fields import Number, PlainText
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.skill_file import load_skill_file
 from waza_engine.vocabulary import Check
 
@@ -90,6 +91,13 @@ class TriggerGrader(Grader[TriggerConfig]):
     threshold: 0.6
 """
 
+    def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
+        """Say before a run that the skill is not there."""
+        del files  # a skill is read from the disk
+        written = self.config.skill_path
+        there = is_there(self._place(suite_directory))
+        return () if there else (f"there is no skill at `{written}`",)
+
     def grade(self, context: GradingContext) -> Verdict:
         """Measure the relevance of the prompt. Raises ``GraderError`` when the skill cannot be read."""
         config = self.config
@@ -140,8 +148,11 @@ class TriggerGrader(Grader[TriggerConfig]):
 
     def _skill(self, context: GradingContext) -> SkillWords:
         """Return the words of the skill. Raises ``GraderError``."""
-        place = from_working_directory(context.suite_directory, self.config.skill_path)
-        return _skill_words(place / "SKILL.md" if is_folder(place) else place, self.config.skill_path)
+        return _skill_words(self._place(context.suite_directory), self.config.skill_path)
+
+    def _place(self, suite_directory: Path) -> Path:
+        place = from_working_directory(suite_directory, self.config.skill_path)
+        return place / "SKILL.md" if is_folder(place) else place
 
 
 def _skill_words(path: Path, written: str) -> SkillWords:

@@ -122,7 +122,10 @@ class Conclusion:
     @property
     def words(self) -> str:
         """How it ended, in one line: ``2 of 3 tasks passed, 1 failed``; what broke or stopped it first."""
-        tried, broken = self.triggers, [task.reason for task in self.tasks if task.verdict == "errored"]
+        tried = self.triggers
+        unusable = _unusable(self.tasks)  # what cannot be run is why the run is broken
+        others = [task for task in self.tasks if task.verdict == "errored" and task not in unusable]
+        broken = [task.reason for task in (*unusable, *others)]
         if tried is not None:
             broken += [trigger.error for trigger in tried.broken]
         prompts = None if tried is None else (tried.right, tried.wrong, tried.errored)

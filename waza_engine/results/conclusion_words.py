@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -9,6 +10,8 @@ from typing import Literal
 from waza_engine.counting import counted
 
 _LONGEST_REASON = 300
+_FOLDERS = re.compile(r"^(?:/|[A-Za-z]:\\)[^\n]*?[/\\](?=[^/\\]+\.\w+:(?:\d+:)? )")
+"""The folders of the file that a reason begins with: its name is enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +56,11 @@ def ended_words(
     prompts: tuple[int, int, int] | None,
     broken: Sequence[str],
 ) -> str:
-    """Return how a run ended, in one line: ``2 of 3 tasks passed, 1 failed``; what broke or stopped it first.
+    """Return how a run ended, in one line: ``2 of 3 tasks passed, 1 failed``; what stopped it first.
 
+    What broke stands first, too, unless some answers were found wrong: these would be overlooked behind it.
     ``prompts`` are how many trigger prompts were answered rightly, wrongly, or not at all; ``broken`` are the
-    reasons of what could not be judged.
+    reasons of what could not be judged, the most telling first.
     """
     came_to = [counts_words(counts)] if counts.total else []
     came_to += [_prompt_words(*prompts)] if prompts is not None and any(prompts) else []
@@ -67,10 +71,14 @@ def ended_words(
     elif verdict in ("errored", "broken"):
         of_run = [reason.words for reason in reasons if reason.about == WHOLE_RUN]
         before = next(filter(None, [*of_run, *broken]), first)
+        if counts.failed and not of_run:
+            before, behind = "", before
     elif verdict == "failed":
         # What tasks and prompts came to is told by their numbers.
         behind = next((reason.words for reason in reasons if reason.about not in (TASKS, PROMPTS)), "")
-    return " · ".join(words for words in (_shortened(before), ", ".join(came_to), behind) if words)
+    return " · ".join(
+        words for words in (_shortened(before), ", ".join(came_to), _shortened(behind)) if words
+    )
 
 
 def counts_words(counts: Counts) -> str:
@@ -103,5 +111,5 @@ def _prompt_words(right: int, wrong: int, errored: int) -> str:
 
 
 def _shortened(text: str) -> str:
-    line = " ".join(text.split())
+    line = _FOLDERS.sub("", " ".join(text.split()))
     return line if len(line) <= _LONGEST_REASON else f"{line[: _LONGEST_REASON - 1]}…"

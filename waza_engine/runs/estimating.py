@@ -133,14 +133,25 @@ def _average(run: RunExpenses, trials: Sequence[TrialExpense], model: str, suite
 
 def _usd(run: RunExpenses, trial: TrialExpense, model: str, suite: Suite) -> float | None:
     """Return what the trial would cost with a model: as it was counted, or its tokens at that price."""
-    if run.header.model == model:
+    if _costs(run.header.executor) and not _reports(trial.usage):
         # An agent that reports nothing may have cost anything.
+        return None
+    if run.header.model == model:
         return trial.cost.usd if trial.cost is not None and trial.cost.known else None
     if trial.usage is None:
         return None
     agent = cost_of(_tokens(trial.usage), model)
     judges = cost_of(trial.judge_usage, suite.spec.config.judge_model or model)
     return agent.usd + judges.usd if agent.known and judges.known else None
+
+
+def _reports(usage: Usage | None) -> bool:
+    """Tell whether a usage says what it cost: how many turns there were says nothing of that."""
+    return usage is not None and (
+        usage.cost_usd is not None
+        or usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens > 0
+        or usage.premium_requests > 0
+    )
 
 
 def _tokens(usage: Usage) -> Usage:

@@ -71,7 +71,7 @@ def sentence(finding: ErrorDetails, location: Location, *, as_json: bool = False
     match finding["type"]:
         case "value_error":
             text = str(context["error"])
-            if not location and text.startswith("`"):
+            if not location and text.startswith(("`", "give")):
                 return text
             return f"{place} {text}" if text.startswith(("must", "has", "is")) else f"{place}: {text}"
         case "literal_error":

@@ -45,6 +45,7 @@ _REASONS = {
     "bad character range": "this range of characters runs backwards",
     "unknown extension": "there is no such kind of group",
     "unexpected end of pattern": "it ends too early",
+    "global flags not at the start": "flags such as `(?i)` stand at the very beginning only",
     "missing": "something is missing here",
 }
 
@@ -78,6 +79,21 @@ def dialect_of(pattern: str) -> Dialect:
         _check_for_python(pattern)
         return "python"
     return dialect
+
+
+def check_python_syntax(pattern: str) -> None:
+    """Raise ``PatternSyntaxError`` for a pattern that ``re`` of Python, which assertions use, cannot read."""
+    position = _too_deep(pattern)
+    if position is not None or len(pattern) > LARGEST_SIZE:
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _PARSER.parse(pattern)
+    except re.error as error:
+        raise PatternSyntaxError(_reason(error.msg), error.pos) from None
+    except (RecursionError, OverflowError, ValueError):
+        return
 
 
 def size_of(pattern: str) -> int:

@@ -21,6 +21,12 @@ def script_of(command: str, arguments: Sequence[str]) -> str:
     return script if PurePath(script).suffix in _SCRIPTS else ""
 
 
+def may_be_file(argument: str) -> bool:
+    """Whether an argument looks like the path of a file; if there is one it is what is meant."""
+    plain = not argument.startswith("-") and not any(character.isspace() for character in argument)
+    return plain and (is_path(argument) or PurePath(argument).suffix in _SCRIPTS)
+
+
 def is_path(command: str) -> bool:
     """Whether a command is the path of a program; any other is looked for on PATH."""
     return "/" in command or "\\" in command

@@ -24,6 +24,7 @@ from waza_language_server.analysis.suite_rules.grader_packages import packages
 from waza_language_server.analysis.suite_rules.judges import nobody_to_judge
 from waza_language_server.analysis.suite_rules.named_files import missing_files
 from waza_language_server.analysis.suite_rules.programs import missing_programs
+from waza_language_server.analysis.suite_rules.skill_directories import skill_directories
 from waza_language_server.analysis.suite_rules.skill_files import skill_file
 from waza_language_server.analysis.suite_rules.skills import missing_skills
 from waza_language_server.analysis.suite_rules.task_globs import task_globs
@@ -100,8 +101,8 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
         assertions,
         _codes(
             "assertion-attribute assertion-case assertion-constant assertion-internal assertion-javascript "
-            "assertion-key assertion-python assertion-statement assertion-syntax assertion-uncalled "
-            "assertion-unknown-name assertion-vanishing-name"
+            "assertion-key assertion-python assertion-statement assertion-syntax assertion-type "
+            "assertion-uncalled assertion-unknown-name assertion-vanishing-name invalid-pattern"
         ),
     ),
     Rule("JavaScript", javascript_meant, _codes("javascript-grader")),
@@ -123,6 +124,7 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("named files", missing_files, _codes("missing-file")),
     Rule("programs", missing_programs, _codes("missing-program")),
     Rule("skills", missing_skills, _codes("skill-not-found")),
+    Rule("skill directories", skill_directories, _codes("missing-file path-not-portable")),
     Rule("skill files", skill_file, _codes("skill-frontmatter skill-name unknown-key recommended-key")),
     Rule("judges", nobody_to_judge, _codes("nobody-judges")),
     Rule("judge references", unknown_judges, _codes("unknown-grader-name")),

@@ -27,9 +27,20 @@ _HALF_A_WORD = frozenset({"unknown-grader-type", "value-not-allowed"})
 
 
 def without_unfinished(
-    document: Document, workspace: Workspace, typed_at: int, problems: tuple[Problem, ...]
+    document: Document,
+    workspace: Workspace,
+    typed_at: int,
+    problems: tuple[Problem, ...],
+    *,
+    begun: bool = False,
 ) -> tuple[Problem, ...]:
-    """Return the problems without those of what is being written at an offset, where the last edit ended."""
+    """Return the problems without those of what is being written at an offset, where the last edit ended.
+
+    Of a file that was ``begun`` empty and never saved, all keys that it does not have yet are to come.
+    """
+    if begun and document.tree.root is not None:
+        start = document.tree.root.span.start
+        problems = tuple(p for p in problems if p.code not in _INCOMPLETE or p.span.start != start)
     text, lines = document.text, document.lines
     line = lines.line_span(lines.line_of(typed_at))
     if text[typed_at : line.end].strip():

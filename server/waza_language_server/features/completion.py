@@ -19,6 +19,7 @@ from waza_language_server.features.completion_item import Completion, Place
 from waza_language_server.features.completion_keys import key_items
 from waza_language_server.features.completion_values import value_items
 from waza_language_server.features.model_prices import NO_PRICES, ModelPrices
+from waza_language_server.project.claim import says_nothing
 from waza_language_server.schema.locate import shape_at, shape_below
 from waza_language_server.syntax.cursor import cursor_at
 from waza_language_server.text.edit import Edit
@@ -75,7 +76,8 @@ def _keys(place: Place, holder: Shape) -> list[Completion]:
     items = list(key_items(place, holder.branch("mapping", frozenset(place.cursor.existing_keys))))
     if holder.kind == "grader" and not {"type", "ref"} & set(place.cursor.existing_keys):
         items += grader_items(place)
-    if place.document.text.strip() == place.cursor.prefix:
+    text, written = place.document.text, place.cursor.replace
+    if says_nothing(text[: written.start] + text[written.end :]):
         items += _suites(place)
     return items
 

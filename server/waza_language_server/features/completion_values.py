@@ -12,6 +12,7 @@ from waza_language_server.features.completion_embedded import embedded_items
 from waza_language_server.features.completion_item import Completion, CompletionKind, Place
 from waza_language_server.features.model_prices import price_in_words
 from waza_language_server.features.shape_text import value_text
+from waza_language_server.project.likely_skills import unlikeliness
 from waza_language_server.project.programs import programs_on_path
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.value_language import language_kind
@@ -125,8 +126,13 @@ def _tools(place: Place) -> Iterator[Completion]:
 
 
 def _skills(place: Place) -> Iterator[Completion]:
-    for name in place.nearby.skills():
-        yield _known(place, name, "reference", "skill")
+    path = path_of(place.document.uri)
+    names = list(place.nearby.skills())
+    if path is not None:
+        roots = place.workspace.project.roots
+        names.sort(key=lambda name: unlikeliness(path.parent, name, roots))
+    for position, name in enumerate(names):
+        yield replace(_known(place, name, "reference", "skill"), sort_text=f"1{position:04}")
 
 
 def _known(place: Place, value: str, kind: CompletionKind, detail: str, rank: str = "1") -> Completion:

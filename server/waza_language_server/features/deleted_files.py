@@ -52,7 +52,8 @@ def _without_entries(workspace: Workspace, file: SuiteSource, gone: Sequence[Pat
     places: dict[int, str] = {}
     for each in mentions_in(workspace, file):
         yield
-        if each is None or each.kind != "file":
+        if each is None or each.kind != "file" or each.schema_kind == "argument":
+            # An argument has its place among the others.
             continue
         named = paths.named(each)
         if named is not None and not named.rest and _is_gone(named.target, gone):

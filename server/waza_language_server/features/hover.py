@@ -148,7 +148,8 @@ def grader_documentation(name: str, shape: Shape, page: str) -> str:
 def key_documentation(name: str, shape: Shape, why: str = "") -> str:
     """Return the description of a key: signature, meaning, default, allowed values, an example."""
     parts = [fenced(signature(name, shape), "yaml"), *notes(shape), shape.description]
-    if shape.enum:
+    if shape.enum and shape.kind != "grader.type":
+        # Types are listed by their descriptions; the one that an entry has is no rule for it.
         allowed = ", ".join(f"`{value_text(value)}`" for value in shape.enum if value is not None)
         parts.append(f"**Allowed:** {allowed}")
     if shape.has_default and shape.default is not None:

@@ -1,4 +1,4 @@
-"""Scores beside the lines that caused them.
+"""Scores beside the lines that caused them, and what values come to beside those of the suite.
 
 The score of a grader stands at the end of its ``name:`` line, and at each assertion or pattern whether it
 held. The tooltip tells the feedback, the trials, the age and the origin. After an edit marks stay beside
@@ -21,6 +21,7 @@ from waza_engine.steps import Steps, finished
 from waza_language_server.features.history_hints import histories_in_steps
 from waza_language_server.features.live_text import LIVE, TrialPlace, trials_to_open
 from waza_language_server.features.score_text import STALE, check_label, score_label, score_story
+from waza_language_server.features.setting_hints import setting_hints_in_steps
 from waza_language_server.features.verdict_hints import HintKind, Verdict, verdicts_in_steps
 from waza_language_server.project.document_scores import read_scores_in_steps
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
@@ -85,6 +86,8 @@ def inlay_hints_in_steps(
         if score is not None:
             found += hints_of_grader(document, grader, score, score_story(score, now))
     found += yield from hints_beside_graders(document, scores, span, now)
+    for told in (yield from setting_hints_in_steps(document, workspace.project, span)):
+        found.append(InlayHint(told.node.span.end, told.label, told.tooltip, kind="inherited"))
     kept = [hint for hint in found if span is None or span.contains(hint.offset)]
     return tuple(sorted(kept, key=lambda hint: hint.offset))
 

@@ -13,6 +13,7 @@ from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.features.live_text import LIVE
 from waza_language_server.features.score_text import REGRADED
+from waza_language_server.features.words_of_verdicts import without_path
 from waza_language_server.project.document_scores import PASSED_OVER
 from waza_language_server.project.suite_files import files_of_workspace
 from waza_language_server.project.uris import path_of
@@ -108,7 +109,7 @@ def _of_suite(path: Path, run: RunResult) -> FileMark | None:
     from waza_engine.results.reading.suite_conclusion import conclude_suite
 
     found = conclude_suite(run)
-    reason = "; ".join(found.reasons)
+    reason = "; ".join(map(without_path, found.reasons))
     if found.verdict == "failed":
         return FileMark(path, "failed", reason)
     if found.verdict != "errored":
@@ -129,7 +130,7 @@ def _of_failed(task: TaskResult) -> str:
 
 def _of_error(reason: str) -> str:
     # There is more room than in a line: what a provider answered often stands at the end.
-    return f"! {_shortened(reason) or 'error'}"
+    return f"! {_shortened(without_path(reason)) or 'error'}"
 
 
 def _shortened(text: str) -> str:

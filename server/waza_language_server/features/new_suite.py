@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
+from waza_language_server.project.likely_skills import unlikeliness
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.uris import path_of, uri_of
 
@@ -36,10 +37,9 @@ def suite_offers(document: Document, workspace: Workspace) -> tuple[SuiteOffer, 
     if path is None or document.kind != "eval":
         return ()
     skills = Nearby(workspace.project, document).skill_files()
-    around = {path.parent, *path.parents}
-    ordered = sorted(
-        skills.items(), key=lambda each: (each[0].parent not in around, each[1] != path.parent.name)
-    )
+    roots = workspace.project.roots
+    # What is equally likely stays in its order: the nearest first.
+    ordered = sorted(skills.items(), key=lambda each: unlikeliness(path.parent, each[1], roots, each[0]))
     return tuple(
         SuiteOffer(title_of_offer(name), name, {"skill": uri_of(file), "uri": document.uri})
         for file, name in ordered[:MOST_OFFERED]

@@ -13,7 +13,7 @@ from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_engine.vocabulary import shown_grader
 from waza_language_server.project.runnable_id import RunnableId
-from waza_language_server.project.suite_file import SuiteFile
+from waza_language_server.project.suite_file import SuiteFile, word
 from waza_language_server.project.suite_files import files_of_workspace
 from waza_language_server.project.verdict_places import VerdictPlaces
 
@@ -75,7 +75,7 @@ def children_in_steps(project: Project, parent: RunnableId) -> Steps[tuple[TreeI
 
 
 def _tasks(project: Project, places: VerdictPlaces, suite: Path) -> Iterator[TreeItem]:
-    inline = [(task.id, task.id) for task in SuiteFile(project.tree(suite)).tasks()]
+    inline = [(task.id, word(task.node.get("name"))) for task in SuiteFile(project.tree(suite)).tasks()]
     files = ((task.id, task.outline.name) for task in project.tasks_of(project.suite(suite)).value)
     for task, name in (*inline, *files):
         yield TreeItem(str(RunnableId(suite, task)), "task", name or task, places.of_task(task))

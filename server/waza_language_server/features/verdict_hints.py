@@ -56,8 +56,8 @@ _RUN_SINCE = "a part of it was run again since"
 _ASKED_SINCE = "a part of it was asked for since, and nothing ran"
 HintKind = Literal["score", "check", "verdict", "inherited", "skill", "requirement", "history"]
 """What a hint is about: a grader, one of its checks or an expectation, a suite or a part of it that is no
-grader, the suite's graders in a task file, the suites of a skill, what a skill promises, a suite or task over
-its runs."""
+grader, the suite's graders in a task file and its values beside others, the suites of a skill, what a skill
+promises, a suite or task over its runs."""
 _SIGNS = {"passed": "✓", "failed": "✗", "errored": "!", "unjudged": "⧖"}
 _LISTS = {"should_trigger_prompts": True, "should_not_trigger_prompts": False}
 

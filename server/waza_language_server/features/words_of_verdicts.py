@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,34 @@ if TYPE_CHECKING:
     from waza_engine.results.reading.scores import RunOrigin
 
 LONGEST_REASON = 60
+TRACEBACK = "Traceback (most recent call last):"
+_PATH_FIRST = re.compile(r"(?:/|[A-Za-z]:\\)[^\n]*?\.\w+:(?:\d+:)? (?P<said>.+)", re.DOTALL)
 
 
 def error_label(reason: str) -> str:
-    """Return the mark of what could not be judged, with the first line of its reason, cut behind a word."""
-    line = next((line.strip() for line in reason.splitlines() if line.strip()), "error")
+    """Return the mark of what could not be judged, with the line that says why, cut behind a word."""
+    line = reason_line(reason) or "error"
     return f"! {line if len(line) <= LONGEST_REASON else _cut(line)}"
+
+
+def reason_line(reason: str) -> str:
+    """Return the line of a reason that says the most, without the path of a file before it; "" for none.
+
+    That is its first one, and the last one of an exception of Python, whose beginning says where it was.
+    """
+    lines = [line.strip() for line in reason.splitlines() if line.strip()]
+    if not lines:
+        return ""
+    if TRACEBACK in lines[0] or (len(lines) > 1 and lines[1] == TRACEBACK):
+        return lines[-1]
+    return without_path(lines[0])
+
+
+def without_path(reason: str) -> str:
+    """Return a reason without the absolute paths of files before it, which nobody reads first."""
+    while (found := _PATH_FIRST.match(reason)) is not None:
+        reason = found["said"]
+    return reason
 
 
 def _cut(line: str) -> str:

@@ -62,6 +62,7 @@ _KEY_AT_MARGIN = re.compile(r"""(?m)^(?:"([^"\n]*)"|'([^'\n]*)'|([$\w][\w$.-]*))
 _LIST = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+(?:---[ \t]*(?:\r\n|\r|\n))?-[ \t\r\n]")
 _FLOW_KEY = re.compile(r"""[{,]\s*["']?([A-Za-z_$][\w$.-]*)["']?\s*:""")
 _NESTED_KEY = re.compile(r"""(?m)^[ \t]+(?:-[ \t]+)?["']?([\w-]+)["']?[ \t]*:""")
+_NOTHING = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*|(?m:^)---(?=[ \t\r\n]|\Z))*+")
 _LOOK_AT = 200_000
 """Characters of a file that are looked at: a suite file says what it is long before that."""
 
@@ -98,6 +99,27 @@ def claim(
     if _is_task(content, beside_eval):
         return "task"
     return "eval" if _is_surely_eval(content) else None
+
+
+def says_nothing(text: str) -> bool:
+    """Return whether a text has blanks, comments and the mark of a beginning alone."""
+    return _NOTHING.fullmatch(text.removeprefix("\ufeff")) is not None
+
+
+def begins_eval(text: str, *, begun: bool) -> bool:
+    """Return whether a file called like an eval file, with a skill nearby, is on its way to become one.
+
+    It says nothing yet, or names a skill among keys of eval files alone. One that was seen ``begun`` while it
+    said nothing goes on to be one as long as it has a key of eval files: it is saved half written.
+    """
+    if says_nothing(text):
+        return True
+    content = _Content(text)
+    if content.foreign or content.list:
+        return False
+    if begun:
+        return not content.keys or bool(content.keys & _EVAL_KEYS)
+    return "skill" in content.keys and content.keys <= _EVAL_KEYS
 
 
 class _Content:

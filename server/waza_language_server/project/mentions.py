@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from weakref import WeakKeyDictionary
 
 from waza_engine.frozen import frozen
+from waza_engine.spec.program_files import may_be_file
 from waza_language_server.project.skills import written_name
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.schema.locate import (
@@ -44,7 +45,11 @@ MEANT: Mapping[str, SymbolKind] = {
     "path.suite": "file",
     "path.fixture": "file",
     "rubric": "file",
+    "command": "file",
+    "argument": "file",
 }
+_OF_PROGRAMS = frozenset({"command", "argument"})
+"""What names a file only where it looks like the path of one."""
 
 
 _FILES_AND_GRADERS = frozenset(
@@ -243,6 +248,8 @@ def mention_at(document: Document, catalog: Catalog, offset: int) -> Mention | N
 
 def _kind_of(node: Node, shape: Shape) -> SymbolKind | None:
     if node.kind != "scalar" or not node.value.strip():
+        return None
+    if shape.kind in _OF_PROGRAMS and not may_be_file(node.value):
         return None
     return MEANT.get(shape.kind or "")
 

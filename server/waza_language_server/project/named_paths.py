@@ -112,6 +112,9 @@ class PathsIn:
         if schema_kind == "task.glob":
             yield path.parent, path
             return
+        if schema_kind in ("command", "argument"):
+            yield from self._bases_of_programs(path)
+            return
         if schema_kind == "path.fixture":
             for suite in self._suites:
                 yield suite.parent / "fixtures", suite
@@ -119,6 +122,17 @@ class PathsIn:
             yield holder.parent, holder
         for root in self._project.roots:
             yield root, None
+
+    def _bases_of_programs(self, path: Path) -> Iterator[tuple[Path, Path | None]]:
+        """Yield where programs start: where runs do, else beside the eval file or in a folder above it."""
+        roots = self._project.roots
+        for root in roots:
+            yield root, None
+        for suite in self._suites or (path,):
+            yield suite.parent, suite
+            for above in suite.parent.parents:
+                if any(above.is_relative_to(root) and above != root for root in roots):
+                    yield above, None
 
     def _exists(self, path: Path) -> bool:
         return path.name in self._project.names(path.parent) or self._project.disk.names(path).known

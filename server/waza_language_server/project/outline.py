@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
+from math import isfinite
 from operator import attrgetter
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -28,13 +29,15 @@ class GraderOutline:
     """One grader entry. Both words may be empty while it is being written.
 
     ``task`` is the id of the task that is written inline around it, None for one of the file itself.
-    ``has_results`` tells whether results are found by its name.
+    ``has_results`` tells whether results are found by its name. ``weight`` is what it counts in a weighted
+    score, None where that is not known.
     """
 
     name: str
     type: str
     task: str | None = None
     has_results: bool = True
+    weight: float | None = 1.0
 
 
 @frozen()
@@ -59,6 +62,8 @@ class Outline:
     context_dir: str | None = None
     model: str | None = None
     executor: str | None = None
+    timeout_seconds: str | None = None
+    first_event_timeout_seconds: str | None = None
     complete: bool = True
     unreadable: str = ""
     """Why the file has no content for us, in words."""
@@ -145,6 +150,8 @@ def outline_in_steps(tree: Tree) -> Steps[Outline]:
             ),
             None,
         ),
+        timeout_seconds=word(root.get("config", "timeout_seconds")),
+        first_event_timeout_seconds=word(root.get("config", "first_event_timeout_seconds")),
         models=_unique(chain(_models(root), *(one.models for one in said))),
         tools=_unique(chain(_tools(root), *(one.tools for one in said))),
         skill_directories=tuple(
@@ -168,6 +175,18 @@ def outline_of_in_steps(document: Document) -> Steps[Outline]:
         yield from document.read_in_steps()
         known = _outlines[document] = yield from outline_in_steps(document.tree)
     return known
+
+
+def weight_of(entry: Node) -> float | None:
+    """Return what a grader counts: zero and below mean 1, and a package may say it for who does not."""
+    node = entry.get("weight")
+    if node is None:
+        return 1.0 if entry.get("ref") is None else None
+    try:
+        weight = float(word(node) or "")
+    except ValueError:
+        return None
+    return None if not isfinite(weight) else weight if weight > 0 else 1.0
 
 
 def pattern_nodes(root: Node) -> Iterator[Node]:
@@ -238,7 +257,7 @@ def _together(said: tuple[_Said, ...], *, one_each: bool = False) -> _SaidTogeth
 
 def _said_by(grader: GraderEntry) -> _Said:
     entry, task = grader.node, grader.task.id if grader.task is not None else None
-    outlined = GraderOutline(grader.name, grader.type, task, grader.has_results)
+    outlined = GraderOutline(grader.name, grader.type, task, grader.has_results, weight_of(entry))
     model = word(entry.get("config", "model")) or word(entry.get("model"))
     return _Said(outlined, () if model is None else (model,), tuple(_tools_in(entry.get("config"))))
 

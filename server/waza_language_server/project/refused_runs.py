@@ -59,6 +59,10 @@ class RefusedRuns:
         refused = self._refused.get(suite)
         if not refused:
             return found
+        if found is not None:
+            # Once it ran, a refusal from before is over: it must not come back when results are deleted.
+            for one in [one for one in refused.values() if _has_run_since(found, one)]:
+                del refused[one.target]
         known = self._known.get(suite)
         if known is None or known[0] is not found:
             told = found
@@ -66,6 +70,22 @@ class RefusedRuns:
                 told = _laid_over(told, one)
             known = self._known[suite] = found, told
         return known[1]
+
+
+def _has_run_since(found: RunResult, refused: RefusedRun) -> bool:
+    """Tell whether all that was asked for has been judged since."""
+    target, at = refused.target, refused.at
+    if target.kind == "prompt":
+        asked = (target.prompt, target.should_trigger)
+        return any(
+            prompt.timestamp > at
+            for prompt in found.prompts
+            if (prompt.prompt, prompt.should_trigger) == asked
+        )
+    tasks = [target.task] if target.task is not None else refused.tasks
+    if tasks is None:
+        return found.whole is not None and found.whole.timestamp > at
+    return all(task in found.tasks and found.tasks[task].timestamp > at for task in tasks)
 
 
 def _laid_over(found: RunResult | None, refused: RefusedRun) -> RunResult:

@@ -129,7 +129,7 @@ class VerdictPlaces:
         expected = node.get("expected") if node is not None else None
         if expected is not None and name.startswith("_"):
             key = expected.get(name.removeprefix("_"))
-            return (path, expected), self._place(path, key or expected)
+            return (path, expected), self._place(path, shown_at(key) if key is not None else expected)
         return None, self._place(path, node)
 
     def _own_grader(self, path: Path, task: str | None, name: str) -> tuple[Path, Node] | None:

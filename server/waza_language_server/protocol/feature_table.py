@@ -82,7 +82,7 @@ FEATURES = (
         types.TEXT_DOCUMENT_COMPLETION,
         "completion.completion",
         options=types.CompletionOptions(
-            trigger_characters=[":", " ", "-", "/", '"', "'"], resolve_provider=False
+            trigger_characters=[":", " ", "-", "/", "'", '"', ".", "["], resolve_provider=False
         ),
     ),
     Feature(

@@ -40,6 +40,60 @@ def test_an_annotation_stands_at_the_grader_that_failed(repository: Path) -> Non
     assert "0 of 2 tasks passed" in (repository / "summary.md").read_text("utf-8")
 
 
+JUDGED_OTHERWISE = """\
+id: a
+name: A
+inputs:
+  prompt: Hi
+  follow_up_prompts: [Bye]
+expected:
+  output_contains: [Hi]
+  output_not_contains:
+    - Bye
+checkpoints:
+  - after_turn: 1
+    graders:
+      - type: text
+        name: early
+        config: {contains: [late]}
+graders:
+  - type: text
+    name: early
+    config: {contains: [Bye]}
+"""
+TRIGGERS = """\
+skill: tested
+should_trigger_prompts:
+  - prompt: Greet me
+should_not_trigger_prompts:
+  - prompt: Paint
+  - reason: not that
+    prompt: Greet me
+"""
+ANSWERS_AND_NEVER_LOADS = (
+    '{"version": 1, "name": "a", "command": ["echo"], "sessionMode": "iterative", "prompt": {},'
+    ' "x-waza": {"output_mode": "text"}}'
+)
+
+
+def test_what_else_judges_has_its_own_line_too(repository: Path) -> None:
+    suite = write_suite(repository / "evals", {"a": JUDGED_OTHERWISE, "b": "id: b\nname: B\nid: c\n"})
+    (suite.parent / "adapter.json").write_text(ANSWERS_AND_NEVER_LOADS)
+    suite.write_text(suite.read_text().replace("executor: mock", "executor: command, adapter: adapter.json"))
+    (suite.parent / "trigger_tests.yaml").write_text(TRIGGERS)
+    ran = engine("run", suite)
+    assert "early after turn 1" in ran.stdout
+    assert 'missing text: "late"' in ran.stdout, "a checkpoint says why, too"
+    told = engine("report", suite, "--format", "github").stdout
+    for name, line in (
+        ("expected.output_not_contains", 8),
+        ("early after turn 1", 13),
+    ):
+        assert f"::error file=evals/tasks/a.yaml,line={line},title=a%3A {name}::" in told, told
+    assert "::warning file=evals/tasks/b.yaml,line=3,title=b::" in told, told
+    assert "::error file=evals/trigger_tests.yaml,line=3,title=trigger prompt::Greet me" in told, told
+
+
 def test_a_run_prints_them_below_its_text_and_adds_to_the_summary(repository: Path) -> None:
     suite = write_suite(repository / "evals", {"a": task("a", OWN)}, graders=GREETS)
     (repository / "summary.md").write_text("# before\n")

@@ -59,6 +59,14 @@ def test_patterns_are_marked_with_all_their_matches() -> None:
     ]
 
 
+def test_all_that_a_rule_finds_in_a_line_is_one_line_of_carets() -> None:
+    told = marked("regex", {"must_match": ["[aeiou]"]})
+    assert [line.split(" ✓ ")[0] for line in told] == [
+        " ^  ^    ^  ^   ^^   ^    ^   ^ ^",
+        " ^  ^ ^ ^^    ^  ^ ^   ^\t        ^",
+    ]
+
+
 def test_a_match_of_several_lines_is_marked_on_its_first() -> None:
     assert marked("text", {"contains": ["done.\nhello"]}) == [
         '                             ^^^^^ ✓ it: contains "done. hello"'

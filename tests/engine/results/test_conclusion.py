@@ -128,6 +128,14 @@ def test_a_verdict_and_its_exit_code(found: RunOutcome, verdict: RunVerdict, cod
             "b.yaml: no task · 0 of 1 task passed, 1 in error",
         ),
         (
+            run(
+                task("a", "failed"),
+                task("c", "error"),
+                TaskOutcome("b", "b", "error", error="/my suite/tasks/b.yaml:2: no list"),
+            ),
+            "0 of 3 tasks passed, 1 failed, 2 in error · b.yaml:2: no list",
+        ),
+        (
             run(PASSES, **tried((True, ""), (False, ""))),
             "1 of 1 task passed, 1 of 2 trigger prompts right · trigger_accuracy is 0.50, below 0.9",
         ),

@@ -128,6 +128,18 @@ def test_markdown_has_a_headline_a_table_and_details_of_what_failed() -> None:
     assert "<summary>✅" not in text
 
 
+class Nowhere:
+    """Of all that a run judged no more is known than its suite."""
+
+    def of(self, task: str, grader: str) -> Place:
+        del task, grader
+        return Place("eval.yaml")
+
+    def of_prompt(self, text: str, *, should_trigger: bool) -> Place:
+        del text, should_trigger
+        return Place("eval.yaml")
+
+
 def test_every_report_names_the_trigger_prompts_that_went_wrong_and_what_broke_them() -> None:
     tried: dict[str, Any] = {"should_trigger": True, "did_trigger": False}
     prompts = [
@@ -146,7 +158,7 @@ def test_every_report_names_the_trigger_prompts_that_went_wrong_and_what_broke_t
     told = (
         junit_report(found).decode(),
         markdown_report(found),
-        "".join(github_annotations(conclude(run), "eval.yaml", lambda _task, _grader: Place("eval.yaml"))),
+        "".join(github_annotations(conclude(run), "eval.yaml", Nowhere())),
         result_page(run.header, conclude(run)),
     )
     for report in told:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,25 @@ def test_what_the_last_run_used_is_what_the_next_one_will(suite: Path) -> None:
     assert found.run.seconds is not None
     assert found.run.seconds >= 0
     assert found.tasks["a"].usd == pytest.approx(price("gpt-4o"))
+
+
+def test_an_agent_that_reports_nothing_may_have_cost_anything(tmp_path: Path) -> None:
+    adapter = {
+        "version": 1,
+        "name": "silent",
+        "command": [sys.executable, "-c", "print('fine')"],
+        "sessionMode": "iterative",
+        "prompt": {},
+        "x-waza": {"output_mode": "text"},
+    }
+    (tmp_path / "adapter.json").write_text(json.dumps(adapter))
+    silent = "config: {trials_per_task: 1, timeout_seconds: 20, executor: command, adapter: adapter.json}\n"
+    path = write_suite(tmp_path, {"a": task("a")}, graders=SAYS, config=silent)
+    report, _ = run(path)
+    assert report.outcome.status == "completed"
+    found = estimated(RunSettings(path))
+    assert (found.run.usd, found.tasks["a"].usd) == (None, None)
+    assert found.run.seconds is not None
 
 
 def test_more_trials_cost_more_and_one_task_less(suite: Path) -> None:

@@ -28,6 +28,8 @@ PAID = "config: {trials_per_task: 1, timeout_seconds: 60, executor: command, ada
 JUDGE = "- {type: prompt, name: judge, config: {prompt: 'Call set_waza_grade_pass if it is good.'}}\n"
 NO_PROGRAM = "- {type: program, name: checks, config: {command: no-such-program-anywhere}}\n"
 NO_SCRIPT = "- {type: program, name: checks, config: {command: python3, args: [gone/check.py]}}\n"
+NO_SCHEMA = "- {type: json_schema, name: checks, config: {schema_file: gone.json}}\n"
+NO_SKILL = "- {type: trigger, name: checks, config: {skill_path: gone, mode: positive}}\n"
 STATE = {"enum": ["verified", "unresolved", "unsupported", "invalid"]}
 
 
@@ -180,9 +182,14 @@ def test_each_thing_that_ends_a_run_is_a_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("grader", "said"),
-    [(NO_PROGRAM, "there is no such program"), (NO_SCRIPT, "`python3` cannot run `gone/check.py`")],
+    [
+        (NO_PROGRAM, "there is no such program"),
+        (NO_SCRIPT, "`python3` cannot run `gone/check.py`"),
+        (NO_SCHEMA, "there is no schema `gone.json`; it is looked for at "),
+        (NO_SKILL, "there is no skill at `gone`"),
+    ],
 )
-def test_a_program_that_is_missing_ends_a_run_that_costs(tmp_path: Path, grader: str, said: str) -> None:
+def test_what_a_grader_lacks_ends_a_run_that_costs(tmp_path: Path, grader: str, said: str) -> None:
     path = paid_suite(tmp_path, grader)
     assert said in refused(path)
     assert codes(path)[1]["grader.unavailable"] == "invalid"

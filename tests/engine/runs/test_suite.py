@@ -81,6 +81,12 @@ def test_disabled_tasks_are_left_out(tmp_path: Path) -> None:
     assert [found.id for found in load_suite(path).tasks] == ["b"]
 
 
+def test_a_disabled_task_that_is_asked_for_is_told_to_be_switched_off(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a", "enabled: false"), "b": task("b")})
+    with pytest.raises(SuiteError, match=r"^`a` is switched off by `enabled: false`"):
+        run(path, tasks=("a",))
+
+
 def test_a_task_without_an_id_is_called_by_its_file(tmp_path: Path) -> None:
     suite = load_suite(write_suite(tmp_path, {"explain": "inputs: {prompt: Hi}\n"}))
     assert (suite.tasks[0].id, suite.tasks[0].name) == ("explain", "explain")

@@ -167,7 +167,7 @@ def test_a_switch_takes_no_other_word(write: Write, written: str) -> None:
         (f"{SUITE}graders: [contains]\n", "7: `graders[0]` must be a block of keys, one `key: value` a line"),
         (
             SUITE.replace("tasks: [tasks/*.yaml]\n", ""),
-            "1: the file: give at least one of `tasks` or `tasks_from`",
+            "1: give at least one of `tasks` or `tasks_from`",
         ),
         ("- a\n", "1: the file must be a block of keys, one `key: value` a line"),
         ("", "1: the file is empty"),

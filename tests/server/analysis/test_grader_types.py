@@ -55,9 +55,7 @@ def test_an_older_type_is_converted_with_its_options() -> None:
 
 
 def test_an_older_type_with_options_that_have_no_counterpart_is_left_alone() -> None:
-    text = graders(
-        "  - type: keyword\n    name: a\n    config:\n      keywords: [x]\n      must_contain: [y]\n"
-    )
+    text = graders("  - type: keyword\n    name: a\n    config:\n      keywords: [x]\n      weights: [y]\n")
     (problem,) = (problem for problem in problems(text) if problem.code == "deprecated-grader-type")
     assert not any(fix.edits for fix in problem.fixes)
 

@@ -14,7 +14,7 @@ from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import DocumentKind
 
 AGENT = EVAL.replace("executor: mock", "executor: copilot-sdk")
-CODES = ("missing-file", "missing-program", "skill-not-found", "nobody-judges")
+CODES = ("missing-file", "path-not-portable", "missing-program", "skill-not-found", "nobody-judges")
 
 
 def told(folder: Path, name: str, text: str) -> list[tuple[str, str]]:
@@ -109,11 +109,113 @@ def test_files_of_grading_programs_are_looked_for(suite: Path, grader: str, miss
     assert told(suite, "tasks/t.yaml", text) == []
 
 
+@pytest.mark.parametrize(
+    ("grader", "missing"),
+    [
+        ("{type: prompt, name: c, config: {rubric: rubrics/gone.md}}", "rubrics/gone.md"),
+        ("{type: prompt, name: c, rubric: gone.yaml, config: {}}", "gone.yaml"),
+        ("{type: json_schema, name: c, config: {schema_file: gone.json}}", "gone.json"),
+        ("{type: diff, name: c, config: {expected_files: [{path: a, snapshot: gone/a}]}}", "gone/a"),
+        ("{type: diff, name: c, config: {context_dir: s, expected_files: [{path: a, snapshot: b}]}}", "s/b"),
+        ("{type: trigger, name: c, config: {skill_path: gone/SKILL.md, mode: positive}}", "gone/SKILL.md"),
+    ],
+)
+def test_files_that_graders_compare_with_are_looked_for(suite: Path, grader: str, missing: str) -> None:
+    text = graders(f"  - {grader}\n")
+    ((code, marked),) = told(suite, "tasks/t.yaml", text)
+    assert (code, missing.endswith(marked)) == ("missing-file", True)
+    put(suite, missing, "")
+    assert told(suite, "tasks/t.yaml", text) == []
+
+
+@pytest.mark.parametrize(
+    "grader",
+    [
+        "{type: prompt, name: c, config: {rubric: factuality}}",
+        "{type: prompt, name: c, config: {rubric: 'Rate it, see a/b for more'}}",
+        "{type: prompt, name: c, config: {rubric: /elsewhere/rubric.md}}",
+        "{type: json_schema, name: c, config: {schema: {type: object}, schema_file: gone.json}}",
+        "{type: diff, name: c, config: {update_snapshots: true, expected_files: [{path: a, snapshot: b}]}}",
+        "{type: diff, name: c, config: {expected_files: [{path: a, snapshot: app.py}]}}",
+        "{type: diff, name: c, config: {expected_files: [{path: a, contains: [b]}]}}",
+        "{type: diff, name: c, config: {context_dir: '${HOME}', expected_files: [{path: a, snapshot: b}]}}",
+    ],
+)
+def test_what_is_no_file_or_may_be_there_is_left_alone(suite: Path, grader: str) -> None:
+    assert told(suite, "tasks/t.yaml", graders(f"  - {grader}\n")) == []
+
+
+def test_a_schema_lies_beside_the_eval_file_and_a_skill_anywhere_above(tmp_path: Path) -> None:
+    put(tmp_path, "answer.json", "{}")
+    put(tmp_path, "skills/demo/SKILL.md", "---\nname: demo\n---\nText\n")
+    put(tmp_path, "skills/empty/notes.md", "")
+    put(tmp_path, "evals/demo/eval.yaml", EVAL)
+    text = graders(
+        "  - {type: json_schema, name: a, config: {schema_file: answer.json}}\n"
+        "  - {type: trigger, name: b, config: {skill_path: skills/demo, mode: positive}}\n"
+        "  - {type: trigger, name: c, config: {skill_path: skills/empty, mode: positive}}\n"
+    )
+    assert told(tmp_path, "evals/demo/tasks/t.yaml", text) == [
+        ("missing-file", "answer.json"),
+        ("missing-file", "skills/empty"),
+    ]
+
+
+def test_a_snapshot_may_lie_in_the_folder_of_any_task(suite: Path) -> None:
+    put(suite, "more/kept.txt", "")
+    text = EVAL + (
+        "graders:\n  - {type: diff, name: c, config: {expected_files: [{path: a, snapshot: kept.txt}]}}\n"
+    )
+    assert told(suite, "eval.yaml", text) == [("missing-file", "kept.txt")]
+    put(suite, "tasks/other.yaml", f"{TASK}context_dir: more\n")
+    assert told(suite, "eval.yaml", text) == []
+
+
+def test_the_similar_file_beside_is_offered(suite: Path) -> None:
+    put(suite, "schemas/answer.json", "{}")
+    text = graders("  - {type: json_schema, name: c, config: {schema_file: schemas/anwser.json}}\n")
+    document = opened(put(suite, "tasks/t.yaml", text), "task")
+    (problem,) = diagnose(document, workspace_with(document, roots=(suite,)))
+    assert [(fix.title, fix.preferred) for fix in problem.fixes] == [
+        ("Change to `schemas/answer.json`", True)
+    ]
+
+
 def test_a_script_may_lie_in_a_folder_above_the_suite(tmp_path: Path) -> None:
     put(tmp_path, "graders/check.py", "")
     put(tmp_path, "evals/demo/eval.yaml", EVAL)
     text = graders("  - {type: script, name: c, config: {script: graders/check.py}}\n")
     assert told(tmp_path, "evals/demo/tasks/t.yaml", text) == []
+
+
+@pytest.mark.parametrize(
+    ("folder", "told_of"),
+    [
+        ("skills", "path-not-portable"),
+        ("../../skills", None),
+        ("own", None),
+        ("skillz", "missing-file"),
+        ("none", None),
+        ("/elsewhere/skills", None),
+        ("$SKILLS", None),
+        ("Skills", None),
+    ],
+)
+def test_skill_directories_are_looked_for_as_each_engine_does(
+    tmp_path: Path, folder: str, told_of: str | None
+) -> None:
+    put(tmp_path, "skills/demo/SKILL.md", "---\nname: demo\n---\n")
+    put(tmp_path, "evals/demo/own/demo/SKILL.md", "---\nname: demo\n---\n")
+    put(tmp_path, "evals/demo/tasks/t.yaml", TASK)
+    text = AGENT.replace("tasks:", f"  skill_directories: ['{folder}']\ntasks:")
+    found = [each for each in told(tmp_path, "evals/demo/eval.yaml", text) if each[0] != "skill-not-found"]
+    assert found == ([] if told_of is None else [(told_of, f"'{folder}'")])
+    task = f"{TASK}skill_directories: ['{folder}']\n"
+    put(tmp_path, "evals/demo/eval.yaml", AGENT)
+    assert told(tmp_path, "evals/demo/tasks/t.yaml", task) == found
+    for without in (EVAL, f"{AGENT}hooks: {{before_run: [{{command: make}}]}}\n"):
+        put(tmp_path, "evals/demo/eval.yaml", without)
+        assert told(tmp_path, "evals/demo/tasks/t.yaml", task) == []
 
 
 def test_programs_are_looked_for_on_path(suite: Path) -> None:
@@ -144,7 +246,7 @@ def test_a_suite_in_the_folder_of_its_skill_has_it(tmp_path: Path) -> None:
 def test_listed_directories_are_the_only_ones(suite: Path) -> None:
     put(suite, "skills/demo/SKILL.md", "---\nname: demo\n---\n")
     listed = AGENT.replace("config:\n", "config:\n  skill_directories: [others]\n")
-    assert told(suite, "eval.yaml", listed) == [("skill-not-found", "demo")]
+    assert told(suite, "eval.yaml", listed) == [("skill-not-found", "demo"), ("missing-file", "others")]
     assert told(suite, "eval.yaml", listed.replace("others", "skills")) == []
 
 

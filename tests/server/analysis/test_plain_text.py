@@ -56,7 +56,8 @@ def test_a_line_that_stands_twice_is_deleted_once() -> None:
 @pytest.mark.parametrize("second", ["name: U\n", "name: T\n  on\n", "name:\n"])
 def test_a_key_with_another_value_is_left_to_the_author(second: str) -> None:
     (problem, *_) = problems(f"id: t\nname: T\n{second}inputs:\n  prompt: Go\n")
-    assert not problem.fixes
+    found = [(fix.title, fix.preferred) for fix in problem.fixes if fix.edits]
+    assert found == [("Keep the first `name`", False), ("Keep this one", False)]
 
 
 def test_a_sign_and_a_percentage_are_read_as_the_number_that_is_meant() -> None:

@@ -123,7 +123,93 @@ def test_a_share_as_people_write_it(written: str, meant: str) -> None:
 def test_a_number_that_nobody_can_tell_is_left_to_the_author(written: str) -> None:
     text = EVAL.replace("timeout_seconds: 60", f"timeout_seconds: '{written}'")
     [problem] = problems(text, "eval")
-    assert (problem.code, problem.fixes) == ("wrong-type", ())
+    found = [(fix.title, fix.preferred) for fix in problem.fixes]
+    assert (problem.code, found) == ("wrong-type", [("Change to `60`, for example", False)])
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("<= 5", "5"),
+        ("'~90 or so'", "90"),
+        ("five minutes", "300"),
+        ("Ten", "10"),
+        ("(7)", "7"),
+        ("{value: 8}", "8"),
+        ("[9]", "9"),
+    ],
+)
+def test_the_only_number_of_a_value_is_meant_and_asked_for(written: str, meant: str) -> None:
+    text = EVAL.replace("timeout_seconds: 60", f"timeout_seconds: {written}")
+    [problem] = problems(text, "eval")
+    assert fixed(text, "wrong-type", "eval") == EVAL.replace(
+        "timeout_seconds: 60", f"timeout_seconds: {meant}"
+    )
+    assert not problem.fixes[0].preferred or written.startswith("[")
+
+
+@pytest.mark.parametrize("written", ["5 to 10", "500 ms now", "a few", "v2", "1.2.3"])
+def test_no_number_is_guessed_of_a_text_that_has_several_or_another_unit(written: str) -> None:
+    text = EVAL.replace("timeout_seconds: 60", f"timeout_seconds: {written}")
+    [problem] = problems(text, "eval")
+    assert [fix.title for fix in problem.fixes] == ["Change to `60`, for example"]
+
+
+def test_a_word_for_a_switch_asks_which_of_the_two() -> None:
+    [problem] = problems(TASK + "enabled: maybe\n")
+    found = [(fix.title, fix.preferred) for fix in problem.fixes]
+    assert found == [("Change to `true`", False), ("Change to `false`", False)]
+
+
+def test_a_number_without_a_value_gets_one_to_start_from() -> None:
+    text = EVAL.replace("trials_per_task: 1", "trials_per_task: # how often")
+    meant = EVAL.replace("trials_per_task: 1", "trials_per_task: 1 # how often")
+    assert fixed(text, "empty-value", "eval") == meant
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (" a, b c,d", "\n  - a\n  - b c\n  - d"),
+        (' \'["a, b", "c"]\'', "\n  - a, b\n  - c"),
+        (" (a, b)", "\n  - a\n  - b"),
+        (" a, b]", "\n  - a\n  - b"),
+        ("\n  -'a b'", "\n  - 'a b'"),
+        ("\n  1. a", "\n  - a"),
+        (" |\n  - a\n  - b", "\n  - a\n  - b"),
+        (" |-\n  a: b\n\n  c", "\n  - 'a: b'\n  - c"),
+        (" {a, b: }", " [a, b ]"),
+        ("\n  a:\n  'b': # why", "\n  - a\n  - 'b' # why"),
+        ("\n  0: a\n  1: 'b'", "\n  - a\n  - 'b'"),
+        (" [[a, b]]", " [a, b]"),
+        ("\n  - - a\n  - b", "\n  - a\n  - b"),
+        ("\n  - text: 'a'\n  - b", "\n  - 'a'\n  - b"),
+        ("\n  - {tag: a}", "\n  - a"),
+    ],
+)
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_what_was_meant_to_be_a_list_is_asked_for(written: str, meant: str, ending: str) -> None:
+    text = (TASK + f"tags:{written}\nname_of: 🙂\n").replace("\n", ending)
+    wrong = [each for each in problems(text) if each.code == "wrong-type"]
+    assert fixed(text, "wrong-type") == (TASK + f"tags:{meant}\nname_of: 🙂\n").replace("\n", ending)
+    assert not any(fix.preferred for each in wrong for fix in each.fixes)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("inputs:\n  prompt |\n    Do this\n    now\n", "inputs:\n  prompt: |\n    Do this\n    now\n"),
+        ("inputs:\n  prompt:>-\n    Do this\n", "inputs:\n  prompt: >-\n    Do this\n"),
+        ("inputs: |\n  prompt: |\n    Do\n", "inputs:\n  prompt: |\n    Do\n"),
+        ("inputs: {prompt: Go}\nexpected: It is done.\n", None),
+    ],
+)
+def test_a_block_that_has_become_text(written: str, meant: str | None) -> None:
+    text = "id: t\nname: T\n" + written
+    if meant is None:
+        meant = written.replace(": It is done.", ":\n  output_contains: [It is done.]")
+    assert fixed(text, "wrong-type") == "id: t\nname: T\n" + meant
+    assert not any(fix.preferred for each in problems(text) for fix in each.fixes)
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,8 @@ def test_completion_knows_what_stands_before_the_dot() -> None:
     assert words("tool_calls[0].arguments.¦")[0] == "path"
     assert "test()" in words("/a/.¦")
     assert "filter()" in words("tool_calls.filter(c => c.success).¦")
+    assert words("transcript.find(e => e.type).¦")[0] == "type"
+    assert "trim()" in words("output.split('a').filter(line => line).at(0).¦")
     assert words("something.¦") == []
     assert words("'out¦'") == []
     assert words("out¦")[0] == "output"
@@ -151,6 +153,12 @@ def test_hover_tells_the_meaning_in_this_language() -> None:
     told = LANGUAGE.hover("output.includes('a')", 9)
     assert told is not None
     assert "`includes(text, from) → boolean`" in told.text
+    told = LANGUAGE.hover("output.split('a').filter(line => line)", 20)
+    assert told is not None
+    assert "`filter(callback) → string[]`" in told.text
+    told = LANGUAGE.hover("Object.keys(outcome)", 8)
+    assert told is not None
+    assert told.text.startswith("**keys** of `Object`\n")
 
 
 def test_a_call_tells_its_parameters() -> None:

@@ -81,3 +81,16 @@ def test_a_key_that_is_taken_from_the_list_is_not_red(key: str) -> None:
     assert [
         problem.code for problem in found if problem.span.start >= begin and problem.severity == "error"
     ] == []
+
+
+@pytest.mark.parametrize(
+    "written", ["name: My evals", "name: x\nskill: y\n", "name: x\ntasks:\n  - a.yaml\n"]
+)
+def test_keys_of_a_file_that_was_begun_empty_are_to_come(written: str) -> None:
+    document = Document("file:///nowhere/eval.yaml", 1, written, "eval")
+    workspace = workspace_with(document)
+    problems = diagnose(document, workspace)
+    assert "missing-key" in {problem.code for problem in problems}
+    for offset in (len("name: x"), len(written)):
+        found = without_unfinished(document, workspace, offset, problems, begun=True)
+        assert {problem.code for problem in found if problem.severity == "error"} <= {"missing-file"}

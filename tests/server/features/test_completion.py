@@ -339,6 +339,29 @@ def test_names_in_an_assertion() -> None:
         ('"re.se<CURSOR>"', "search(r'', output)", "\"re.search(r'', output)\""),
         ("'re.se<CURSOR>'", "search(r'', output)", "'re.search(r'''', output)'"),
         ('"output.lo<CURSOR>"', "lower", '"output.lower()"'),
+        # What is there already stays.
+        ("output.lo<CURSOR>wer().strip()", "upper", "output.upper().strip()"),
+        ("'output.<CURSOR>count(''a'')'", "find('')", "'output.find(''a'')'"),
+        ("<CURSOR>output.strip()", "errors", "errors.strip()"),
+        ("output[:<CURSOR>]", "duration_ms", "output[:duration_ms]"),
+        ('"\\u006fut<CURSOR>p\\x75t.strip()"', "errors", '"errors.strip()"'),
+        ('"output.str<CURSOR>ip\\x28)"', "lower", '"output.lower\\x28)"'),
+        # Blocks hold a name as it is, on a line that is still blank, too.
+        ("|\n          <CURSOR>", "output", "|\n          output"),
+        ("|\n          <CURSOR>output", "errors", "|\n          errors"),
+        (
+            "|-\n          len(output) and\n          <CURSOR>",
+            "errors",
+            "|-\n          len(output) and\n          errors",
+        ),
+        (
+            ">-\n          len(output) and\n          <CURSOR>not 1",
+            "errors",
+            ">-\n          len(output) and\n          errors 1",
+        ),
+        # The key of a dict, of which not even the quote is written.
+        ("tool_calls[0][<CURSOR>]", "'name'", "tool_calls[0]['name']"),
+        ("'tool_calls[0][na<CURSOR>]'", "'name'", "'tool_calls[0][''name'']'"),
     ],
 )
 def test_what_is_typed_inside_an_assertion_is_replaced(typed: str, label: str, expected: str) -> None:

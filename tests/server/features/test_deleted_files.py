@@ -92,3 +92,9 @@ def test_a_file_with_faults_or_anchors_is_left_alone(suite: Path) -> None:
     for text in (EVAL.replace("tasks:", "tasks: &all"), EVAL.replace('"graders', "'")):
         put(suite, "evals/eval.yaml", text)
         assert after(suite, "tasks/second.yaml") == {}
+
+
+def test_the_arguments_of_a_program_stay(suite: Path) -> None:
+    text = "graders:\n- {type: program, name: a, config: {command: python, args: [graders/check.py, x]}}\n"
+    put(suite, "evals/eval.yaml", f"skill: deployer\n{text}tasks: ['more/*.yaml']\n")
+    assert after(suite, "graders/check.py") == {}

@@ -70,6 +70,31 @@ def test_a_script_is_named_anew_in_its_quotes(suite: Path) -> None:
     }
 
 
+PROGRAMS = """\
+skill: deployer
+graders:
+  - {type: program, name: a, config: {command: python, args: [graders/check.py, --strict, graders/]}}
+  - {type: program, name: b, config: {command: ./graders/check.py, args: ["-c", "run graders/check.py"]}}
+  - {type: program, name: c, config: {command: bash, args: [evals/graders/check.py, out/graders/check.py]}}
+tasks: ["more/*.yaml"]
+"""
+
+
+def test_programs_and_their_arguments_follow_where_they_are_files(suite: Path) -> None:
+    put(suite, "evals/eval.yaml", PROGRAMS)
+    assert after(suite, evals__graders="evals/lib") == {
+        "evals/eval.yaml": PROGRAMS.replace("[graders/", "[lib/")
+        .replace("--strict, graders/", "--strict, lib/")
+        .replace("./graders", "./lib")
+        .replace("[evals/graders", "[evals/lib")
+    }
+    # What a run finds in the open folder stays so when the suite moves.
+    assert (
+        "[evals/graders/check.py, out"
+        in after(suite, evals__eval_dot_yaml="evals/new/eval.yaml")["evals/eval.yaml"]
+    )
+
+
 def test_a_folder_takes_all_paths_into_it_along(suite: Path) -> None:
     assert after(suite, evals__tasks="evals/cases") == {
         "evals/eval.yaml": EVAL.replace("tasks/first", "cases/first")

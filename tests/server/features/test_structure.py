@@ -201,3 +201,16 @@ def test_everything_lies_inside_of_what_is_around_it_whatever_the_text(
         for inner, outer in pairwise(spans)
     )
     assert spans[0].start <= offset <= spans[0].end
+
+
+def test_scripts_of_programs_are_links(tmp_path: Path) -> None:
+    text = (
+        "graders:\n"
+        "- {type: program, name: a, config: {command: bun, args: [checks/look.py, -i, checks/gone.py]}}\n"
+        "- {type: program, name: b, config: {command: './checks/run.sh'}}\n"
+        "- {type: program, name: c, config: {command: bash, args: [-c, 'sh checks/run.sh']}}\n"
+    )
+    files = {"eval.yaml": f"{text}<CURSOR>", "checks/look.py": "", "checks/run.sh": ""}
+    found = open_at_cursor(tmp_path, files, "eval")
+    links = finished(document_links(found.document, found.workspace))
+    assert [text[link.span.start : link.span.end] for link in links] == ["checks/look.py", "./checks/run.sh"]

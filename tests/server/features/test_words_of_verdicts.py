@@ -18,8 +18,17 @@ from waza_language_server.features.words_of_verdicts import LONGEST_REASON, erro
             "! the judge model gpt-x is not deployed in this region…",
         ),
         ("x" * 70, f"! {'x' * 59}…"),
+        ("/home/me/my suite #1/tasks/a.b.yaml:2: the quote is never closed", "! the quote is never closed"),
+        ("/a b/eval.yaml: /a b/../agent.json:1: `output` is needed", "! `output` is needed"),
+        (r"C:\Users\me\eval.yaml: nobody can judge", "! nobody can judge"),
+        ("/bin/sh is not there", "! /bin/sh is not there"),
+        (
+            "Grader exited with code 1: Traceback (most recent call last):\n"
+            '  File "a.py", line 1, in <module>\n    raise KeyError("a")\nKeyError: \'a\'\n',
+            "! KeyError: 'a'",
+        ),
     ],
 )
-def test_a_long_reason_ends_behind_a_word(reason: str, label: str) -> None:
+def test_a_mark_says_what_was_wrong_and_ends_behind_a_word(reason: str, label: str) -> None:
     assert error_label(reason) == label
     assert len(label) <= len("! ") + LONGEST_REASON

@@ -210,7 +210,10 @@ export class RunReports {
         if (this.target.kind === "suite" && this.target.whole && !seenBelow) {
             const told = reasons.length > 0 ? reasons : event.message ? [event.message] : [];
             const messages = told.map((text) => ({ text }));
-            reports.push(ended({ kind: "ended" }, verdictOf(conclusion?.verdict ?? event.status ?? ""), messages, this.target.id));
+            const verdict = verdictOf(conclusion?.verdict ?? event.status ?? "");
+            // One that was skipped itself takes the icon of its tasks that passed.
+            const wouldPass = verdict === "skipped" && (conclusion?.tasks?.["passed"] ?? 0) > 0;
+            reports.push(ended({ kind: "ended" }, wouldPass ? "errored" : verdict, messages, this.target.id));
         }
         return reports;
     }

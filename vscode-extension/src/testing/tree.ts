@@ -95,10 +95,17 @@ export class TestTree {
         }
         const parent = parentOf(id);
         const siblings = parent === undefined ? this.controller.items : this.item(parent).children;
-        const uri = location === undefined ? vscode.Uri.file(suiteOf(runnableOf(id))) : vscode.Uri.parse(location.uri);
+        const around = parent === undefined || trialIn(id) === undefined ? undefined : this.item(parent).uri;
+        const uri = around ?? (location === undefined ? vscode.Uri.file(suiteOf(runnableOf(id))) : vscode.Uri.parse(location.uri));
         const made = this.controller.createTestItem(id, label ?? titleOf(id).split(" › ").at(-1) ?? id, uri);
         if (location !== undefined) {
             made.range = rangeOf(location.range);
+        }
+        const trial = trialIn(id);
+        if (trial !== undefined && parent !== undefined) {
+            // Beside its task, so that trials stand together, by their numbers, before the graders.
+            made.range = this.item(parent).range;
+            made.sortText = `trial ${String(trial).padStart(6, "0")}`;
         }
         // A task of which a run told first still has graders to be read.
         made.canResolveChildren = !isLeaf(id) && id.split("::").length < 3;
@@ -223,6 +230,12 @@ export function rangeOf({ start, end }: Range): vscode.Range {
 /** Whether nothing is to be read below an item: a prompt, or a trial of a run. */
 function isLeaf(id: string): boolean {
     return promptIn(id) !== undefined || id.includes("#trial-");
+}
+
+/** The number of the trial that an item is; undefined for any other, the graders in a trial too. */
+function trialIn(id: string): number | undefined {
+    const found = /#trial-(\d+)$/u.exec(id)?.[1];
+    return found === undefined ? undefined : Number(found);
 }
 
 /** `suite::task::grader` → `suite::task` → `suite`; a trial and a prompt belong to what stands before their `#`. */

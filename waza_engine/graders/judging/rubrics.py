@@ -19,11 +19,9 @@ from waza_engine.graders.judging.rubric import Rubric
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_reader import read_text
+from waza_engine.spec.rubric_paths import MARKDOWN_RUBRICS, YAML_RUBRICS, is_rubric_path
 
 _OURS = Path(__file__).parents[2] / "rubrics"
-_MARKDOWN = (".md", ".markdown")
-_YAML = (".yaml", ".yml", ".json")
-_TEXT = (".txt", ".prompt", ".prompty")
 
 
 class RubricError(Exception):
@@ -38,7 +36,7 @@ def load_rubric(
     A relative path is looked up beside the eval file, then in the folders above it; its file is read through
     ``files``. Without ``words_are_names`` a single word that names nothing is the rubric itself.
     """
-    if is_path(written):
+    if is_rubric_path(written):
         return _from_file(_found(written.strip(), suite_directory, files), f"file:{written.strip()}", files)
     name = written.strip()
     if re.search(r"\s", name):
@@ -56,21 +54,11 @@ def load_rubric(
     )
 
 
-def is_path(written: str) -> bool:
-    """Tell whether a rubric is written as a path: one line, and few blanks, before a known ending."""
-    text = written.strip()
-    if not text or "\n" in text:
-        return False
-    if text.lower().endswith((*_MARKDOWN, *_YAML, *_TEXT)):
-        return len(re.findall(r"\s", text)) < 4
-    return not re.search(r"\s", text) and (text[0] in "./~" or "/" in text or "\\" in text)
-
-
 @functools.cache
 def built_in_names() -> tuple[str, ...]:
     """Return the names of the rubrics that come with the engine, those for verdicts first."""
-    files = sorted(_OURS.iterdir(), key=lambda file: (file.suffix not in _MARKDOWN, file.name))
-    return tuple(file.stem for file in files if file.suffix in (*_MARKDOWN, *_YAML))
+    files = sorted(_OURS.iterdir(), key=lambda file: (file.suffix not in MARKDOWN_RUBRICS, file.name))
+    return tuple(file.stem for file in files if file.suffix in (*MARKDOWN_RUBRICS, *YAML_RUBRICS))
 
 
 @functools.cache
@@ -89,9 +77,9 @@ def _from_file(place: Path, source: str, files: SuiteFiles) -> Rubric:
 
     ending = place.suffix.lower()
     try:
-        if ending in _MARKDOWN:
+        if ending in MARKDOWN_RUBRICS:
             return replace(read_markdown_rubric(place, files), source=source)
-        if ending in _YAML:
+        if ending in YAML_RUBRICS:
             return replace(read_yaml_rubric(place, files), source=source)
         text = read_text(place, files=files)
     except SuiteFileError as error:

@@ -1,6 +1,6 @@
 """An answer with what graders found in it: every match of what they want and forbid, and what came nearest.
 
-Below a line of the answer carets mark the characters, and say which rule it was.
+Below a line of the answer carets mark the characters, one line of them for each rule.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LEGEND = (
 )
 MOST_OF_RULE = 20
 MOST = 100
-MOST_OF_LINE = 6
+RULES_OF_LINE = 6
 LONGEST_SEARCHED = 200_000
 _RULE_CHARACTERS = 60
 _TEXTS = {
@@ -127,14 +127,25 @@ def _annotated(answer: str, marks: list[Mark]) -> Iterator[str]:
         end = position + len(line)
         here = [mark for mark in waiting if mark.start <= end]
         waiting = waiting[len(here) :]
-        for mark in here[:MOST_OF_LINE]:
-            first, last = mark.start - position, max(mark.start + 1, min(mark.end, end)) - position
-            # Tabs stay, so that what is below stands below.
-            pad = "".join("\t" if letter == "\t" else " " for letter in line[:first])
-            yield f"{pad}{'^' * (last - first)} {mark.words}"
-        if len(here) > MOST_OF_LINE:
-            yield f"^ and {len(here) - MOST_OF_LINE} more on this line"
+        rules: dict[str, list[tuple[int, int]]] = {}
+        for mark in here:
+            last = max(mark.start + 1, min(mark.end, end))
+            rules.setdefault(mark.words, []).append((mark.start - position, last - position))
+        for words, places in list(rules.items())[:RULES_OF_LINE]:
+            yield f"{_carets(line, places)} {words}"
+        if len(rules) > RULES_OF_LINE:
+            yield f"^ and {len(rules) - RULES_OF_LINE} more on this line"
         position = end + 1
+
+
+def _carets(line: str, places: list[tuple[int, int]]) -> str:
+    """Return carets below parts of a line; between them tabs stay, so that what is below stands below."""
+    end = max(last for _, last in places)
+    row = ["\t" if letter == "\t" else " " for letter in line[:end]]
+    row += [" "] * (end - len(row))  # a match may begin at the end of its line
+    for first, last in places:
+        row[first:last] = "^" * (last - first)
+    return "".join(row)
 
 
 def _short(wanted: str) -> str:

@@ -6,11 +6,12 @@ an agent can be another command.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from waza_engine.results.conclusion import TASKS, Conclusion
+from waza_engine.results.record import TriggerOutcome
 from waza_engine.results.reports.words import mistake_words
 from waza_engine.results.task_conclusion import TaskConclusion
 from waza_engine.terminal import visible, visible_lines
@@ -28,8 +29,16 @@ class Place:
     line: int = 0
 
 
-Where = Callable[[str, str], Place]
-"""Where a task, or one of its graders, is written: by id and name of the grader ("" for the task)."""
+class Places(Protocol):
+    """Where what a run judged is written."""
+
+    def of(self, task: str, grader: str) -> Place:
+        """Return the place of a task, or of what judged it: by its id, and the name in the results or ""."""
+        ...
+
+    def of_prompt(self, text: str, *, should_trigger: bool) -> Place:
+        """Return the place of a trigger prompt."""
+        ...
 
 
 def annotation(
@@ -46,46 +55,49 @@ def annotation(
     return f"::{level}{f' {given}' if given else ''}::{_data(cut)}\n"
 
 
-def github_annotations(found: Conclusion, suite: str, where: Where) -> Iterator[str]:
+def github_annotations(found: Conclusion, suite: str, places: Places) -> Iterator[str]:
     """Yield an annotation for whatever is not as it should be; beyond 50 their number.
 
     ``suite`` is the path of the eval file as GitHub knows it.
     """
-    lines = list(_all(found, suite, where))
+    lines = list(_all(found, suite, places))
     yield from lines[:MOST]
     if len(lines) > MOST:
         yield annotation("notice", f"{len(lines) - MOST} more are in the report", Place(suite))
 
 
-def _all(found: Conclusion, suite: str, where: Where) -> Iterator[str]:
+def _all(found: Conclusion, suite: str, places: Places) -> Iterator[str]:
     for reason in found.reasons:
         if reason.about != TASKS or reason.kind == "unjudged":
             level = "error" if reason.kind == "failed" else "warning"
             yield annotation(level, reason.words, Place(suite), reason.about)
     for task in found.tasks:
         if task.verdict in ("failed", "errored", "lost"):
-            yield from _of_task(task, where)
+            yield from _of_task(task, places)
         elif task.flaky:
-            yield annotation("warning", f"task {task.id} is flaky", where(task.id, ""), task.id)
+            yield annotation("warning", f"task {task.id} is flaky", places.of(task.id, ""), task.id)
     if found.triggers is not None:
         for trigger in found.triggers.mistakes:
-            words = f"{trigger.prompt}: {mistake_words(trigger)}"
-            yield annotation("error", words, Place(suite), "trigger prompt")
+            yield _of_prompt("error", trigger, places)
         for trigger in found.triggers.broken:
-            words = f"{trigger.prompt}: {mistake_words(trigger)}"
-            yield annotation("warning", words, Place(suite), "trigger prompt")
+            yield _of_prompt("warning", trigger, places)
 
 
-def _of_task(task: TaskConclusion, where: Where) -> Iterator[str]:
+def _of_prompt(level: Literal["error", "warning"], trigger: TriggerOutcome, places: Places) -> str:
+    place = places.of_prompt(trigger.prompt, should_trigger=trigger.should_trigger)
+    return annotation(level, f"{trigger.prompt}: {mistake_words(trigger)}", place, "trigger prompt")
+
+
+def _of_task(task: TaskConclusion, places: Places) -> Iterator[str]:
     level = "error" if task.verdict == "failed" else "warning"
     told = [grader for grader in task.graders if grader.verdict in ("failed", "errored")]
     for grader in told:
         name = shown_grader(grader.name)
         words = f"{task.id}: {name} {grader.verdict}: {grader.feedback}"
         severity = "error" if grader.verdict == "failed" else "warning"
-        yield annotation(severity, words, where(task.id, grader.name), f"{task.id}: {name}")
+        yield annotation(severity, words, places.of(task.id, grader.name), f"{task.id}: {name}")
     if task.error or not told:
-        yield annotation(level, f"{task.id}: {task.error or task.reason}", where(task.id, ""), task.id)
+        yield annotation(level, f"{task.id}: {task.error or task.reason}", places.of(task.id, ""), task.id)
 
 
 def _data(text: str) -> str:

@@ -52,7 +52,7 @@ class SuiteTask:
 class Suite:
     """A loaded suite. ``directory`` is where its relative paths start.
 
-    ``warnings`` name what has no effect.
+    ``warnings`` name what has no effect. ``switched_off`` are the tasks that ``enabled: false`` keeps out.
     """
 
     path: Path
@@ -60,6 +60,7 @@ class Suite:
     spec: EvalFile
     tasks: tuple[SuiteTask, ...]
     warnings: tuple[str, ...] = ()
+    switched_off: tuple[SuiteTask, ...] = ()
 
     @property
     def grader_names(self) -> tuple[str, ...]:
@@ -117,7 +118,8 @@ def load_suite(
     enabled = tuple(task for task in tasks if disabled or task.task is None or task.task.enabled)
     if not enabled:
         raise SuiteError(f"{path}: every task is switched off by `enabled: false`.")
-    return Suite(path, path.parent, spec, enabled, (*warnings, *_twice(enabled)))
+    switched_off = tuple(task for task in tasks if task not in enabled)
+    return Suite(path, path.parent, spec, enabled, (*warnings, *_twice(enabled)), switched_off)
 
 
 def select_tasks(
@@ -136,14 +138,15 @@ def select_tasks(
     if not patterns:
         return tagged
     try:
-        chosen = tuple(
-            task
-            for task in tagged
-            if any(name_matches(pattern, task.id) or name_matches(pattern, task.name) for pattern in patterns)
-        )
+        chosen = tuple(task for task in tagged if _is_named(task, patterns))
     except GlobError as error:
         raise SuiteError(f"A task pattern cannot be read: {error}.") from None
     if not chosen:
+        if off := [f"`{task.id}`" for task in suite.switched_off if _is_named(task, patterns)]:
+            are = "is" if len(off) == 1 else "are"
+            raise SuiteError(
+                f"{', '.join(off)} {are} switched off by `enabled: false`, so there is nothing to run."
+            )
         known = ", ".join(task.id for task in suite.tasks)
         wanted = ", ".join(f"`{pattern}`" for pattern in patterns)
         raise SuiteError(f"No task matches {wanted}; the suite has {known}.")
@@ -219,6 +222,10 @@ def _loaded_task(
 def _suite_task(path: Path, task: TaskFile, *, fallback: str) -> SuiteTask:
     identifier = task.id or fallback
     return SuiteTask(identifier, task.name or identifier, path, task)
+
+
+def _is_named(task: SuiteTask, patterns: Sequence[str]) -> bool:
+    return any(name_matches(pattern, task.id) or name_matches(pattern, task.name) for pattern in patterns)
 
 
 def _twice(tasks: Sequence[SuiteTask]) -> list[str]:

@@ -92,6 +92,15 @@ ASSERTION_CODES = (
         _HEAD + "        - \"'done' in output.lower()\"\n",
     ),
     Code(
+        "assertion-type",
+        "The values do not fit what is done with them",
+        "error",
+        "Text has no order with numbers, nothing can be in a number, and `re.search` reads text alone: such "
+        "an operation raises an error, and the assertion counts as failed in every trial.",
+        _HEAD + "        - output > 20\n",
+        _HEAD + "        - len(output) > 20\n",
+    ),
+    Code(
         "assertion-internal",
         "This engine refuses the attribute",
         "warning",

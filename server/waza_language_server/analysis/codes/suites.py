@@ -143,13 +143,30 @@ SUITE_CODES = (
     ),
     Code(
         "missing-file",
-        "A file that the task or a grading program needs is not there",
+        "A file that the task or a grader needs is not there",
         "warning",
-        "A run with an agent stops before its first call, for it would be paid in vain; "
-        "`waza-engine preflight` says the same. Nothing is said where a hook may still make the file.",
+        "Fixtures, prompts, scripts, rubrics, schemas and skills of graders are needed: a run with an "
+        "agent stops before its first call, for it would be paid in vain, and `waza-engine preflight` says "
+        "the same. A check against a snapshot that is not there fails, whatever the agent writes. Nothing "
+        "is said where a hook may still make the file.",
         "id: t\nname: T\ninputs:\n  prompt: Go\n  files: [ap.py]\n",
         "id: t\nname: T\ninputs:\n  prompt: Go\n  files: [app.py]\n",
         files={"../eval.yaml": EVAL, "../fixtures/app.py": "print()\n"},
+    ),
+    Code(
+        "path-not-portable",
+        "Upstream does not find the folder",
+        "warning",
+        "Upstream looks for `skill_directories` beside the eval file alone and says nothing when there is no "
+        "such folder: the agent is measured without the skill. This engine looks in the folders above, too.",
+        EVAL.replace("executor: mock", "executor: copilot-sdk\n  skill_directories: [more/skills]"),
+        EVAL.replace("executor: mock", "executor: copilot-sdk\n  skill_directories: [../more/skills]"),
+        kind="eval",
+        files={
+            "tasks/one.yaml": TASK,
+            "skills/demo/SKILL.md": "---\nname: demo\n---\n",
+            "../more/skills/demo/SKILL.md": "---\nname: demo\n---\n",
+        },
     ),
     Code(
         "missing-program",

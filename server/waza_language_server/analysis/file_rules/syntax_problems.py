@@ -21,8 +21,10 @@ from waza_language_server.analysis.file_rules.joined_lines import (
     joined_lines,
     joined_with_outer,
 )
+from waza_language_server.analysis.file_rules.lost_signs import LostSign, lost_signs
 from waza_language_server.analysis.file_rules.merge_marks import sides_of_merge
 from waza_language_server.analysis.file_rules.plain_text import blocks_meant
+from waza_language_server.analysis.file_rules.repeated_keys import without_repetition
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView
 from waza_language_server.schema.catalog import Catalog, SchemaName
@@ -41,7 +43,6 @@ _SEVERITY: dict[str, Severity] = {"control-character": "warning", "unknown-ancho
 """How bad a fault is, where a run can still read the file."""
 _GLUED_DASH = re.compile(r"[ \t]*-(?=(?:[A-Za-z_]\w*:(?:[ \t]|$)|[\"'].*[\"'][ \t]*$))")
 _DASH_AND_TEXT = re.compile(r"[ ]*-(?=[^\s-])")
-_WHOLE_ENTRY = re.compile(r" *[A-Za-z_][\w-]*: +[^\s|>#&*!].*")
 _KEY_TWICE = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*):[ \t]+(?P=key):(?=[ \t\r\n]|\Z)")
 _OPENS_TEXT = re.compile(
     r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]+[|>][-+]?(?:[ \t]+#.*)?[ \t]*\Z"
@@ -65,6 +66,8 @@ class _Slip:
     edit: Edit
     moves: bool = False
     """Whether it moves a line: believed only when all can be read then, and the key is known there."""
+    known_at: int | None = None
+    """Where a key stands after the edit that must be known there; then all must be readable, too."""
     joined: JoinedLine | None = None
     """A line that it divides: believed only when the second part is known where it is put."""
 
@@ -95,12 +98,14 @@ def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator
         yield from syntax_faults(tree)
         return
     if faults and len(tree.text) <= _LONGEST:
-        for slip in islice(_slips(tree, _blocks(kind, catalog)), _TRIALS):
+        for slip in islice(_slips(tree, kind, catalog), _TRIALS):
             repaired = parse(apply(tree.text, (slip.edit,)), tree)
             explained = _explained(tree, faults, repaired, slip.edit)
             if not explained:
                 continue
             if slip.joined is not None and not is_line_of_its_own(slip.joined, repaired, kind, catalog):
+                continue
+            if slip.known_at is not None and not _surely_known(repaired, slip.known_at, kind, catalog):
                 continue
             column = slip.edit.span.start + len(slip.edit.text)
             if not slip.moves or (len(explained) == len(faults) and _known(repaired, column, kind, catalog)):
@@ -110,34 +115,11 @@ def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator
         problem = _problem(fault)
         if is_merge_mark(tree.text, fault.span.start):
             problem = replace(problem, fixes=(*problem.fixes, *sides_of_merge(tree.text, fault.span.start)))
-        yield problem if fault.code != "duplicate-key" else _without_repetition(tree.text, problem)
-
-
-def _without_repetition(text: str, problem: Problem) -> Problem:
-    """Return the problem of a key that stands twice, with a fix when both lines say the very same."""
-    if not problem.related:
-        return problem
-    # Looked at by text, not by lines: a file may have very many such keys.
-    start, end = _line_around(text, problem.span.start)
-    first, first_end = _line_around(text, problem.related[0].span.start)
-    written = text[start:end]
-    below = text[end : text.find("\n", end) + 1 or len(text)]
-    indent = len(written) - len(written.lstrip(" "))
-    is_whole = _WHOLE_ENTRY.fullmatch(written.strip("\r\n")) is not None
-    goes_on = below.strip() and len(below) - len(below.lstrip(" ")) > indent
-    if (
-        not is_whole
-        or goes_on
-        or written.strip() != text[first:first_end].strip()
-        or not written.endswith("\n")
-    ):
-        return problem
-    fix = Fix("Delete the repeated line", (Edit(Span(start, end), ""),), preferred=True)
-    return replace(problem, fixes=(fix,))
-
-
-def _line_around(text: str, offset: int) -> tuple[int, int]:
-    return text.rfind("\n", 0, offset) + 1, text.find("\n", offset) + 1 or len(text)
+        if fault.code == "several-documents" and tree.text.startswith("---", fault.span.start):
+            # Where both documents have the same key, one cannot be made of them.
+            mark = Span(fault.span.start, fault.span.start + len("---"))
+            problem = replace(problem, fixes=(Fix("Delete the `---`", (Edit(mark, ""),)),))
+        yield problem if fault.code != "duplicate-key" else without_repetition(tree, problem)
 
 
 def _too_many_aliases(tree: Tree) -> Problem:
@@ -155,6 +137,15 @@ def _known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -> bool:
         return True
     shape = shape_at(kind, key.parent.path, tree.root, catalog)
     return shape is None or not shape.properties or key.value in shape.properties
+
+
+def _surely_known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -> bool:
+    """Whether a key stands at an offset, in a mapping that knows it."""
+    key = tree.root.at(offset) if tree.root is not None else None
+    if key is None or key.parent is None or key.kind != "scalar" or key.step is not None:
+        return False
+    shape = shape_at(kind, key.parent.path, tree.root, catalog)
+    return shape is not None and key.value in shape.properties
 
 
 def _problem(fault: SyntaxFault) -> Problem:
@@ -189,13 +180,14 @@ def _blocks(kind: SchemaName, catalog: Catalog) -> frozenset[str]:
     )
 
 
-def _slips(tree: Tree, blocks: frozenset[str]) -> Iterator[_Slip]:
-    """Yield what may have gone wrong, the surest first. ``blocks`` are keys that hold no text."""
-    lines = LineIndex(tree.text)
+def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[_Slip]:
+    """Yield what may have gone wrong, the surest first."""
+    lines, blocks = LineIndex(tree.text), _blocks(kind, catalog)
     faults = tree.errors
     for fault in faults:
         yield from _glued_dash(tree.text, lines, lines.line_of(fault.span.start))
     for fault in faults[:_TRIALS]:
+        yield from _lost_signs(lost_signs(tree.text, lines, fault, kind, catalog), fault)
         # Where the line is read with it, an item is due.
         yield from _glued_dash(tree.text, lines, lines.line_of(fault.span.start), any_text=True)
     for fault in faults[:_TRIALS]:
@@ -274,6 +266,15 @@ def _block_at_margin(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterato
         fix = Fix("Indent the text", (edit,))
         message = f"The text of `{match['key']}` must stand further to the right than its key; indent it."
         yield _Slip(Problem("yaml-indentation", fault.span, message, "error", (fix,)), edit)
+
+
+def _lost_signs(found: Iterator[LostSign], fault: SyntaxFault) -> Iterator[_Slip]:
+    for lost in found:
+        # What YAML reads instead is no likelier than what a suite has.
+        others = tuple(replace(each, preferred=False) for each in fault.fixes)
+        fixes = (Fix(lost.title, (lost.edit,)), *others)
+        problem = Problem(lost.code, lost.place, lost.message, "error", fixes)
+        yield _Slip(problem, lost.edit, known_at=lost.known_at)
 
 
 def _joined_lines(text: str, found: Iterator[JoinedLine], fault: SyntaxFault) -> Iterator[_Slip]:

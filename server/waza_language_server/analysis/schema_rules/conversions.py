@@ -10,37 +10,18 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
 
-from waza_engine.spec.reading.scalars import resolve_scalar
+from waza_engine.spec.pattern_syntax import literal_pattern
 from waza_engine.steps import Steps
-from waza_language_server.analysis.schema_rules.one_pattern import any_of
 from waza_language_server.analysis.schema_rules.subject import Subject
-from waza_language_server.analysis.schema_rules.wrong_values import as_list
-from waza_language_server.schema.shape import Shape
+from waza_language_server.analysis.schema_rules.text_conversions import as_text, number_of
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.edits import delete_entry
+from waza_language_server.syntax.explain import quoted
 from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits, Fix
+from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
-
-_LISTS: Mapping[str, Mapping[str, str]] = {
-    "regex": {
-        "must_match": "regex_match",
-        "pattern": "regex_match",
-        "patterns": "regex_match",
-        "should_match": "regex_match",
-        "must_not_match": "regex_not_match",
-        "should_not_match": "regex_not_match",
-    },
-    "keyword": {
-        "must_contain": "contains",
-        "keywords": "contains",
-        "must_include_all": "contains",
-        "must_not_contain": "not_contains",
-    },
-}
-"""By older type: its lists of patterns or texts, and what `text` calls them."""
-
 
 _ASSERTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -56,6 +37,24 @@ _ASSERTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 """Assertions of promptfoo, and the option that says the same: https://www.promptfoo.dev/docs/configuration."""
 _BESIDE = frozenset({"type", "value", "name", "weight"})
+_SUCCESSORS: Mapping[str, str] = MappingProxyType(
+    {
+        "regex": "text",
+        "keyword": "text",
+        "llm": "prompt",
+        "llm_comparison": "prompt",
+        "tool": "tool_calls",
+        "script": "program",
+        "custom": "program",
+    }
+)
+_BESIDE_TYPE = frozenset({"script", "rubric"})
+"""Options that the first version took beside the type."""
+_COMPARING = (
+    "Rate from 1 to 5 how far the answer means the same as this reference.",
+    "1: something else. 3: the same in part. 5: the same.",
+    "Reference:",
+)
 
 
 def conversions(subject: Subject, type_node: Node) -> Iterator[Fix]:
@@ -63,21 +62,35 @@ def conversions(subject: Subject, type_node: Node) -> Iterator[Fix]:
     foreign = _of_other_tool(subject, type_node)
     if foreign is not None:
         yield foreign
+    successor = _SUCCESSORS.get(type_node.value)
+    if successor is None or subject.node.entry("type") is None:
+        return
     config = subject.node.get("config")
-    if config is None or config.kind != "mapping" or subject.node.entry("type") is None:
+    if config is None:
+        if {*subject.node.key_names} & _BESIDE_TYPE:
+            yield Fix(f"Convert to `{successor}`", partial(_from_beside, subject, type_node, successor))
+        return
+    if config.kind != "mapping":
         return
     options = {entry.key.value: entry for entry in config.entries}
     match type_node.value:
         case "regex" | "keyword":
-            successor, repair = "text", partial(_as_text, subject, type_node, options)
+            repair = partial(as_text, subject, type_node, options)
         case "llm":
-            successor, repair = "prompt", partial(_as_prompt, type_node, options)
+            repair = partial(_as_prompt, subject, type_node, options)
+        case "llm_comparison":
+            repair = partial(_as_comparison, subject, type_node, options)
         case "tool":
-            successor, repair = "tool_calls", partial(_as_tool_calls, subject, type_node, options)
-        case "script" | "custom":
-            successor, repair = "program", partial(_as_program, subject, type_node, options)
+            if not {"min_calls", "max_calls"}.isdisjoint(options) and not _is_once(options):
+                successor = "code"
+            repair = partial(_as_tool_calls, subject, type_node, options)
         case _:
-            return
+            repair = partial(_as_program, subject, type_node, options)
+    if options and options.keys() <= subject.catalog.options_of(successor) - subject.catalog.options_of(
+        type_node.value
+    ):
+        # The options are those of the successor already.
+        repair = (Edit(type_node.span, successor),)
     yield Fix(f"Convert to `{successor}`", repair)
 
 
@@ -107,53 +120,108 @@ def _of_other_tool(subject: Subject, type_node: Node) -> Fix | None:
     return Fix(f"Convert to `{successor}`", (Edit(type_node.span, successor), Edit(whole, config)))
 
 
-def _as_text(subject: Subject, type_node: Node, options: Mapping[str, Entry]) -> Steps[Edits]:
-    names = _LISTS[type_node.value]
-    lists = {key: entry for key, entry in options.items() if key in names and not _is_switch(entry)}
-    renamed = [names[key] for key in lists]
-    rest = [entry for key, entry in options.items() if key not in lists]
-    if not lists or len(set(renamed)) != len(renamed):
+def _from_beside(subject: Subject, type_node: Node, successor: str) -> Steps[Edits]:
+    """Convert a grader whose options stand beside its type, as they did in the first version."""
+    entry = subject.node.entry("script")
+    if successor == "prompt" and subject.node.entry("rubric") is not None:
+        return (Edit(type_node.span, "prompt"),)
+    if successor != "program" or entry is None or subject.node.style != "block":
         return ()
-    edits = [Edit(type_node.span, "text")]
-    for key, entry in lists.items():
-        least = _number(options.get("min_matches")) if key == "keywords" else None
-        if least is not None and least != len(entry.value.target.items):
-            if least != 1 or (pattern := any_of(entry)) is None:
-                return ()
-            whole = Span(entry.key.span.start, entry.value.span.end)
-            edits.append(Edit(whole, f"regex_match: [{pattern}]"))
-            continue
-        edits.append(Edit(entry.key.span, names[key]))
-        wanted = _option(subject, "text", names[key])
-        if entry.value.kind == "scalar" and wanted is not None:
-            edits += filter(None, [as_list(subject, entry.value, wanted)])
-    for entry in rest:
-        # All of the texts is what `contains` asks for anyway.
-        if entry.key.value == "min_matches" or (entry.key.value == "must_include_all" and _is_on(entry)):
-            edits += yield from delete_entry(subject.tree, entry)
-        elif entry.key.value != "description":
-            return ()
-    return tuple(edits)
+    if entry.value.kind != "scalar" or not entry.value.value or "\n" in entry.value.value:
+        return ()
+    text, span = subject.text, entry.value.span
+    margin = line_break(text) + " " * (column_of(text, entry.key.span.start) + 2)
+    lines = ("command: python3", f"args: [{text[span.start : span.end]}]", "protocol: waza-json")
+    block = "config:" + "".join(f"{margin}{line}" for line in lines)
+    yield
+    return (Edit(type_node.span, "program"), Edit(Span(entry.key.span.start, span.end), block))
 
 
-def _as_prompt(type_node: Node, options: Mapping[str, Entry]) -> Edits:
+def _as_prompt(subject: Subject, type_node: Node, options: Mapping[str, Entry]) -> Edits:
     """Keep the rating: `prompt` takes a rubric, too."""
-    return (Edit(type_node.span, "prompt"),) if "rubric" in options else ()
+    known = options.keys() <= subject.catalog.options_of("prompt")
+    needed = not {"rubric", "prompt"}.isdisjoint(options) or subject.node.entry("rubric") is not None
+    return (Edit(type_node.span, "prompt"),) if needed and known else ()
+
+
+def _as_comparison(subject: Subject, type_node: Node, options: Mapping[str, Entry]) -> Edits:
+    """Write the rating that the older type asks for as a rubric, with the reference in it."""
+    entry = options.get("reference")
+    if entry is None or not options.keys() <= {"reference", "model"} or entry.value.kind != "scalar":
+        return ()
+    text, reference = subject.text, entry.value.value
+    if not reference.strip() or entry.key.parent is None or entry.key.parent.style != "block":
+        return ()
+    margin = line_break(text) + " " * (column_of(text, entry.key.span.start) + 2)
+    rows = [*_COMPARING, *(f"  {row}".rstrip() for row in reference.strip("\r\n").splitlines())]
+    rubric = "rubric: |" + "".join(f"{margin}{row}".rstrip(" ") for row in rows)
+    whole = Span(entry.key.span.start, entry.value.span.end)
+    ending = line_break(text) if text[whole.start : whole.end].endswith("\n") else ""
+    return (Edit(type_node.span, "prompt"), Edit(whole, f"{rubric}{ending}"))
 
 
 def _as_tool_calls(subject: Subject, type_node: Node, options: Mapping[str, Entry]) -> Steps[Edits]:
-    """Ask for at least one call of a tool; other counts are of all calls there, not of one tool."""
-    tool, least = options.get("tool_name"), options.get("min_calls")
-    if tool is None or not options.keys() <= {"tool_name", "min_calls"} or not tool.value.value:
+    """Ask for a call of a tool; `tool_calls` counts the calls of all tools, other counts are assertions."""
+    tool, least, match = options.get("tool_name"), options.get("min_calls"), options.get("argument_match")
+    known = {"tool_name", "min_calls", "max_calls", "argument_match"}
+    if tool is None or not options.keys() <= known or not tool.value.value or tool.value.kind != "scalar":
         return ()
-    if least is not None and _number(least) != 1:
-        return ()
+    name = tool.value.value
     written = subject.text[tool.value.span.start : tool.value.span.end]
+    place = Span(tool.key.span.start, tool.value.span.end)
+    if not _is_once(options):
+        return () if match is not None else (yield from _as_counts(subject, type_node, options, name))
     edits = [Edit(type_node.span, "tool_calls")]
-    edits.append(Edit(Span(tool.key.span.start, tool.value.span.end), f"required_tools: [{written}]"))
+    if match is None:
+        edits.append(Edit(place, f"required_tools: [{written}]"))
+    elif (arguments := _matchers(match)) is not None:
+        tool_pattern = quoted(f"^{literal_pattern(name)}$")
+        edits.append(Edit(place, f"expect: [{{tool: {tool_pattern}, args: {{{arguments}}}}}]"))
+        edits += yield from delete_entry(subject.tree, match)
+    else:
+        return ()
     if least is not None:
         edits += yield from delete_entry(subject.tree, least)
     return tuple(edits)
+
+
+def _as_counts(subject: Subject, type_node: Node, options: Mapping[str, Entry], name: str) -> Steps[Edits]:
+    """Write bounds on the calls of one tool as assertions."""
+    calls = f"len([call for call in tool_calls if call['name'] == {name!r}])"
+    bounds = {"min_calls": ">=", "max_calls": "<="}
+    given = {key: options[key] for key in bounds if key in options}
+    numbers = {key: number_of(entry) for key, entry in given.items()}
+    if not name.isprintable() or any(number is None for number in numbers.values()):
+        return ()
+    asserted = [f'"{calls} {bounds[key]} {number}"' for key, number in numbers.items()]
+    if '"' in calls or "\\" in calls:
+        return ()
+    tool = options["tool_name"]
+    whole = Span(tool.key.span.start, tool.value.span.end)
+    edits = [Edit(type_node.span, "code"), Edit(whole, f"assertions: [{', '.join(asserted)}]")]
+    for entry in given.values():
+        edits += yield from delete_entry(subject.tree, entry)
+    return tuple(edits)
+
+
+def _is_once(options: Mapping[str, Entry]) -> bool:
+    """Whether one call of the tool is enough, and any number may follow."""
+    least = options.get("min_calls")
+    return "max_calls" not in options and (least is None or number_of(least) == 1)
+
+
+def _matchers(match: Entry) -> str | None:
+    """Return the matchers of arguments by name, in brackets' style; None where a value is no plain text."""
+    entries = match.value.entries
+    if match.value.kind != "mapping" or not entries:
+        return None
+    pairs: list[str] = []
+    for entry in entries:
+        value = entry.value
+        if value.kind != "scalar" or not value.value or not value.value.isprintable():
+            return None
+        pairs.append(f"{plain_or_quoted(entry.key.value)}: {{contains: {quoted(value.value)}}}")
+    return ", ".join(pairs)
 
 
 def _as_program(subject: Subject, type_node: Node, options: Mapping[str, Entry]) -> Edits:
@@ -170,23 +238,3 @@ def _as_program(subject: Subject, type_node: Node, options: Mapping[str, Entry])
     lines = ("command: python3", f"args: [{written}]", "protocol: waza-json")
     whole = Span(start, script.value.span.end)
     return (Edit(type_node.span, "program"), Edit(whole, between.join(lines)))
-
-
-def _option(subject: Subject, grader: str, name: str) -> Shape | None:
-    entry = subject.catalog.grader(grader)
-    config = entry.properties.get("config") if entry is not None else None
-    option = config.shape.branch("mapping").properties.get(name) if config is not None else None
-    return option.shape if option is not None else None
-
-
-def _is_switch(entry: Entry) -> bool:
-    return entry.value.kind == "scalar" and isinstance(resolve_scalar(entry.value.value), bool)
-
-
-def _is_on(entry: Entry) -> bool:
-    return resolve_scalar(entry.value.value) is True
-
-
-def _number(entry: Entry | None) -> int | None:
-    value = resolve_scalar(entry.value.value) if entry is not None and entry.value.kind == "scalar" else None
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -37,6 +37,25 @@ _NAME_WITH_UNIT = re.compile(
 )
 _COUNTED = re.compile("_(?:ms|seconds)$")
 _THOUSANDS: Mapping[str, int] = MappingProxyType({"k": 1_000, "m": 1_000_000})
+_FIGURES = re.compile(r"(?<![\w.,-])-?\d{1,15}(?:\.\d+)?(?![\w,%]|\.\d)")
+_NUMBER_WORDS: Mapping[str, int] = MappingProxyType(
+    {
+        "zero": 0,
+        "one": 1,
+        "two": 2,
+        "three": 3,
+        "four": 4,
+        "five": 5,
+        "six": 6,
+        "seven": 7,
+        "eight": 8,
+        "nine": 9,
+        "ten": 10,
+        "eleven": 11,
+        "twelve": 12,
+    }
+)
+_UNITS = frozenset(_MILLISECONDS) - {"s", "m", "h"}
 _LONGEST = 1e15
 """A larger number is not read exactly."""
 
@@ -81,6 +100,24 @@ def meant_number(written: str, key: str, shape: Shape, *, whole: bool) -> Meant 
     if value == int(value):
         return Meant(str(int(value)), sure)
     return None if whole else Meant(f"{value:f}", sure)
+
+
+def number_in(written: str, *, whole: bool) -> str | None:
+    """Return the only number that stands in a text, in figures or as a word; None for none or several."""
+    if not _UNITS.isdisjoint(re.findall("[a-z]+", written.lower())):
+        # Of what unit it is can be said of the whole text alone.
+        return None
+    figures = _FIGURES.findall(written)
+    words = [word for word in re.findall("[a-z]+", written.lower()) if word in _NUMBER_WORDS]
+    if len(figures) + len(words) != 1:
+        return None
+    number = figures[0].rstrip(".") if figures else str(_NUMBER_WORDS[words[0]])
+    return number if not whole or "." not in number else None
+
+
+def spelt_out(written: str) -> str:
+    """Return a text with the words for small numbers in figures: `five minutes` is `5 minutes`."""
+    return re.sub("[A-Za-z]+", lambda word: str(_NUMBER_WORDS.get(word[0].lower(), word[0])), written)
 
 
 def key_of_other_unit(written: str, known: Iterable[str]) -> tuple[str, float] | None:

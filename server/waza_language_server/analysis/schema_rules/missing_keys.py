@@ -49,10 +49,31 @@ def empty_value(subject: Subject, node: Node, shape: Shape) -> Problem:
         shown = written if len(written) <= 40 else f"{written[:39]}…"
         message = f"{name} has no value: `#` begins a comment; put `{shown}` in quotes."
         fixes = (Fix("Put it in quotes", (Edit(place, quoted(written)),)),)
+    elif holder is not None and node.green.tag is None and node.green.anchor is None:
+        fixes = tuple(_usual_values(subject, holder, shape))
     around = subject.shape_at(node.parent) if node.parent is not None else None
     needed = around is not None and node.step in around.required
     severity = "error" if needed else shape.severity or "error"
     return Problem("empty-value", subject.value_span(node), message, severity, fixes)
+
+
+def _usual_values(subject: Subject, holder: Entry, shape: Shape) -> Iterator[Fix]:
+    """Yield the number that counts without a key, or one to start from, for a key without a value."""
+    value, text = holder.value, subject.text
+    known = [shape.default, *shape.examples]
+    usual = next((each for each in known if isinstance(each, int | float)), None)
+    if usual is None or {"null", "object", "array"} & shape.types:
+        return
+    written = json.dumps(usual)
+    if len(value.span):
+        edit = Edit(value.span, written)
+    else:
+        colon = text.find(":", holder.key.span.end, value.span.start + 1) + 1
+        if not colon:
+            return
+        edit = Edit(Span(colon, colon), f" {written}")
+    what = "the default" if usual == shape.default else "for example"
+    yield Fix(f"Write `{written}`, {what}", (edit,))
 
 
 def nothing_given(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[str]) -> Problem:

@@ -29,6 +29,9 @@ def dash_before(text: str, node: Node) -> Edit | None:
     column = start - _line_start(text, start)
     if column < 2 or text[start - column : start].strip(" ") or column < _column_of_key(text, node) + 2:
         return None
+    if text.startswith(("-'", '-"'), start):
+        # The dash is there, and the blank behind it is not.
+        return Edit(Span(start + 1, start + 1), " ")
     return Edit(Span(start - 2, start), "- ")
 
 
@@ -131,6 +134,28 @@ def out_of_list(text: str, node: Node) -> Edit | None:
         return None if _goes_on(text, node) else Edit(node.span, written)
     holder = node.parent.entry(node.step) if node.parent is not None and isinstance(node.step, str) else None
     colon = text.find(":", holder.key.span.end, node.span.start) + 1 if holder is not None else 0
+    if not colon or text[colon : node.span.start].strip():
+        return None
+    return Edit(Span(colon, node.span.end), f" {written}")
+
+
+def only_value(text: str, node: Node) -> Edit | None:
+    """Return the edit that writes the only value of a mapping without its key, if it can."""
+    entry = node.entries[0] if node.kind == "mapping" and len(node.entries) == 1 else None
+    if entry is None or entry.value.kind != "scalar" or not len(entry.value.span):
+        return None
+    if any(each.green.anchor is not None or each.green.tag is not None for each in (node, entry.value)):
+        return None
+    written = text[entry.value.span.start : entry.value.span.end]
+    around = text[node.span.start : entry.key.span.start] + text[entry.span.end : node.span.end]
+    if any(sign in written + text[entry.key.span.end : entry.value.span.start] for sign in "\r\n#"):
+        return None
+    if around.strip("{}, ") or entry.key.value in {"<<", "?"}:
+        return None
+    holder = node.parent.entry(node.step) if node.parent is not None and isinstance(node.step, str) else None
+    if node.style == "flow" or holder is None:
+        return Edit(node.span, written)
+    colon = text.find(":", holder.key.span.end, node.span.start) + 1
     if not colon or text[colon : node.span.start].strip():
         return None
     return Edit(Span(colon, node.span.end), f" {written}")

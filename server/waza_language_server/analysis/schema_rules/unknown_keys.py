@@ -20,7 +20,7 @@ from waza_language_server.analysis.schema_rules.one_pattern import OPTION, as_on
 from waza_language_server.analysis.schema_rules.print_signs import odd_indent
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.unknown_key import UnknownKey
-from waza_language_server.analysis.schema_rules.wrong_values import as_block, as_list, only_text
+from waza_language_server.analysis.schema_rules.wrapped_values import as_block, as_list, only_text
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import alike_in_words, listed, slip_of, slips_of
@@ -51,8 +51,11 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
 def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey:
     key = entry.key.value
     known = shape.misspellings.get(key)
+    if known is not None and _is_rather_slip(mapping, shape, entry, known):
+        known = None
     if known is not None and _may_be_meant(shape, known, entry):
-        return _misspelt(subject, mapping, shape, entry, known, safe=key not in shape.uncertain)
+        safe = key not in shape.uncertain and _is_other_name(mapping, shape, entry, known)
+        return _misspelt(subject, mapping, shape, entry, known, safe=safe)
     if (moved := at_other_level(subject, mapping, shape, entry)) is not None:
         return moved
     slips = slips_of(key, shape.properties)
@@ -164,6 +167,41 @@ def _stray(
     return UnknownKey(problem, mapping, mapping, ())
 
 
+def _is_rather_slip(mapping: Node, shape: Shape, entry: Entry, known: str) -> bool:
+    """Whether a name with another meaning is rather a slip in a key that is not there, by its value."""
+    slip = slip_of(entry.key.value, shape.properties)
+    if slip is None or slip == known or known not in shape.properties or mapping.entry(slip) is not None:
+        return False
+    fits, other = (_fits_as_it_is(shape.properties[key].shape, entry.value) for key in (slip, known))
+    return fits and not other
+
+
+def _is_other_name(mapping: Node, shape: Shape, entry: Entry, known: str) -> bool:
+    """Whether a key is nothing but another name of ``known``: a slip of the pen, or its value fits as it is.
+
+    What other unknown keys beside it say may turn its meaning, as `should_match: false` beside `pattern`.
+    """
+    if slip_of(entry.key.value, [known]):
+        return True
+    right = shape.properties.get(known)
+    fits = right is not None and _fits_as_it_is(right.shape, entry.value)
+    return fits and all(_has_meaning(shape, other) for other in mapping.entries)
+
+
+def _fits_as_it_is(shape: Shape, value: Node) -> bool:
+    is_single = value.target.kind == "scalar" and len(value.span) > 0
+    return shape.fits(value.target.kind) and not (is_single and shape.wants_list)
+
+
+def _has_meaning(shape: Shape, entry: Entry) -> bool:
+    """Whether a key is known, or another name or a misspelling of one that may have its value."""
+    key = entry.key.value
+    if key in shape.properties or slips_of(key, shape.properties):
+        return True
+    meant = shape.misspellings.get(key)
+    return meant is not None and _may_be_meant(shape, meant, entry)
+
+
 def _may_be_meant(shape: Shape, key: str, entry: Entry) -> bool:
     """Whether another name of a key is meant: by what it is called, and by what its value is."""
     known = shape.properties.get(key)
@@ -175,13 +213,13 @@ def _may_hold(shape: Shape, value: Node) -> bool:
     node = value.target
     if node.kind != "scalar" or not len(node.span):
         return node.kind != "mapping" or shape.fits("mapping")
+    plain = node.to_python()
+    if isinstance(plain, bool) and "boolean" in shape.types:
+        return True
     if not shape.takes_text(node.value):
         return False
-    return not shape.types or "string" in shape.types or _typed(node) == bool(shape.types & _TYPED)
-
-
-def _typed(node: Node) -> bool:
-    return isinstance(node.to_python(), bool | int | float)
+    typed = isinstance(plain, bool | int | float)
+    return not shape.types or "string" in shape.types or typed == bool(shape.types & _TYPED)
 
 
 def _capital(sentence: str) -> str:

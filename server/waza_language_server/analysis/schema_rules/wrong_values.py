@@ -11,25 +11,31 @@ from typing import Any
 
 from waza_engine.spec.reading.scalars import is_not_finite, resolve_scalar
 from waza_language_server.analysis.problem import Problem, Severity
-from waza_language_server.analysis.schema_rules.meant_scalars import Meant, meant_number, meant_switch
+from waza_language_server.analysis.schema_rules.meant_lists import list_of_keys, lists_of_text, out_of_lists
+from waza_language_server.analysis.schema_rules.meant_scalars import (
+    Meant,
+    meant_number,
+    meant_switch,
+    number_in,
+    spelt_out,
+)
 from waza_language_server.analysis.schema_rules.print_signs import sign_behind
 from waza_language_server.analysis.schema_rules.regrouping import (
     dash_before,
     in_quotes,
     list_by_name,
+    only_value,
     out_of_list,
     spaces_behind_dashes,
     without_dashes,
 )
 from waza_language_server.analysis.schema_rules.subject import Subject
+from waza_language_server.analysis.schema_rules.wrapped_values import blocks_of_text
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import listed, nearest, slip_of
-from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.edits import replace_scalar
-from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
-from waza_language_server.text.span import Span
 
 _TYPE_NAMES = {
     "string": "text",
@@ -40,7 +46,6 @@ _TYPE_NAMES = {
     "object": "a mapping of keys",
     "null": "nothing",
 }
-_WRITTEN_LINE = re.compile(r"\n(?=[^\r\n])")
 _OTHER_SWITCHES = re.compile(r"yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF")
 _SIXTIES = re.compile(r"[-+]?[1-9]\d*(?::[0-5]?\d)+")
 """What YAML 1.1 reads otherwise than 1.2; ``y`` and ``n`` are left alone, for PyYAML leaves them, too."""
@@ -211,7 +216,9 @@ def _type_fixes(subject: Subject, node: Node, shape: Shape, expected: Sequence[s
 def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:
     items = shape.branch("sequence").items
     items = subject.catalog.any_grader if items is not None and items.kind == "grader" else items
-    if "array" in expected and items is not None and (edits := list_by_name(subject.text, node, items)):
+    if "array" in expected and (edits := list_of_keys(subject, node)):
+        yield Fix("Make it a list", edits)
+    elif "array" in expected and items is not None and (edits := list_by_name(subject.text, node, items)):
         yield Fix("Make it a list", edits, preferred=True)
     elif "array" in expected and (dash := dash_before(subject.text, node)) is not None:
         yield Fix("Make it a list", (dash,), preferred=True)
@@ -221,9 +228,17 @@ def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
         # A word before the colon may be a key of another notation, and one at the end a key of the next line.
         first = node.entries[0]
         is_text = not first.key.value.isidentifier() and len(first.value.span) > 0
+        if not is_text and (value := only_value(subject.text, node)) is not None:
+            yield Fix(f"Write the value without `{first.key.value}`", (value,))
         yield Fix("Put it in quotes", (text,), preferred=is_text)
     elif "array" not in expected and (single := out_of_list(subject.text, node)) is not None:
         yield Fix("Write the value without the list", (single,), preferred=True)
+    elif "array" not in expected and (edits := out_of_lists(subject.text, node)):
+        yield Fix("Write the value without the inner list", edits)
+    elif "object" not in expected and (value := only_value(subject.text, node)) is not None:
+        yield Fix(f"Write the value without `{node.entries[0].key.value}`", (value,))
+    if not {"integer", "number"}.isdisjoint(expected) and node.kind != "scalar":
+        yield from _usual_number(node, shape)
 
 
 def _written_otherwise(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:
@@ -237,21 +252,47 @@ def _written_otherwise(subject: Subject, node: Node, shape: Shape, expected: Seq
     elif (
         not {"integer", "number"}.isdisjoint(expected)
         and isinstance(value, str)
-        and (number := _number(node, shape, expected)) is not None
+        and (number := _number(node.value, node, shape, whole="number" not in expected)) is not None
     ):
         yield Fix(f"Change to `{number.value}`", (Edit(node.span, number.value),), preferred=number.sure)
-    elif "array" in expected and (edits := spaces_behind_dashes(subject.text, node)):
-        title = "Add a space after the dash" if len(edits) == 1 else "Add a space after each dash"
-        yield Fix(title, edits, preferred=True)
-    elif "array" in expected and (edit := as_list(subject, node, shape)) is not None:
-        yield Fix("Make it a list", (edit,), preferred=True)
-    elif "object" in expected and (key := only_text(shape)) and (block := as_block(subject, node, key)):
-        yield Fix(f"Write `{key}: …`", (block,), preferred=True)
+    elif not {"integer", "number"}.isdisjoint(expected) and expected != ("boolean",):
+        yield from _likely_numbers(node, shape, whole="number" not in expected)
+    elif "array" in expected:
+        if edits := spaces_behind_dashes(subject.text, node):
+            title = "Add a space after the dash" if len(edits) == 1 else "Add a space after each dash"
+            yield Fix(title, edits, preferred=True)
+        else:
+            yield from lists_of_text(subject, node, shape)
+    elif "object" in expected:
+        yield from blocks_of_text(subject, node, shape)
+    elif "boolean" in expected:
+        for choice in ("true", "false"):
+            yield Fix(f"Change to `{choice}`", (Edit(node.span, choice),))
 
 
-def _number(node: Node, shape: Shape, expected: Sequence[str]) -> Meant | None:
+def _likely_numbers(node: Node, shape: Shape, *, whole: bool) -> Iterator[Fix]:
+    """Yield the only number that stands in a text, as in `<= 5`, and the usual one."""
+    meant = _number(spelt_out(node.value), node, shape, whole=whole)
+    number = meant.value if meant is not None else number_in(node.value, whole=whole)
+    if number is not None and _is_in_range(float(number), shape):
+        yield Fix(f"Change to `{number}`", (Edit(node.span, number),))
+    yield from _usual_number(node, shape, but=number)
+
+
+def _usual_number(node: Node, shape: Shape, but: str | None = None) -> Iterator[Fix]:
+    """Yield the number that counts when nothing is written, or else one to start from."""
+    known = [shape.default, *shape.examples]
+    usual = next(
+        (each for each in known if isinstance(each, int | float) and not isinstance(each, bool)), None
+    )
+    if usual is not None and str(usual) != but and _is_in_range(float(usual), shape):
+        what = "the default" if usual == shape.default else "for example"
+        yield Fix(f"Change to `{usual}`, {what}", (Edit(node.span, str(usual)),))
+
+
+def _number(written: str, node: Node, shape: Shape, *, whole: bool) -> Meant | None:
     key = node.step if isinstance(node.step, str) else ""
-    meant = meant_number(node.value, key, shape, whole="number" not in expected)
+    meant = meant_number(written, key, shape, whole=whole)
     return meant if meant is not None and _is_in_range(float(meant.value), shape) else None
 
 
@@ -263,53 +304,6 @@ def _is_in_range(number: float, shape: Shape) -> bool:
         and limits.get("exclusiveMinimum", -math.inf) < number < limits.get("exclusiveMaximum", math.inf)
         and (not shape.branches or any(_is_in_range(number, branch) for branch in shape.branches))
     )
-
-
-def only_text(shape: Shape) -> str | None:
-    """Return the key of a block that needs one text and nothing else; None where a bare text will do."""
-    block = shape.branch("mapping")
-    needed = block.required or block.at_least_one[:1]
-    if len(needed) != 1 or shape.fits("scalar"):
-        return None
-    known = block.properties.get(needed[0])
-    return needed[0] if known is not None and "string" in known.shape.types else None
-
-
-def as_block(subject: Subject, node: Node, key: str) -> Edit | None:
-    """Return the edit that makes a text the value of the only key of a mapping.
-
-    None where more than the text stands behind the key that holds it, such as an anchor.
-    """
-    text, written = subject.text, subject.text[node.span.start : node.span.end]
-    if node.parent is not None and node.parent.style == "flow":
-        return Edit(node.span, f"{{{key}: {written}}}")
-    # What the text goes on with must stand further to the right than its new key.
-    written = _WRITTEN_LINE.sub("\n  ", written)
-    holder = subject.entry(node)
-    colon = text.find(":", holder.key.span.end, node.span.start) + 1 if holder is not None else 0
-    if holder is None or "\n" in text[colon : node.span.start] or "\r" in text[colon : node.span.start]:
-        return Edit(node.span, f"{key}: {written}") if node.green.anchor is None else None
-    if not colon or text[colon : node.span.start].strip():
-        return None
-    margin = " " * (column_of(text, holder.key.span.start) + 2)
-    return Edit(Span(colon, node.span.end), f"{line_break(text)}{margin}{key}: {written}")
-
-
-def as_list(subject: Subject, node: Node, shape: Shape) -> Edit | None:
-    """Return the edit that makes a value on one line the only item of a list; None where that cannot be."""
-    items = shape.branch("sequence").items
-    holder = subject.entry(node)
-    text = subject.text
-    key = only_text(items) if items is not None and not items.fits("scalar") else ""
-    written = text[node.span.start : node.span.end]
-    if holder is None or "\n" in written or key is None:
-        return None
-    if holder.key.parent is not None and holder.key.parent.style == "flow":
-        return Edit(node.span, f"[{{{key}: {written}}}]" if key else f"[{written}]")
-    indent = " " * (column_of(text, holder.key.span.start) + 2)
-    colon = text.find(":", holder.key.span.end, node.span.start) + 1
-    item = f"{key}: {written}" if key else written
-    return Edit(Span(colon, node.span.end), f"{line_break(text)}{indent}- {item}") if colon else None
 
 
 def _replacements(

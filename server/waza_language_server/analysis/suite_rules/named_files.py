@@ -1,24 +1,29 @@
-"""Files that a task or a grading program needs and that are not there: a run with an agent stops for them.
+"""Files that tasks and graders need and that are not there.
 
 Nothing is said where a hook may still make them, and where it cannot be seen whether they are there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.files import shown
-from waza_engine.spec.program_files import is_path, script_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
+from waza_language_server.analysis.suite_rules.grader_files import (
+    STOPS,
+    NeededFile,
+    files_needed,
+    needs_files,
+)
 from waza_language_server.project.nearby import Nearby
-from waza_language_server.project.places import bases_of_run, found_at
+from waza_language_server.project.places import bases_of_run, found_at, is_plain
 from waza_language_server.project.suite_file import SuiteFile, word
 from waza_language_server.project.uris import path_of
-from waza_language_server.schema.locate import grader_type
 from waza_language_server.spelling import nearest, path_slip_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.text.edit import Fix
@@ -29,14 +34,17 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
 
 CODE = "missing-file"
-_OF_FILES = ("script", "inline", "program")
-"""The types of graders that consist of a file."""
+_FIXTURES, _FIXTURES_OF_TASK = "in `fixtures`", "in `context_dir`"
+_MOST_BESIDE = 500
+"""Names in a folder that one of them is compared with."""
+_MOST_TASKS = 200
+"""Task files that are asked for folders of their own."""
 _MOST_WITH_FIXES = 20
 """For how many files of one text similar ones are looked for on the disk."""
 
 
 def missing_files(view: SuiteView) -> Found:
-    """Yield what the tasks and the grading programs of a file name and what is not there."""
+    """Yield what the tasks and the graders of a file name and what is not there."""
     document, project = view.document, view.workspace.project
     path, root = path_of(document.uri), document.tree.root
     if path is None or root is None or document.kind not in ("eval", "task"):
@@ -49,7 +57,7 @@ def missing_files(view: SuiteView) -> Found:
     for task in tasks:
         yield None
         yield from files.of_task(task, path)
-    for grader in (yield from view.graders.of_types(_OF_FILES)):
+    for grader in (yield from view.graders.where(needs_files)):
         yield None
         yield from files.of_grader(grader)
 
@@ -68,6 +76,7 @@ class _Files:
         self._suites = suites
         self._project = view.workspace.project
         self._seen: dict[tuple[object, ...], bool] = {}
+        self._fixtures: dict[Path, tuple[Path, ...] | None] = {}
         self._told = 0
 
     def of_task(self, task: Node, path: Path) -> Iterator[Problem]:
@@ -88,11 +97,57 @@ class _Files:
             )
 
     def of_grader(self, grader: Node) -> Iterator[Problem]:
-        """Yield the file that a grading program consists of."""
-        node = _program_file(grader)
-        if node is not None and self._project.roots:
-            where = "beside the eval file or in a folder above it"
-            yield from self._absent(node.target, self._bases_of_run, "file", where)
+        """Yield the files that a grader needs."""
+        if not self._project.roots:
+            return
+        for needed in files_needed(grader):
+            bases = {suite.path: self._bases_of(needed, suite) for suite in self._suites}
+            known = {path: folders for path, folders in bases.items() if folders is not None}
+            if len(known) < len(bases):
+                continue
+            places = partial(_of_suite, known)
+            yield from self._absent(needed.node, places, needed.kind, needed.where, needed.so)
+            if needed.inside:
+                yield from self._empty_folder(needed)
+
+    def _empty_folder(self, needed: NeededFile) -> Iterator[Problem]:
+        """Yield a folder that is there without the file that it is named for."""
+        written = needed.node.value.strip()
+        for suite in self._suites:
+            place = next(found_at(self._project, suite.folder, self._bases_of_run(suite), written), None)
+            names = self._project.disk.names(place) if place is not None else None
+            if names is None or not names.known or any(name == needed.inside for name, _ in names.value):
+                return
+        what = f"The folder `{shown(written)}` has no `{needed.inside}`"
+        yield self._problem(needed.node, what, needed.so)
+
+    def _bases_of(self, needed: NeededFile, suite: Suite) -> tuple[Path, ...] | None:
+        """Return where the path of a grader may start, None when that is not known."""
+        if needed.folder is not None:
+            is_known = not needed.folder or is_plain(needed.folder)
+            return (suite.folder / needed.folder,) if is_known else None
+        fixtures = self._fixtures_of(suite) if needed.with_fixtures else ()
+        return (*fixtures, *self._bases_of_run(suite)) if fixtures is not None else None
+
+    def _fixtures_of(self, suite: Suite) -> tuple[Path, ...] | None:
+        """Return the folders with the files of a suite's tasks, each of which may have one of its own."""
+        if suite.path not in self._fixtures:
+            written = self._context_dirs(suite)
+            places = None
+            if written is not None and all(map(is_plain, written)):
+                bases = self._bases_of_run(suite)
+                places = (suite.folder / "fixtures", *(base / each for each in written for base in bases))
+            self._fixtures[suite.path] = places
+        return self._fixtures[suite.path]
+
+    def _context_dirs(self, suite: Suite) -> set[str] | None:
+        root, paths = self._view.document.tree.root, self._project.task_paths(suite).value
+        if len(paths) > _MOST_TASKS:
+            return None
+        tasks = [task.node for task in SuiteFile(self._view.document.tree).tasks()]
+        own = (task.get("context_dir") for task in (*tasks, *([root] if root is not None else [])))
+        listed = {word(node) for node in own} | {self._project.outline(path).context_dir for path in paths}
+        return {each for each in listed if each}
 
     def _bases_of_run(self, suite: Suite) -> tuple[Path, ...]:
         return bases_of_run(self._project, suite.folder)
@@ -101,9 +156,7 @@ class _Files:
         folder = task.get("context_dir") if named else None
         if folder is None or not word(folder):
             for node in named:
-                yield from self._absent(
-                    node, lambda suite: (suite.folder / "fixtures",), "file", "in `fixtures`"
-                )
+                yield from self._absent(node, lambda suite: (suite.folder / "fixtures",), "file", _FIXTURES)
             return
         written, found = word(folder) or "", list[Path]()
         for suite in self._suites:
@@ -114,17 +167,45 @@ class _Files:
         if not found and self._project.roots:
             yield self._problem(folder.target, f"There is no folder `{shown(written)}` with the task's files")
         for node in named if found else ():
-            yield from self._absent(node, lambda _: found, "file", "in `context_dir`")
+            yield from self._absent(node, lambda _: found, "file", _FIXTURES_OF_TASK)
 
     def _absent(
-        self, node: Node, bases: Callable[[Suite], Sequence[Path]], kind: Kind | None, where: str
+        self,
+        node: Node,
+        bases: Callable[[Suite], Sequence[Path]],
+        kind: Kind | None,
+        where: str,
+        so: str = STOPS,
     ) -> Iterator[Problem]:
         written = node.value.strip()
         if any(self._may_be_there(suite, tuple(bases(suite)), written, kind) for suite in self._suites):
             return
-        fixtures = where.startswith("in ")
         what = "no file" if kind == "file" else "nothing called"
-        yield self._problem(node, f"There is {what} `{shown(written)}` {where}", has_fixtures=fixtures)
+        known = partial(self._beside, bases, written, kind)
+        if where in (_FIXTURES, _FIXTURES_OF_TASK):
+            known = self._fixtures_known
+        yield self._problem(node, f"There is {what} `{shown(written)}` {where}", so, known)
+
+    def _fixtures_known(self) -> Sequence[str]:
+        return Nearby(self._project, self._view.document).fixtures().value
+
+    def _beside(
+        self, bases: Callable[[Suite], Sequence[Path]], written: str, kind: Kind | None
+    ) -> Sequence[str]:
+        """Return the paths of what lies in the folders that a path leads to."""
+        if not is_plain(written):
+            return ()
+        folder, _, _ = written.rpartition("/")
+        found: dict[str, None] = {}
+        for suite in self._suites:
+            boundary = self._project.disk.reach.around(suite.folder)
+            for base in bases(suite):
+                place = Path(os.path.normpath(base / folder))
+                names = self._project.disk.names(place).value if boundary.holds(place) else ()
+                for name, is_folder in names[:_MOST_BESIDE]:
+                    if kind is None or is_folder == (kind == "folder"):
+                        found[f"{folder}/{name}" if folder else name] = None
+        return tuple(found)
 
     def _may_be_there(self, suite: Suite, bases: tuple[Path, ...], written: str, kind: Kind | None) -> bool:
         """Whether it is in one place, or one where nobody can tell; tasks name the same again and again."""
@@ -133,18 +214,23 @@ class _Files:
             self._seen[key] = any(True for _ in found_at(self._project, suite.folder, bases, written, kind))
         return self._seen[key]
 
-    def _problem(self, node: Node, what: str, *, has_fixtures: bool = False) -> Problem:
+    def _problem(
+        self, node: Node, what: str, so: str = STOPS, known: Callable[[], Sequence[str]] | None = None
+    ) -> Problem:
         fixes: tuple[Fix, ...] = ()
         self._told += 1
-        if has_fixtures and self._told <= _MOST_WITH_FIXES:
-            known = Nearby(self._project, self._view.document).fixtures().value
-            meant = nearest(node.value, known)
+        if known is not None and self._told <= _MOST_WITH_FIXES:
+            names = known()
+            meant = nearest(node.value, names)
             if meant is not None:
                 repair = partial(replace_scalar, self._view.document.tree, node, meant)
-                preferred = path_slip_of(node.value, known) == meant
+                preferred = path_slip_of(node.value, names) == meant
                 fixes = (Fix(f"Change to `{meant}`", repair, preferred=preferred),)
-        message = f"{what}; a run with an agent stops before it begins."
-        return Problem(CODE, node.span, message, "warning", fixes)
+        return Problem(CODE, node.span, f"{what}; {so}.", "warning", fixes)
+
+
+def _of_suite(places: Mapping[Path, tuple[Path, ...]], suite: Suite) -> tuple[Path, ...]:
+    return places[suite.path]
 
 
 def _listed_file(item: Node) -> Node | None:
@@ -154,30 +240,6 @@ def _listed_file(item: Node) -> Node | None:
         return item
     path, content = item.get("path"), item.get("content")
     return None if path is None or (content is not None and word(content)) else path.target
-
-
-def _program_file(grader: Node) -> Node | None:
-    """Return the file that a grading program consists of."""
-    node, kind = None, grader_type(grader)
-    if kind == "script":
-        node = grader.get("config", "script") or grader.get("script")
-    elif kind == "inline":
-        node = grader.get("config", "grader")
-    elif kind == "program":
-        node = _script(grader)
-    return node if node is not None and word(node) else None
-
-
-def _script(grader: Node) -> Node | None:
-    """Return the script that a program is to run, or the program itself when it is a path."""
-    command = grader.get("config", "command")
-    if command is None or command.target.kind != "scalar":
-        return None
-    if is_path(command.target.value):
-        return command
-    arguments = [item.target for item in _items(grader.get("config", "args"))]
-    texts = [argument.value if argument.kind == "scalar" else "" for argument in arguments]
-    return arguments[0] if script_of(command.target.value, texts) else None
 
 
 def _items(node: Node | None) -> Iterator[Node]:

@@ -38,10 +38,10 @@ def missing_skills(view: SuiteView) -> Found:
     path, root = path_of(document.uri), document.tree.root
     if document.kind != "eval" or path is None or root is None or hooks_may_make(root):
         return
-    listed = [word(node) or "" for node in _items(root.get("config", "skill_directories"))]
-    disabled = {word(node) for node in _items(root.get("config", "disabled_skills"))}
-    tested, required = root.get("skill"), list(_items(root.get("config", "required_skills")))
-    needs_tested = word(tested) and _loads_skills(word(root.get("config", "executor")))
+    listed = [word(node) or "" for node in items_of(root.get("config", "skill_directories"))]
+    disabled = {word(node) for node in items_of(root.get("config", "disabled_skills"))}
+    tested, required = root.get("skill"), list(items_of(root.get("config", "required_skills")))
+    needs_tested = word(tested) and loads_skills(word(root.get("config", "executor")))
     if disabled or "none" in listed or not (needs_tested or required):
         return
     yield None
@@ -62,7 +62,8 @@ def missing_skills(view: SuiteView) -> Found:
             yield _problem(view, node.target, "required", message, found.values())
 
 
-def _loads_skills(executor: str | None) -> bool:
+def loads_skills(executor: str | None) -> bool:
+    """Whether an executor is an agent that loads skills."""
     return executor is not None and executor in EXECUTORS and EXECUTORS[executor].costs
 
 
@@ -93,7 +94,8 @@ def _problem(view: SuiteView, node: Node, which: str, message: str, known: Itera
     return Problem(CODE, node.span, f"The {which} skill `{node.value}` {message}", "warning", fixes)
 
 
-def _items(node: Node | None) -> Iterator[Node]:
+def items_of(node: Node | None) -> Iterator[Node]:
+    """Yield the items of a list, or the one text that stands for a list of it."""
     if node is None:
         return
     if node.target.kind == "sequence":

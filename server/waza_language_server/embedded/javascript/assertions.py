@@ -21,6 +21,8 @@ from waza_language_server.embedded.language import (
 )
 
 _DOTS = frozenset({".", "?."})
+_HOLDERS = frozenset({"Math", "JSON", "Object()", "Array()", "Number()"})
+"""What has members without being a value that assertions look at."""
 
 
 class JavaScriptAssertions:
@@ -95,7 +97,8 @@ def _explained(code: Sequence[Piece], index: int) -> str:
         member = members_of(owner).get(name)
         if member is None:
             return ""
-        return f"**{name}** of a value of type `{owner}`\n\n{member.documentation}" + _called(name, member)
+        of = f"`{owner.removesuffix('()')}`" if owner in _HOLDERS else f"a value of type `{owner}`"
+        return f"**{name}** of {of}\n\n{member.documentation}" + _called(name, member)
     if type_before(code, index + 1) == "" and name not in globals_():
         return ""
     if name in CONTEXT and type_before(code, index + 1) == CONTEXT[name][0]:

@@ -180,8 +180,8 @@ def globals_() -> Mapping[str, Member]:
 
 def members_of(kind: str) -> Mapping[str, Member]:
     """Return what can be read from a value of a type, nothing of one that is unknown."""
-    if kind.endswith("[]"):
-        item = kind.removesuffix("[]")
+    if kind == "array" or kind.endswith("[]"):
+        item = item_of(kind)
         return {name: _in_list(kind, item, member) for name, member in _members("array").items()}
     return _members(kind)
 
@@ -211,10 +211,7 @@ def _members(kind: str) -> Mapping[str, Member]:
         "Number()": _NUMBERS,
     }
     if kind in tables:
-        found = _table(tables[kind])
-        if kind == "array":
-            return {name: _in_list("array", "", member) for name, member in found.items()}
-        return found
+        return _table(tables[kind])
     return {
         "tool_call": _fields(
             TOOL_CALL_FIELDS, {"arguments": "arguments", "success": "boolean", "result": ""}

@@ -17,7 +17,6 @@ from waza_language_server.embedded.python.findings import KNOWN_NAMES
 from waza_language_server.embedded.python.inference import bound_types, start_of_primary, type_of
 from waza_language_server.embedded.python.members import (
     CONTEXT_TYPES,
-    DICT,
     EVENT,
     FUNCTIONS,
     RE,
@@ -54,7 +53,10 @@ def words(value: str, offset: int, around: Surroundings) -> Iterator[Word]:
     ahead = written[:-1] if typed is not None else written
     if ahead and ahead[-1].text == ".":
         yield from _attributes(value, before, ahead[:-1], length)
-    elif typed is not None or not (written and _is_name(written[-1]) and written[-1].end == offset):
+        return
+    if ahead and ahead[-1].text == "[":
+        yield from _quoted_keys(value, before, ahead[:-1], length)
+    if typed is not None or not (written and _is_name(written[-1]) and written[-1].end == offset):
         yield from _names(value, offset, length, around.names)
 
 
@@ -174,6 +176,16 @@ def _keys(value: str, before: str, quote: int) -> Iterator[Word]:
         yield Word(name, "field", kind.name if kind is not None else "", documentation, len(typed))
 
 
+def _quoted_keys(value: str, before: str, ahead: Sequence[Written], typed: int) -> Iterator[Word]:
+    """Yield the keys of the dict in front of a bracket behind which no quote is written yet."""
+    owner = _type_before(value, before, ahead)
+    if owner is None:
+        return
+    for name, documentation in owner.fields.items():
+        kind = owner.field_types.get(name)
+        yield Word(f"'{name}'", "field", kind.name if kind is not None else "", documentation, typed)
+
+
 def _guessed(before: str) -> ValueType:
     """Return what a value most likely is: an item of the list that was named last."""
     found = max(_SHAPES, key=before.rfind)
@@ -213,7 +225,8 @@ def _explained_attribute(owner: ValueType | None, name: str) -> str | None:
     if owner is None or member is None:
         return None
     documentation = f"\n\n{member.documentation}" if member.documentation else ""
-    return f"**{name}** of a value of type `{owner.name}`{documentation}" + (
+    of = "`re`" if owner is RE else f"a value of type `{owner.name}`"
+    return f"**{name}** of {of}{documentation}" + (
         f"\n\n{_call_of(member.signature, member.returns)}" if member.signature else ""
     )
 
@@ -226,7 +239,8 @@ def _described(kind: ValueType) -> str:
     if not kind.fields:
         return f"a value of type `{kind.name}`."
     keys = ", ".join(f"`{name}`" for name in kind.fields)
-    return f"a {kind.name}, a dict with {keys}." if kind is not DICT else "a dict."
+    article = "an" if kind.name[0] in "aeiou" else "a"
+    return f"{article} {kind.name}, a dict with {keys}."
 
 
 def _signature(value: str, before: str, written: Sequence[Written], active: int) -> Signature | None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from waza_engine.assertions.names import FUNCTION_NAMES
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python.python_source import PythonSource, all_below
+from waza_language_server.embedded.python.scopes import resolve_names
 
 _LOWERED: dict[str, Callable[[str], str]] = {
     "lower": str.lower,
@@ -23,6 +25,17 @@ _CONSTANT_TESTS: dict[tuple[type[ast.cmpop], int], bool] = {
     (ast.Eq, -1): False,
 }
 """What comparing something that is never negative with a number comes to."""
+
+
+_TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.GtE: ast.LtE,
+    ast.LtE: ast.GtE,
+    ast.Gt: ast.Lt,
+    ast.Lt: ast.Gt,
+    ast.Eq: ast.Eq,
+    ast.NotEq: ast.NotEq,
+}
+"""The same comparison with its sides swapped."""
 
 
 def constant_findings(source: PythonSource) -> Iterator[Finding]:
@@ -43,8 +56,15 @@ def _condition(source: PythonSource, node: ast.expr, parent: ast.BoolOp | None) 
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         yield from _condition(source, node.operand, None)
         return
+    if isinstance(node, ast.GeneratorExp):
+        yield _never_asked(source, node)
+        return
     truth = _truth(node)
     if truth is None:
+        if _looks_at_nothing(node):
+            start, end = source.start(node), source.end(node)
+            message = "This looks at nothing that the agent did, so it comes out the same in every trial."
+            yield Finding("assertion-constant", start, end, message)
         return
     start, end = source.start(node), source.end(node)
     written = source.text[start:end]
@@ -60,8 +80,31 @@ def _condition(source: PythonSource, node: ast.expr, parent: ast.BoolOp | None) 
     yield Finding("assertion-constant", start, end, message, rewrites)
 
 
+def _never_asked(source: PythonSource, node: ast.GeneratorExp) -> Finding:
+    start, end = source.start(node), source.end(node)
+    rewrites = tuple(
+        Rewrite(f"Write `{name}(…)`", (f"{source.text[:start]}{name}{source.text[start:]}",))
+        for name in ("any", "all")
+        if source.text[start] == "("
+    )
+    message = "A generator is always true, whatever it would give; ask `any(…)` or `all(…)` of it."
+    return Finding("assertion-constant", start, end, message, rewrites)
+
+
+def _looks_at_nothing(node: ast.expr) -> bool:
+    """Whether an expression uses no name but functions, and those that it binds itself."""
+    if any(isinstance(each, ast.NamedExpr) for each in all_below(node)):
+        # It may be there for the name, which later assertions see.
+        return False
+    return not resolve_names(ast.Expression(node), frozenset(FUNCTION_NAMES)).failing
+
+
 def _truth(node: ast.expr) -> bool | None:
     match node:
+        case ast.Name(id=name) if name in FUNCTION_NAMES:
+            return True
+        case ast.Attribute(value=ast.Name(id="re")):
+            return True
         case ast.Constant(value=value):
             return bool(value)
         case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements):
@@ -84,6 +127,9 @@ def _compared(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> bool | No
     number = _number(right)
     if number is not None and _never_negative(left):
         return _CONSTANT_TESTS.get((type(operator), number))
+    number, turned = _number(left), _TURNED.get(type(operator))
+    if number is not None and turned is not None and _never_negative(right):
+        return _CONSTANT_TESTS.get((turned, number))
     return None
 
 
@@ -102,6 +148,8 @@ def _number(node: ast.expr) -> int | None:
 def _never_negative(node: ast.expr) -> bool:
     match node:
         case ast.Call(func=ast.Name(id="len")) | ast.Name(id="duration_ms"):
+            return True
+        case ast.Call(func=ast.Attribute(attr="count")):
             return True
         case _:
             return False
@@ -127,7 +175,12 @@ def _container(source: PythonSource, parent: ast.BoolOp, node: ast.expr) -> str 
 def _case(source: PythonSource, node: ast.Compare) -> Iterator[Finding]:
     operator, right = node.ops[0], node.comparators[0]
     if isinstance(operator, ast.In | ast.NotIn):
-        yield from _never(source, node.left, right, always=isinstance(operator, ast.NotIn))
+        always = isinstance(operator, ast.NotIn)
+        yield from _never(source, node.left, _whole_text(right), always=always)
+        if isinstance(right, ast.List | ast.Tuple | ast.Set):
+            # Another of them may be equal.
+            for each in right.elts:
+                yield from _never(source, each, node.left, always=False)
     elif isinstance(operator, ast.Eq | ast.NotEq):
         for text, changed in ((node.left, right), (right, node.left)):
             yield from _never(source, text, changed, always=isinstance(operator, ast.NotEq))
@@ -138,6 +191,13 @@ def _case_of_method(source: PythonSource, node: ast.Call) -> Iterator[Finding]:
         case ast.Call(
             func=ast.Attribute(value=value, attr="startswith" | "endswith" | "count" | "find"), args=[text]
         ):
+            for each in text.elts if isinstance(text, ast.Tuple) else (text,):
+                yield from _never(source, each, value, always=False)
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id="re"), attr="search" | "match" | "fullmatch" | "findall"),
+            args=[ast.Constant(value=str(pattern)) as text, value],
+            keywords=[],
+        ) if pattern.replace(" ", "").isalnum():
             yield from _never(source, text, value, always=False)
         case _:
             return
@@ -160,6 +220,15 @@ def _never(source: PythonSource, text: ast.expr, changed: ast.expr, *, always: b
         again = f"{source.text[:start]}{written}{source.text[end:]}"
         rewrites = (Rewrite(f"Write `{written}`", (again,), preferred=len(written) < 40),)
     yield Finding("assertion-case", start, end, message, rewrites)
+
+
+def _whole_text(node: ast.expr) -> ast.expr:
+    """Return the text that a list is the words or lines of; else what was given."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=text, attr="split" | "splitlines" | "rsplit")):
+            return text
+        case _:
+            return node
 
 
 def _method_of_case(node: ast.expr) -> str | None:

@@ -18,6 +18,7 @@ from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python import statements
 from waza_language_server.embedded.python.javascript import LITERALS, as_python, javascript_marks
 from waza_language_server.embedded.python.meaning import meaning_findings
+from waza_language_server.embedded.python.other_signs import in_other_signs
 from waza_language_server.embedded.python.python_source import (
     PythonFault,
     PythonSource,
@@ -60,10 +61,10 @@ def assertion_findings(
 
 
 def _meaning(source: PythonSource, known: frozenset[str]) -> tuple[Finding, ...]:
-    """Return what is wrong with the values, JavaScript's words written in Python where that is possible."""
+    """Return what is wrong with the values, words of other languages written in Python where possible."""
     return tuple(
         replace(finding, rewrites=tuple(_javascript(source.text, known)))
-        if finding.code == "assertion-javascript"
+        if finding.code in ("assertion-javascript", "assertion-attribute") and not finding.rewrites
         else finding
         for finding in meaning_findings(source)
     )
@@ -80,6 +81,10 @@ def _syntax_finding(text: str, fault: PythonFault, known: frozenset[str]) -> Fin
     if not tokens_of(text.strip()) and (not text.strip() or text.lstrip().startswith("#")):
         message = "This assertion is empty; write an expression such as `len(output) > 0`."
         return Finding("assertion-syntax", 0, len(text), message)
+    if (other := in_other_signs(text)) and (working := _working(other.python, known)) is not None:
+        message = f"`{other.written}` is no operator of Python, which writes `{other.meant}`."
+        rewrite = Rewrite("Write it in Python", (working,), preferred=True)
+        return Finding("assertion-syntax", other.start, other.end, message, (rewrite,))
     if marks := javascript_marks(text):
         mark = marks[0]
         written = text[mark.start : mark.end]
@@ -93,6 +98,9 @@ def _syntax_finding(text: str, fault: PythonFault, known: frozenset[str]) -> Fin
         )
         rewrites = tuple(_statements(text, fault, known))
         return Finding("assertion-statement", fault.start, fault.end, message, rewrites)
+    if each := list(_any_or_all(text, known)):
+        message = "A condition for each of several values needs `any(…)` or `all(…)` around it."
+        return Finding("assertion-syntax", fault.start, fault.end, message, tuple(each))
     reason = f": {fault.reason}" if fault.reason else ""
     message = f"This is no Python expression{reason}."
     return Finding("assertion-syntax", fault.start, fault.end, message, tuple(_repairs(text, known)))
@@ -244,6 +252,14 @@ def _repairs(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
         yield Rewrite("Close the bracket", (working,))
     elif "\n" in text.strip() and (wrapped := _working(f"({text.strip()})", known)) is not None:
         yield Rewrite("Put the expression in parentheses", (wrapped,), preferred=True)
+
+
+def _any_or_all(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
+    """Yield an expression that goes through a list and stands in no brackets, inside a call."""
+    for name in ("any", "all") if " for " in text else ():
+        working = _working(f"{name}({text.strip()})", known)
+        if working is not None:
+            yield Rewrite(f"Write `{name}(…)`", (working,))
 
 
 def _closed(text: str) -> str | None:

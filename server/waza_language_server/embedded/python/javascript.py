@@ -11,6 +11,7 @@ import ast
 import re
 
 from waza_engine.frozen import frozen
+from waza_language_server.embedded.python.kinds import CONTEXT_KINDS, TEXT, kind_of
 from waza_language_server.embedded.python.python_source import PythonSource, parse_python
 
 LITERALS = {"true": "True", "false": "False", "null": "None", "undefined": "None"}
@@ -130,9 +131,17 @@ def _swapped(source: PythonSource, node: ast.expr, parents: dict[ast.AST, ast.AS
             loose = isinstance(parents.get(node), _LOOSE | ast.Lambda)
             inner = source.segment(node)[len(_NOT) :].strip()
             return f"not {inner}" if loose else f"(not {inner})"
-        case ast.Attribute(value=value, attr="length"):
+        case ast.Call(func=ast.Attribute(value=value, attr="length" | "size" | "len"), args=[], keywords=[]):
             return f"len({source.segment(value)})"
-        case ast.Call(func=ast.Attribute(value=value, attr="includes"), args=[part], keywords=[]):
+        case ast.Attribute(value=value, attr="length" | "size" | "len") if not _is_called(node, parents):
+            return f"len({source.segment(value)})"
+        case ast.Call(
+            func=ast.Attribute(value=value, attr="matches" | "match" | "search"), args=[pattern], keywords=[]
+        ) if kind_of(value, CONTEXT_KINDS) is TEXT:
+            return f"re.search({source.segment(pattern)}, {source.segment(value)})"
+        case ast.Call(
+            func=ast.Attribute(value=value, attr="includes" | "contains"), args=[part], keywords=[]
+        ):
             loose = isinstance(parents.get(node), _LOOSE)
             contained = f"{_operand(source, part)} in {_operand(source, value)}"
             return contained if loose else f"({contained})"
@@ -148,6 +157,11 @@ def _swapped(source: PythonSource, node: ast.expr, parents: dict[ast.AST, ast.AS
             return f"{source.segment(item)}['{attribute}']"
         case _:
             return None
+
+
+def _is_called(node: ast.expr, parents: dict[ast.AST, ast.AST]) -> bool:
+    parent = parents.get(node)
+    return isinstance(parent, ast.Call) and parent.func is node
 
 
 def _iteration(source: PythonSource, value: ast.expr, method: str, function: ast.Lambda) -> str | None:

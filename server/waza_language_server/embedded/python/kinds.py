@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
+from types import GeneratorType, MappingProxyType
 
 from waza_engine.frozen import frozen
 
@@ -39,6 +39,12 @@ EVENT = Kind("an event, a dict", dict)
 OUTCOME = Kind("a dict", dict)
 DATA = Kind("a dict", dict)
 MATCH = Kind("a match", re.Match)
+"""What ``re.search`` returns, or nothing."""
+NOTHING = Kind("nothing at all", type(None))
+BYTES = Kind("bytes", bytes)
+TUPLE = Kind("a tuple", tuple)
+SET = Kind("a set", set)
+GENERATOR = Kind("a generator", GeneratorType)
 
 Kinds = Mapping[str, "Kind | None"]
 
@@ -68,7 +74,18 @@ _TEXT_METHODS: Mapping[str, Kind] = MappingProxyType(
         for method in methods.split()
     }
 )
-_CONSTANTS: Mapping[type, Kind] = MappingProxyType({str: TEXT, bool: TRUTH, int: NUMBER, float: DECIMAL})
+_CONSTANTS: Mapping[type, Kind] = MappingProxyType(
+    {str: TEXT, bool: TRUTH, int: NUMBER, float: DECIMAL, bytes: BYTES, type(None): NOTHING}
+)
+_DISPLAYED = (
+    (ast.JoinedStr, TEXT),
+    (ast.Compare, TRUTH),
+    (ast.Tuple, TUPLE),
+    (ast.Set | ast.SetComp, SET),
+    (ast.Dict | ast.DictComp, DATA),
+    (ast.GeneratorExp, GENERATOR),
+)
+"""What says its kind by how it is written."""
 _CALL_KEYS: Mapping[str, Kind] = MappingProxyType({"name": TEXT, "arguments": DATA})
 
 
@@ -81,14 +98,10 @@ def kind_of(node: ast.expr, names: Kinds) -> Kind | None:
             return kind_of(value, names)
         case ast.Constant(value=value):
             return _CONSTANTS.get(type(value))
-        case ast.JoinedStr():
-            return TEXT
-        case ast.Compare() | ast.UnaryOp(op=ast.Not()):
-            return TRUTH
-        case ast.List(elts=[only]):
-            return Kind("a list", list, kind_of(only, names))
-        case ast.List():
-            return Kind("a list", list)
+        case ast.UnaryOp() | ast.BinOp() | ast.BoolOp() | ast.IfExp():
+            return _kind_of_operation(node, names)
+        case ast.List(elts=elements):
+            return Kind("a list", list, kind_of(elements[0], names) if len(elements) == 1 else None)
         case ast.ListComp(elt=element, generators=generators):
             return Kind("a list", list, kind_of(element, inside(generators, names)))
         case ast.Call():
@@ -96,7 +109,39 @@ def kind_of(node: ast.expr, names: Kinds) -> Kind | None:
         case ast.Subscript(value=value, slice=at):
             return _kind_of_item(kind_of(value, names), at)
         case _:
+            return next((kind for written, kind in _DISPLAYED if isinstance(node, written)), None)
+
+
+def is_number(kind: Kind | None) -> bool:
+    """Whether values of a kind are numbers, true and false among them."""
+    return kind is not None and kind.owner in (int, float, bool)
+
+
+def _shared(kinds: list[Kind | None]) -> Kind | None:
+    """Return the kind of one of several values, when they are all of one kind."""
+    first = kinds[0]
+    return first if first is not None and all(kind is first for kind in kinds) else None
+
+
+def _kind_of_operation(node: ast.expr, names: Kinds) -> Kind | None:
+    match node:
+        case ast.UnaryOp(op=ast.Not()):
+            return TRUTH
+        case ast.UnaryOp(operand=operand):
+            return NUMBER if is_number(kind_of(operand, names)) else None
+        case ast.BoolOp(values=values):
+            return _shared([kind_of(value, names) for value in values])
+        case ast.IfExp(body=body, orelse=orelse):
+            return _shared([kind_of(body, names), kind_of(orelse, names)])
+        case ast.BinOp(left=one, op=operator, right=other):
+            left, right = kind_of(one, names), kind_of(other, names)
+        case _:
             return None
+    if is_number(left) and is_number(right):
+        return DECIMAL if DECIMAL in (left, right) or isinstance(operator, ast.Div | ast.Pow) else NUMBER
+    if left is TEXT and (right is TEXT if isinstance(operator, ast.Add) else isinstance(operator, ast.Mod)):
+        return TEXT
+    return None
 
 
 def inside(generators: list[ast.comprehension], names: Kinds) -> Kinds:
@@ -134,8 +179,8 @@ def _kind_of_item(kind: Kind | None, at: ast.expr) -> Kind | None:
         return None
     if isinstance(at, ast.Slice):
         return kind
+    if isinstance(at, ast.Constant) and isinstance(at.value, str):
+        return _CALL_KEYS.get(at.value) if kind is CALL else None
     if kind is TEXT:
         return TEXT
-    if kind is CALL and isinstance(at, ast.Constant) and isinstance(at.value, str):
-        return _CALL_KEYS.get(at.value)
     return kind.item if kind.owner is list else None

@@ -6,10 +6,11 @@ What is found can be told without running anything; where the kind of a value is
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from waza_engine.assertions.names import ALLOWED_DUNDER_ATTRIBUTES, INTERNAL_ATTRIBUTES, INTERNAL_PREFIXES
 from waza_language_server.embedded.language import Finding, Rewrite
+from waza_language_server.embedded.python.calls import NEEDS_ARGUMENTS, call_findings, unknown_of_re
 from waza_language_server.embedded.python.constants import constant_findings
 from waza_language_server.embedded.python.kinds import (
     CALL,
@@ -21,9 +22,10 @@ from waza_language_server.embedded.python.kinds import (
     inside,
     kind_of,
 )
-from waza_language_server.embedded.python.python_source import PythonSource, parts_of
+from waza_language_server.embedded.python.operands import comparison_findings, operation_findings
+from waza_language_server.embedded.python.python_source import PythonSource, all_below, parts_of
 from waza_language_server.embedded.python.scopes import Comprehension
-from waza_language_server.spelling import nearest
+from waza_language_server.spelling import nearest, slip_of
 
 _JAVASCRIPT = {
     "length": "len(…)",
@@ -41,6 +43,16 @@ _JAVASCRIPT = {
     "filter": "[… for … in … if …]",
     "map": "[… for … in …]",
 }
+_ELSEWHERE = {
+    "contains": "… in …",
+    "matches": "re.search(…)",
+    "match": "re.search(…)",
+    "search": "re.search(…)",
+    "test": "re.search(…)",
+    "size": "len(…)",
+    "len": "len(…)",
+}
+"""What methods of other languages are in Python."""
 _CALL_KEYS = ("name", "arguments", "success", "result", "id")
 _OTHER_WORDS = {
     "tool": "name",
@@ -58,7 +70,9 @@ _OTHER_WORDS = {
 def meaning_findings(source: PythonSource) -> tuple[Finding, ...]:
     """Return what is wrong with the values of an expression; nothing of one that is nested too deeply."""
     try:
-        found = [*_visit(source, source.expression.body, CONTEXT_KINDS)]
+        bound = {each.target.id for each in all_below(source.expression) if isinstance(each, ast.NamedExpr)}
+        names: Kinds = {**CONTEXT_KINDS, **dict.fromkeys(bound)} if bound else CONTEXT_KINDS
+        found = [*_visit(source, source.expression.body, names)]
         return tuple(found) or tuple(constant_findings(source))
     except RecursionError:
         return ()
@@ -68,6 +82,8 @@ def _visit(source: PythonSource, node: ast.AST, names: Kinds, *, called: bool = 
     match node:
         case ast.Attribute():
             finding = _attribute(source, node, kind_of(node.value, names), called=called)
+            if isinstance(node.value, ast.Name) and node.value.id == "re" and "re" not in names:
+                finding = _of_re(source, node, called=called)
             if finding is not None:
                 yield finding
             yield from _visit(source, node.value, names)
@@ -78,6 +94,7 @@ def _visit(source: PythonSource, node: ast.AST, names: Kinds, *, called: bool = 
             yield from _visit(source, node.value, names)
             yield from _visit(source, node.slice, names)
         case ast.Call():
+            yield from call_findings(source, node, names)
             yield from _visit(source, node.func, names, called=True)
             for part in (*node.args, *node.keywords):
                 yield from _visit(source, part, names)
@@ -87,8 +104,16 @@ def _visit(source: PythonSource, node: ast.AST, names: Kinds, *, called: bool = 
             arguments = [each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)]
             yield from _visit(source, node.body, {**names, **dict.fromkeys(arguments)})
         case _:
+            yield from _operands(source, node, names)
             for child in parts_of(node):
                 yield from _visit(source, child, names)
+
+
+def _operands(source: PythonSource, node: ast.AST, names: Kinds) -> Iterator[Finding]:
+    if isinstance(node, ast.Compare):
+        yield from comparison_findings(source, node, names)
+    elif isinstance(node, ast.BinOp):
+        yield from operation_findings(source, node, names)
 
 
 def _visit_comprehension(source: PythonSource, node: Comprehension, names: Kinds) -> Iterator[Finding]:
@@ -118,6 +143,8 @@ def _attribute(
     if kind is not None and kind.has(name):
         if called or not kind.is_method(name):
             return None
+        if name in NEEDS_ARGUMENTS:
+            return _uncalled_without_arguments(source, node, kind, start, end)
         message = f"`{name}` is not called, so this is the method and not what it returns; write `{name}()`."
         rewrites = (
             Rewrite(f"Write `{name}()`", (f"{source.text[:end]}(){source.text[end:]}",), preferred=True),
@@ -130,12 +157,49 @@ def _attribute(
         return Finding("assertion-javascript", start, end, message)
     if kind is None:
         return None
-    meant = nearest(name, (each for each in dir(kind.owner) if not each.startswith("_")))
+    if name in _ELSEWHERE:
+        what = f"`{source.segment(node.value)[:40]}` is {kind.title}, which has no `{name}`"
+        message = f"{what}; Python writes `{_ELSEWHERE[name]}`."
+        return Finding("assertion-attribute", start, end, message)
+    meant = _alike(name, [each for each in dir(kind.owner) if not each.startswith("_")])
     advice = f"; did you mean `{meant}`?" if meant is not None else "."
     changed = f"{source.text[:start]}{meant}{source.text[end:]}"
     rewrites = (Rewrite(f"Change to `{meant}`", (changed,)),) if meant is not None else ()
     message = f"`{source.segment(node.value)[:40]}` is {kind.title}, which has no `{name}`{advice}"
     return Finding("assertion-attribute", start, end, message, rewrites)
+
+
+def _uncalled_without_arguments(
+    source: PythonSource, node: ast.Attribute, kind: Kind, start: int, end: int
+) -> Finding:
+    """Return the finding for a method that cannot be called without saying more."""
+    name, value = node.attr, source.segment(node.value)
+    message = f"`{name}` is not called, so this is the method and not what it returns; write `{name}(…)`."
+    rewrites: tuple[Rewrite, ...] = ()
+    if name == "count" and kind.owner in (str, list):
+        changed = f"{source.text[: source.start(node)]}len({value}){source.text[end:]}"
+        rewrites = (Rewrite("Write `len(…)`", (changed,)),)
+        message = "`count` is not called and would count one thing; how many there are is `len(…)`."
+    return Finding("assertion-uncalled", start, end, message, rewrites)
+
+
+def _alike(name: str, known: Sequence[str]) -> str | None:
+    """Return the known name that is meant: a slip away, or with the words of the other in it."""
+    near, plain = nearest(name, known), name.lower()
+    if near is None or not (slip_of(name, known) == near or plain in near or near in plain):
+        return None
+    return near
+
+
+def _of_re(source: PythonSource, node: ast.Attribute, *, called: bool) -> Finding | None:
+    """Return what is wrong with a name of ``re``: there is none, or it is a function and not called."""
+    end = source.end(node)
+    start = end - len(node.attr)
+    if source.text[start:end] != node.attr:
+        return None
+    if (unknown := unknown_of_re(source, node, start, end)) is not None or called:
+        return unknown
+    return None
 
 
 def _key_as_attribute(source: PythonSource, node: ast.Attribute, kind: Kind, start: int, end: int) -> Finding:

@@ -58,6 +58,7 @@ BOOL = ValueType("bool", bool)
 BYTES = ValueType("bytes", bytes)
 TUPLE = ValueType("tuple", tuple)
 TEXT = ValueType("str", str, ValueType("str", str))
+TEXTS = ValueType("tuple of str", tuple, TEXT)
 DICT = ValueType("dict", dict)
 MATCH = ValueType("re.Match", re.Match)
 OPTIONAL_MATCH = ValueType("re.Match or None", re.Match)
@@ -110,10 +111,12 @@ _RETURNS: Mapping[type, Mapping[str, ValueType]] = {
         **dict.fromkeys(("find", "rfind", "index", "rindex", "count"), INT),
         **dict.fromkeys(("startswith", "endswith"), BOOL),
         **dict.fromkeys((name for name in dir(str) if name.startswith("is")), BOOL),
-        **dict.fromkeys(("partition", "rpartition"), TUPLE),
+        **dict.fromkeys(("partition", "rpartition"), TEXTS),
         "encode": BYTES,
     },
     list: dict.fromkeys(("count", "index"), INT),
+    int: {**dict.fromkeys(("bit_length", "bit_count"), INT), "as_integer_ratio": TUPLE},
+    float: {"is_integer": BOOL, "hex": TEXT, "as_integer_ratio": TUPLE},
     re.Match: {
         "group": TEXT,
         "expand": TEXT,
@@ -137,6 +140,7 @@ _FLAGS = {
     "VERBOSE": "Blanks and comments in the pattern are left out.",
     "ASCII": "`\\w`, `\\d`, `\\s` and `\\b` know ASCII letters only.",
 }
+_SHORT_FLAGS = {"I": "IGNORECASE", "M": "MULTILINE", "S": "DOTALL", "X": "VERBOSE", "A": "ASCII"}
 _RE_RETURNS: Mapping[str, ValueType] = {
     **dict.fromkeys(("search", "match", "fullmatch"), OPTIONAL_MATCH),
     **dict.fromkeys(("split",), list_of(TEXT)),
@@ -193,7 +197,8 @@ def _members_of_re() -> Mapping[str, Member]:
         for name, value in values
         if inspect.isfunction(value) and name != "purge"
     }
-    return found | {name: Member(name, "", f"Flag: {meaning}") for name, meaning in _FLAGS.items()}
+    meanings = {**_FLAGS, **{short: _FLAGS[name] for short, name in _SHORT_FLAGS.items()}}
+    return found | {name: Member(name, "", f"Flag: {meaning}") for name, meaning in meanings.items()}
 
 
 def _member(name: str, value: Any, returns: ValueType | None, *, bound: bool) -> Member:

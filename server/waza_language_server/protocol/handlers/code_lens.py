@@ -14,6 +14,7 @@ from waza_language_server.features.code_lens import (
     nothing_expected,
 )
 from waza_language_server.features.new_suite import NEW_SUITE, suite_offers
+from waza_language_server.project.claim import says_nothing
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.text.span import Span
@@ -51,7 +52,7 @@ def _lenses(ls: WazaServer, uri: str, place: types.Range | None) -> Answer[list[
         running = {run.target for run in ls.active_runs}
         convert = Converter(document, ls.session.encoding, ls.abilities)
         within = None if place is None else convert.span(place)
-        if not document.text.strip():
+        if says_nothing(document.text):
             if "newSuite" not in shown:
                 return []
             offers = suite_offers(document, ls.session.workspace)[:_MOST_LENSES]

@@ -15,11 +15,13 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from waza_language_server.engine.process import EngineError
+from waza_language_server.project.claim import says_nothing
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.protocol.handlers.run_requests import FAILED, refused
 from waza_language_server.protocol.handlers.watched_files import look_at_files_again
+from waza_language_server.syntax.author_style import line_break
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
@@ -59,7 +61,7 @@ async def _suite(ls: WazaServer, given: Given) -> dict[str, Any]:
         await _show(ls, Path(made["eval"]))
         return made
     before = ls.session.text(uri)
-    if before is not None and before.strip():
+    if before is not None and not says_nothing(before):
         raise refused("The eval file is not empty any more; nothing was made.", FAILED)
     directory = str(_path(uri).parent)
     made = await _ask(ls, "eval.new", skill=str(skill), directory=directory, eval_text=before is not None)
@@ -107,11 +109,13 @@ async def _ask(ls: WazaServer, method: str, **params: Any) -> dict[str, Any]:
 
 
 async def _fill(ls: WazaServer, uri: str, text: str) -> None:
-    """Write the text of an empty document into its editor."""
+    """Write the text of a document that says nothing into its editor, below its comments."""
     before = ls.session.text(uri)
-    if before is None or before.strip():
+    if before is None or not says_nothing(before):
         raise refused("The eval file was changed meanwhile; it was left as it is.", FAILED)
-    edit = WorkspaceEdit((FileEdit(uri, before, (Edit(Span(0, len(before)), text),)),))
+    kept = len(before.rstrip())
+    written = (f"\n{text}" if kept else text).replace("\n", line_break(before))
+    edit = WorkspaceEdit((FileEdit(uri, before, (Edit(Span(kept, len(before)), written),)),))
     change = FileConverter(ls.session, ls.abilities).workspace_edit(edit)
     answer = await ls.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(change, "New suite"))
     if not answer.applied:

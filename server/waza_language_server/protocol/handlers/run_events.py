@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
 
+from waza_engine.terminal import visible_lines
 from waza_engine.vocabulary import shown_grader
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.verdict_places import VerdictPlaces
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 _PLACED = frozenset({"graded", "passed", "failed", "errored", "pending", "skipped", "tried"})
 """The events that say something of a line."""
+_SAID = frozenset({"message", "words", "reason", "reasons", "feedback"})
+"""What an event tells people: shown as text. Names, ids and texts that are compared stay as they are."""
 
 
 def tell_event(ls: WazaServer, target: RunnableId, event: Event, token: str | int | None = None) -> None:
@@ -33,7 +37,7 @@ def tell_event(ls: WazaServer, target: RunnableId, event: Event, token: str | in
     """
     if not ls.options.run_events:
         return
-    told: dict[str, Any] = dict(event)
+    told = cast("dict[str, Any]", _shown(event))
     item = _item(target.suite, event)
     if item is not None:
         told["item"], told["label"] = item
@@ -77,6 +81,16 @@ def _located(ls: WazaServer, suite: Path, event: Event) -> dict[str, Any]:
         for failure in cast("list[dict[str, Any]]", event.get("failures") or [])
     ]
     return {"location": location(places.of_grader(task, grader)), "failures": failures}
+
+
+def _shown(value: object, *, said: bool = False) -> object:
+    """Return a value of an event in which everything can be seen of what people are told."""
+    if isinstance(value, Mapping):
+        entries = cast("Mapping[str, object]", value).items()
+        return {key: _shown(each, said=key in _SAID) for key, each in entries}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_shown(each, said=said) for each in cast("Sequence[object]", value)]
+    return visible_lines(value) if said and isinstance(value, str) else value
 
 
 @lru_cache(maxsize=4)

@@ -14,6 +14,7 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from waza_engine.steps import finished
+from waza_language_server.project.claim import says_nothing
 from waza_language_server.protocol.messages import OutdatedError
 
 if TYPE_CHECKING:
@@ -139,14 +140,15 @@ class Diagnostics:
         if document is None:
             return None
         problems = yield from self._steps(document)
-        if document.kind == "eval" and not document.text.strip():
+        if document.kind == "eval" and says_nothing(document.text):
             # It was just made, and is offered a suite; while it is open nobody takes it for one.
             problems = tuple(problem for problem in problems if problem.code != "empty-file")
         typed_at = self._session.typed_at(document)
         if typed_at is not None and problems:
             from waza_language_server.features.being_written import without_unfinished
 
-            problems = without_unfinished(document, self._session.workspace, typed_at, problems)
+            begun = self._session.is_begun(document)
+            problems = without_unfinished(document, self._session.workspace, typed_at, problems, begun=begun)
             yield
         return document, problems
 

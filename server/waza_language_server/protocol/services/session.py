@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 from waza_engine.files import FileError, read_bytes
 from waza_engine.frozen import frozen
-from waza_language_server.project.claim import claim
+from waza_language_server.project.claim import begins_eval, claim, says_nothing
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import outline_of_in_steps
 from waza_language_server.project.skill_file import SkillFile, SuitesOfSkills
-from waza_language_server.project.uris import path_of, uri_of
+from waza_language_server.project.uris import path_of
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
 from waza_language_server.text.line_index import Encoding, LineIndex
@@ -58,6 +58,9 @@ class _Opened:
     """The snapshot, once the document was claimed."""
     judged: bool = False
     """Whether this version was looked at; until then nobody knows whether it is ours."""
+    began_empty: bool = False
+    """Whether it said nothing when it was opened: what stands there now was written in this editor."""
+    was_saved: bool = False
     typed_at: int | None = None
     """Where the edit ended that made this version; None when it was more than one, or the text was saved."""
 
@@ -163,6 +166,11 @@ class Session:
         opened = self._opened.get(document.uri)
         return opened.typed_at if opened is not None and opened.document is document else None
 
+    def is_begun(self, document: Document) -> bool:
+        """Whether it said nothing when it was opened, and its author has not saved it yet."""
+        opened = self._opened.get(document.uri)
+        return opened is not None and opened.began_empty and not opened.was_saved
+
     def is_current(self, document: Document) -> bool:
         """Whether no newer text of this document has come."""
         opened = self._opened.get(document.uri)
@@ -171,7 +179,8 @@ class Session:
     def open(self, uri: str, language: str, version: int, text: str) -> None:
         """Remember a document that was opened; one that is open already is replaced."""
         self.close(uri)
-        self._opened[uri] = _Opened(uri, language, version, _well_formed(text))
+        text = _well_formed(text)
+        self._opened[uri] = _Opened(uri, language, version, text, began_empty=says_nothing(text))
 
     def change(self, uri: str, version: int, changes: Sequence[Change]) -> None:
         """Apply edits in order; each one's positions refer to the text after the one before."""
@@ -211,7 +220,7 @@ class Session:
         opened = self._opened.get(uri)
         if opened is None:
             return False
-        self._opened[uri] = replace(opened, typed_at=None)
+        self._opened[uri] = replace(opened, typed_at=None, was_saved=True)
         self.judge_again(uri)
         return opened.typed_at is not None
 
@@ -259,14 +268,16 @@ class Session:
         path = path_of(opened.uri)
         if path is not None:
             kind = self.project.claim(path, opened.text)
-            return "eval" if kind is None and self._may_become_suite(path, opened.text) else kind
+            return "eval" if kind is None and self._may_become_suite(path, opened) else kind
         return claim(UNTITLED, opened.text) if opened.language == "yaml" else None
 
-    def _may_become_suite(self, path: Path, text: str) -> bool:
-        """Whether an empty file is called like an eval file and there is a skill to evaluate."""
-        if text.strip() or path.name not in self.project.eval_names(path):
+    def _may_become_suite(self, path: Path, opened: _Opened) -> bool:
+        """Whether a file is called like an eval file, begins like one, and there is a skill to evaluate."""
+        if path.name not in self.project.eval_names(path):
             return False
-        return bool(Nearby(self.project, Document(uri_of(path), 0, text, "eval")).skill_files())
+        if not begins_eval(opened.text, begun=opened.began_empty):
+            return False
+        return bool(Nearby(self.project, Document(opened.uri, 0, opened.text, "eval")).skill_files())
 
     def _changed(self, text: str, lines: LineIndex | None, change: Change) -> str:
         new = _well_formed(change.text)

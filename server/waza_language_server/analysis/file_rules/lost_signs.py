@@ -1,0 +1,91 @@
+"""A line that has lost a sign, or the line above it: `executor mock`, options without `config:`, `// a note`.
+
+What was meant is known by the keys that a suite has; each repair is tried before it is believed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from waza_engine.frozen import frozen
+from waza_language_server.schema.catalog import Catalog, SchemaName
+from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.text.edit import Edit
+from waza_language_server.text.line_index import LineIndex
+from waza_language_server.text.span import Span
+
+_LOST_COLON = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_]\w*)(?P<sign>[.,]?[ \t]+)(?=[^\s:=|>#])[^\r\n]*\Z")
+_KEY = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
+_COMMENT = re.compile(r"[ ]*(?P<sign>//+|--(?=[ \t])|;+|/\*+|<!--)")
+_NOTHING = re.compile(r"[ \t]*(?:#.*)?[\r\n]*\Z")
+_BLOCKS_TRIED = 3
+
+
+@frozen()
+class LostSign:
+    """A sign or a line that is missing at ``place``; ``known_at`` is where its key stands after the edit."""
+
+    place: Span
+    message: str
+    title: str
+    edit: Edit
+    known_at: int | None = None
+    code: str = "yaml-syntax"
+
+
+def lost_signs(
+    text: str, lines: LineIndex, fault: SyntaxFault, kind: SchemaName, catalog: Catalog
+) -> Iterator[LostSign]:
+    """Yield what may be missing on the line of a fault, or above it."""
+    number = lines.line_of(fault.span.start)
+    line = lines.line_span(number)
+    written = text[line.start : line.end].rstrip()
+    comment = _COMMENT.match(written)
+    if comment is not None:
+        place = Span(line.start + comment.start("sign"), line.start + comment.end("sign"))
+        blank = "" if written[comment.end() : comment.end() + 1] in {" ", "\t", ""} else " "
+        message = f"`{comment['sign']}` begins no comment in YAML; write `#`."
+        yield LostSign(place, message, "Write `#`", Edit(place, f"#{blank}"))
+    colon = _LOST_COLON.match(written)
+    if colon is not None:
+        key = Span(line.start + colon.start("key"), line.start + colon.end("key"))
+        edit = Edit(Span(key.end, line.start + colon.end("sign")), ": ")
+        message = f"A colon is missing behind `{colon['key']}`; write `{colon['key']}: ` before the value."
+        yield LostSign(key, message, f"Write `{colon['key']}: `", edit, key.start)
+    yield from _lost_blocks(text, lines, number, kind, catalog)
+
+
+def _lost_blocks(
+    text: str, lines: LineIndex, number: int, kind: SchemaName, catalog: Catalog
+) -> Iterator[LostSign]:
+    """Yield the keys of blocks that may be missing above a line which stands too far to the right."""
+    line = lines.line_span(number)
+    key = _KEY.match(text[line.start : line.end].rstrip())
+    above = number - 1
+    while above >= 0 and _NOTHING.match(text, lines.line_span(above).start, lines.line_span(above).end):
+        above -= 1
+    if key is None or above < 0 or key["lead"].strip():
+        return
+    before = lines.line_span(above)
+    holder = _KEY.match(text[before.start : before.end].rstrip())
+    column = len(holder["lead"]) if holder is not None else len(key["lead"])
+    if column >= len(key["lead"]):
+        return
+    ending = "\r\n" if "\r\n" in text else "\n"
+    for name in _blocks_with(key["key"], kind, catalog)[:_BLOCKS_TRIED]:
+        inserted = f"{' ' * column}{name}:{ending}"
+        place = Span(line.start + key.start("key"), line.start + key.end("key"))
+        message = f"`{key['key']}` belongs below `{name}:`, which is missing above this line."
+        edit = Edit(Span(line.start, line.start), inserted)
+        known_at = place.start + len(inserted)
+        yield LostSign(place, message, f"Write `{name}:` above", edit, known_at, "yaml-indentation")
+
+
+def _blocks_with(key: str, kind: SchemaName, catalog: Catalog) -> list[str]:
+    """Return the keys of a document, or of a grader, that hold a block with such a key in it."""
+    top = catalog.document_root(kind).top
+    found = [name for name, each in top.properties.items() if key in each.shape.branch("mapping").properties]
+    if any(key in catalog.options_of(name) for name in catalog.grader_types):
+        found.append("config")
+    return list(dict.fromkeys(found))

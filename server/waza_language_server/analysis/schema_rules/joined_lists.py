@@ -1,0 +1,63 @@
+"""Two lists made one: the items of the second stand below those of the first, as its author writes a list."""
+
+from __future__ import annotations
+
+import re
+
+from waza_language_server.syntax.author_style import line_break
+from waza_language_server.syntax.frames import column_of, line_start_of
+from waza_language_server.syntax.nodes import Entry, Node
+from waza_language_server.syntax.placed_text import line_end
+from waza_language_server.text.edit import Edit
+from waza_language_server.text.span import Span
+
+_ONE_WORD = re.compile(r"[\w./-][\w ./*-]*")
+"""What means the same in brackets and behind a dash."""
+
+
+def items_added(text: str, holder: Entry, more: Entry) -> Edit | None:
+    """Return the edit that puts the items of ``more`` behind those of ``holder``; ``more`` stays as it is.
+
+    None where a value is no list of the document's own (an alias, an anchor, a tag), or where an item cannot
+    be written the way the first list is.
+    """
+    first, second = holder.value, more.value
+    if not (_is_list(first) and _is_list(second)):
+        return None
+    if first.style == "flow":
+        items = [text[item.span.start : item.span.end] for item in second.items]
+        if second.style != "flow" and not all(_is_alike_in_brackets(item) for item in items):
+            return None
+        inner = text[second.span.start : second.span.end]
+        if any("\n" in item for item in items) or "#" in inner:
+            return None
+        last = first.items[-1].span.end
+        return Edit(Span(last, last), "".join(f", {item}" for item in items))
+    column, ending = column_of(text, first.span.start), line_break(text)
+    if second.style == "flow":
+        items = [text[item.span.start : item.span.end] for item in second.items]
+        if any("\n" in item for item in items):
+            return None
+        rows = [f"{' ' * column}- {item}" for item in items]
+    else:
+        start, end = line_start_of(text, second.span.start), line_end(text, second.span.end)
+        by = column - column_of(text, second.span.start)
+        rows = [_moved(row, by) for row in text[start:end].splitlines()]
+    at = line_end(text, first.span.end)
+    return Edit(Span(at, at), "".join(f"{ending}{row}" for row in rows))
+
+
+def _is_list(node: Node) -> bool:
+    marked = node.green.anchor is not None or node.green.tag is not None
+    return node.kind == "sequence" and bool(node.items) and not marked
+
+
+def _is_alike_in_brackets(item: str) -> bool:
+    is_quoted = len(item) > 1 and item[0] in "\"'" and item[-1] == item[0]
+    return is_quoted or _ONE_WORD.fullmatch(item) is not None
+
+
+def _moved(row: str, by: int) -> str:
+    if not row.strip():
+        return row
+    return " " * by + row if by >= 0 else row[min(-by, len(row) - len(row.lstrip(" "))) :]

@@ -1,0 +1,109 @@
+"""A value that lacks what should be around it: the list of which it is an item, the block with its key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from waza_language_server.analysis.schema_rules.subject import Subject
+from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.author_style import line_break
+from waza_language_server.syntax.frames import column_of
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.tried_edits import value_of
+from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.scalar_writing import plain_or_quoted
+from waza_language_server.text.span import Span
+
+_EXPECTATION = "output_contains"
+"""What an expectation says that is one text."""
+_OPENED_TEXT = re.compile(r"(?P<key>[A-Za-z_]\w*)[ ]*:?[ ]*(?P<sign>[|>][-+]?)[ \t]*(?=\r?\n)")
+"""A block of text whose key has lost its colon, or the blank behind it."""
+_KEY_BEFORE = re.compile(r"[\w-]+:|[\w-]+[ ]*:?[ ]*[|>][-+]?(?:\s|$)")
+_HEADER = re.compile(r"[ \t]*(?P<sign>[|>][-+0-9]*)")
+_WRITTEN_LINE = re.compile(r"\n(?=[^\r\n])")
+
+
+def blocks_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
+    """Yield the ways to make a block of keys of a text; sure only when the text can be but a value of it."""
+    block = shape.branch("mapping")
+    if node.style in {"literal", "folded"}:
+        read = value_of(node.value)
+        if isinstance(read, dict) and read and read.keys() <= block.properties.keys():
+            yield from without_sign(subject, node)
+            return
+    written = subject.text[node.span.start : node.span.end]
+    opened = _OPENED_TEXT.match(written) if node.style == "plain" else None
+    if opened is not None and opened["key"] in block.properties:
+        start = node.span.start
+        place = Span(start + opened.end("key"), start + opened.start("sign"))
+        yield Fix(f"Write `{opened['key']}: {opened['sign']}`", (Edit(place, ": "),))
+        return
+    key = only_text(shape)
+    if key is not None and (edit := as_block(subject, node, key)) is not None:
+        # What looks like a key was meant to be something else than its text.
+        is_text = node.style not in {"literal", "folded"} and _KEY_BEFORE.match(node.value) is None
+        yield Fix(f"Write `{key}: …`", (edit,), preferred=is_text)
+    elif key is None and _EXPECTATION in block.properties and "\n" not in written:
+        edit = as_block(subject, node, _EXPECTATION, in_brackets=True)
+        if edit is not None:
+            yield Fix(f"Write `{_EXPECTATION}: […]`", (edit,))
+
+
+def without_sign(subject: Subject, node: Node) -> Iterator[Fix]:
+    """Yield the fix that makes keys or items of a block of text: the sign behind the colon goes."""
+    holder, text = subject.entry(node), subject.text
+    colon = text.find(":", holder.key.span.end, node.span.start) + 1 if holder is not None else 0
+    header = _HEADER.match(text, colon) if colon else None
+    if header is not None and node.green.anchor is None and node.green.tag is None:
+        yield Fix(f"Remove the `{header['sign']}`", (Edit(Span(colon, header.end()), ""),))
+
+
+def only_text(shape: Shape) -> str | None:
+    """Return the key of a block that needs one text and nothing else; None where a bare text will do."""
+    block = shape.branch("mapping")
+    needed = block.required or block.at_least_one[:1]
+    if len(needed) != 1 or shape.fits("scalar"):
+        return None
+    known = block.properties.get(needed[0])
+    return needed[0] if known is not None and "string" in known.shape.types else None
+
+
+def as_block(subject: Subject, node: Node, key: str, *, in_brackets: bool = False) -> Edit | None:
+    """Return the edit that makes a text the value of the only key of a mapping, or of a list there.
+
+    None where more than the text stands behind the key that holds it, such as an anchor.
+    """
+    text, written = subject.text, subject.text[node.span.start : node.span.end]
+    if in_brackets:
+        quoted = node.style in {"single", "double"}
+        written = f"[{written if quoted else plain_or_quoted(node.value, flow=True)}]"
+    if node.parent is not None and node.parent.style == "flow":
+        return Edit(node.span, f"{{{key}: {written}}}")
+    # What the text goes on with must stand further to the right than its new key.
+    written = _WRITTEN_LINE.sub("\n  ", written)
+    holder = subject.entry(node)
+    colon = text.find(":", holder.key.span.end, node.span.start) + 1 if holder is not None else 0
+    if holder is None or "\n" in text[colon : node.span.start] or "\r" in text[colon : node.span.start]:
+        return Edit(node.span, f"{key}: {written}") if node.green.anchor is None else None
+    if not colon or text[colon : node.span.start].strip():
+        return None
+    margin = " " * (column_of(text, holder.key.span.start) + 2)
+    return Edit(Span(colon, node.span.end), f"{line_break(text)}{margin}{key}: {written}")
+
+
+def as_list(subject: Subject, node: Node, shape: Shape) -> Edit | None:
+    """Return the edit that makes a value on one line the only item of a list; None where that cannot be."""
+    items = shape.branch("sequence").items
+    holder = subject.entry(node)
+    text = subject.text
+    key = only_text(items) if items is not None and not items.fits("scalar") else ""
+    written = text[node.span.start : node.span.end]
+    if holder is None or "\n" in written or key is None:
+        return None
+    if holder.key.parent is not None and holder.key.parent.style == "flow":
+        return Edit(node.span, f"[{{{key}: {written}}}]" if key else f"[{written}]")
+    indent = " " * (column_of(text, holder.key.span.start) + 2)
+    colon = text.find(":", holder.key.span.end, node.span.start) + 1
+    item = f"{key}: {written}" if key else written
+    return Edit(Span(colon, node.span.end), f"{line_break(text)}{indent}- {item}") if colon else None

@@ -1,0 +1,128 @@
+"""Which files the graders of each type need, where a run looks for them, and what happens without them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from waza_engine.frozen import frozen
+from waza_engine.spec.program_files import is_path, script_of
+from waza_engine.spec.rubric_paths import is_rubric_path
+from waza_language_server.project.claim import SKILL_NAME
+from waza_language_server.project.suite_file import word
+from waza_language_server.schema.locate import grader_type
+
+if TYPE_CHECKING:
+    from waza_language_server.syntax.nodes import Node
+
+STOPS = "a run with an agent stops before it begins"
+_ABOVE = "beside the eval file or in a folder above it"
+
+
+@frozen()
+class NeededFile:
+    """A path that a grader names, and where that may start.
+
+    At ``folder`` below that of the eval file and nowhere else; None for where a run looks for what a suite
+    names, with ``with_fixtures`` among the files of its tasks, too. ``so`` says what happens without it;
+    ``inside`` is a file that it must hold when it is a folder.
+    """
+
+    node: Node
+    where: str = _ABOVE
+    so: str = STOPS
+    kind: Literal["file", "folder"] | None = "file"
+    folder: str | None = None
+    with_fixtures: bool = False
+    inside: str = ""
+
+
+def files_needed(grader: Node) -> Iterator[NeededFile]:
+    """Yield the files that a grader entry needs beside the suite."""
+    of_type = _NEEDED.get(grader_type(grader) or "")
+    if of_type is not None:
+        yield from of_type(grader)
+
+
+def needs_files(grader: Node) -> bool:
+    """Whether a grader entry needs any."""
+    return any(True for _ in files_needed(grader))
+
+
+def _script(grader: Node) -> Iterator[NeededFile]:
+    node = grader.get("config", "script") or grader.get("script")
+    if node is not None and word(node):
+        yield NeededFile(node.target)
+
+
+def _inline(grader: Node) -> Iterator[NeededFile]:
+    node = grader.get("config", "grader")
+    if node is not None and word(node):
+        yield NeededFile(node.target)
+
+
+def _program(grader: Node) -> Iterator[NeededFile]:
+    """Yield the script that a program is to run, or the program itself when it is a path."""
+    command = grader.get("config", "command")
+    if command is None or not word(command):
+        return
+    if is_path(command.target.value):
+        yield NeededFile(command.target)
+        return
+    arguments = _items(grader.get("config", "args"))
+    texts = [argument.value if argument.kind == "scalar" else "" for argument in arguments]
+    if script_of(command.target.value, texts) and word(arguments[0]):
+        yield NeededFile(arguments[0])
+
+
+def _rubric(grader: Node) -> Iterator[NeededFile]:
+    node = grader.get("config", "rubric") or grader.get("rubric")
+    if node is not None and is_rubric_path(word(node) or ""):
+        yield NeededFile(node.target)
+
+
+def _schema(grader: Node) -> Iterator[NeededFile]:
+    node = grader.get("config", "schema_file")
+    if node is not None and word(node) and grader.get("config", "schema") is None:
+        yield NeededFile(node.target, "beside the eval file", folder="")
+
+
+def _skill(grader: Node) -> Iterator[NeededFile]:
+    node = grader.get("config", "skill_path")
+    if node is not None and word(node):
+        yield NeededFile(node.target, kind=None, inside=SKILL_NAME)
+
+
+def _snapshots(grader: Node) -> Iterator[NeededFile]:
+    switch, folder = grader.get("config", "update_snapshots"), grader.get("config", "context_dir")
+    if switch is not None and (word(switch) or "").lower() != "false":
+        return
+    written = (word(folder) if folder is not None else "") or None
+    where = _ABOVE if written is None else "in the `context_dir` of the grader"
+    so = "the check fails, whatever the agent writes"
+    for expected in _items(grader.get("config", "expected_files")):
+        node = expected.get("snapshot")
+        if node is not None and word(node):
+            yield NeededFile(node.target, where, so, folder=written, with_fixtures=True)
+
+
+_NEEDED: Mapping[str, Callable[[Node], Iterator[NeededFile]]] = MappingProxyType(
+    {
+        "script": _script,
+        "inline": _inline,
+        "program": _program,
+        "prompt": _rubric,
+        "llm": _rubric,
+        "json_schema": _schema,
+        "trigger": _skill,
+        "diff": _snapshots,
+    }
+)
+"""The files that graders of a type need."""
+
+
+def _items(node: Node | None) -> list[Node]:
+    if node is None or node.target.kind != "sequence":
+        return []
+    return [item.target for item in node.target.each_item()]

@@ -1,0 +1,254 @@
+"""Calls that fail whatever the agent does: too few arguments, or ones of a kind that the function refuses."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from waza_engine.assertions.names import FUNCTION_NAMES
+from waza_engine.spec.pattern_syntax import PatternSyntaxError, check_python_syntax
+from waza_language_server.embedded.language import Finding, Rewrite
+from waza_language_server.embedded.python.kinds import (
+    CALL,
+    GENERATOR,
+    MATCH,
+    NOTHING,
+    TEXT,
+    TRUTH,
+    Kinds,
+    is_number,
+    kind_of,
+)
+from waza_language_server.embedded.python.python_source import PythonSource
+from waza_language_server.spelling import listed, nearest
+
+_OF_ONE = ("len", "any", "all")
+_MOST: Mapping[str, tuple[int, int]] = MappingProxyType(
+    {
+        **dict.fromkeys(["lower", "upper", "casefold", "title", "capitalize", "swapcase"], (0, 0)),
+        **dict.fromkeys((name for name in dir(str) if name.startswith("is")), (0, 0)),
+        **dict.fromkeys(["strip", "lstrip", "rstrip"], (0, 1)),
+        **dict.fromkeys(["startswith", "endswith", "count", "find", "rfind", "index", "rindex"], (1, 3)),
+        **dict.fromkeys(["removeprefix", "removesuffix", "join"], (1, 1)),
+        "replace": (2, 3),
+    }
+)
+"""How many arguments methods of text take, at least and at most."""
+_OF_TEXT = frozenset(["count", "find", "rfind", "index", "rindex", "replace", "removeprefix", "removesuffix"])
+_PARAMETERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = MappingProxyType(
+    {
+        **dict.fromkeys(
+            ["search", "match", "fullmatch", "findall", "finditer"], (("pattern", "string"), ("flags",))
+        ),
+        **dict.fromkeys(("sub", "subn"), (("pattern", "repl", "string"), ("count", "flags"))),
+        "split": (("pattern", "string"), ("maxsplit", "flags")),
+        "compile": (("pattern",), ("flags",)),
+    }
+)
+"""What functions of ``re`` need, and what else they take; newer Pythons do not tell it alike."""
+_NAMES_OF_RE: frozenset[str] = frozenset({*vars(re)["__all__"], "DEBUG"})
+_NEEDED_WORDS = {"pattern": "a pattern", "repl": "what to write instead", "string": "the text to search"}
+_LETTERS = {"i": "re.I", "m": "re.M", "s": "re.S", "x": "re.X", "a": "re.A", "u": "re.U"}
+
+
+NEEDS_ARGUMENTS = frozenset({name for name, (least, _) in _MOST.items() if least} | {"get"})
+"""Methods of text, lists and dicts that cannot be called without any."""
+
+
+def call_findings(source: PythonSource, call: ast.Call, names: Kinds) -> Iterator[Finding]:
+    """Yield what is wrong with the arguments of a call, the first thing only."""
+    if any(isinstance(each, ast.Starred) for each in call.args) or any(
+        not each.arg for each in call.keywords
+    ):
+        return
+    found: Iterator[Finding] = iter(())
+    match call.func:
+        case ast.Name(id=name) if name in FUNCTION_NAMES and name not in names:
+            found = _of_function(source, call, name, names)
+        case ast.Attribute(value=ast.Name(id="re"), attr=name) if "re" not in names:
+            found = _of_re(source, call, name, names)
+        case ast.Attribute(value=owner, attr=name) if kind_of(owner, names) is TEXT:
+            found = _of_text(source, call, name, names)
+        case _:
+            pass
+    first = next(found, None)
+    if first is not None:
+        yield first
+
+
+def _of_function(source: PythonSource, call: ast.Call, name: str, names: Kinds) -> Iterator[Finding]:
+    if name in ("int", "float"):
+        yield from _number(source, call, name)
+    if name not in _OF_ONE:
+        return
+    if len(call.args) != 1 or call.keywords:
+        rewrites: tuple[Rewrite, ...] = ()
+        if len(call.args) > 1 and not call.keywords and name != "len":
+            start, end = source.start(call.args[0]), source.end(call.args[-1])
+            listed_ones = f"[{source.text[start:end]}]"
+            rewrites = (_replaced(source, start, end, listed_ones, f"Write `{name}([…])`"),)
+        what = "one list" if name != "len" else "one value"
+        yield _finding(source, call, f"`{name}` takes {what} and not {len(call.args)} arguments", rewrites)
+        return
+    (argument,) = call.args
+    kind = kind_of(argument, names)
+    if kind is None or not (
+        is_number(kind) or kind in (MATCH, NOTHING) or (kind is GENERATOR and name == "len")
+    ):
+        return
+    rewrites = ()
+    inside = source.segment(argument)
+    if kind is TRUTH and name != "len":
+        title = f"Leave out `{name}(…)`"
+        rewrites = (_replaced(source, source.start(call), source.end(call), f"({inside})", title),)
+    elif kind is GENERATOR:
+        start, end = source.start(argument), source.end(argument)
+        bare = inside[1:-1] if inside.startswith("(") and inside.endswith(")") else inside
+        new = f"([{bare}])" if source.text[start : start + 1] == "(" else f"[{bare}]"
+        rewrites = (_replaced(source, start, end, new, "Write it as a list"),)
+    does = "has no length" if name == "len" else f"is no list that `{name}` could go through"
+    yield _finding(source, argument, f"`{_shown(source, argument)}` is {kind.title}, which {does}", rewrites)
+
+
+def _number(source: PythonSource, call: ast.Call, name: str) -> Iterator[Finding]:
+    match call:
+        case ast.Call(args=[ast.Constant(value=str(written)) as argument], keywords=[]):
+            try:
+                (int if name == "int" else float)(written)
+            except ValueError:
+                yield _finding(source, argument, f"`{_shown(source, argument)}` is no number", ())
+        case _:
+            return
+
+
+def _of_re(source: PythonSource, call: ast.Call, name: str, names: Kinds) -> Iterator[Finding]:
+    if name not in _PARAMETERS:
+        return
+    needed, further = _PARAMETERS[name]
+    given = dict(zip((*needed, *further), call.args, strict=False))
+    given |= {each.arg or "": each.value for each in call.keywords if each.arg not in given}
+    if len(given) < len(call.args) + len(call.keywords) or not set(needed) <= given.keys() <= {
+        *needed,
+        *further,
+    }:
+        needs = " and ".join(_NEEDED_WORDS[each] for each in needed)
+        yield _finding(source, call, f"`re.{name}` needs {needs}", ())
+        return
+    yield from _pattern(source, given["pattern"], names)
+    if "string" in given:
+        yield from _searched(source, given["string"], names)
+    if "flags" in given:
+        yield from _flags(source, given["flags"], names)
+
+
+def _pattern(source: PythonSource, node: ast.expr, names: Kinds) -> Iterator[Finding]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        try:
+            check_python_syntax(node.value)
+        except PatternSyntaxError as error:
+            start, end = source.start(node), source.end(node)
+            message = f"This regular expression is invalid: {error}."
+            yield Finding("invalid-pattern", start, end, message)
+        return
+    kind = kind_of(node, names)
+    if kind is not None and (is_number(kind) or kind.owner in (list, dict, tuple, set)):
+        yield _finding(source, node, f"`{_shown(source, node)}` is {kind.title} and no pattern", ())
+
+
+def _searched(source: PythonSource, node: ast.expr, names: Kinds) -> Iterator[Finding]:
+    kind = kind_of(node, names)
+    if kind is None or kind.owner in (str, bytes):
+        return
+    start, end = source.start(node), source.end(node)
+    rewrites = (_replaced(source, start, end, f"str({source.segment(node)})", "Write `str(…)`"),)
+    what = f"`{_shown(source, node)}` is {kind.title}, and only text can be searched"
+    yield _finding(source, node, what, rewrites if kind.owner in (list, dict, tuple, int, float) else ())
+
+
+def _flags(source: PythonSource, node: ast.expr, names: Kinds) -> Iterator[Finding]:
+    if kind_of(node, names) is not TEXT:
+        return
+    rewrites: tuple[Rewrite, ...] = ()
+    letters = node.value.lower() if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+    if letters and set(letters) <= set(_LETTERS):
+        new = " | ".join(_LETTERS[letter] for letter in letters)
+        rewrites = (_replaced(source, source.start(node), source.end(node), new, f"Write `{new}`"),)
+    yield _finding(source, node, "Flags are no text but `re.I`, `re.M`, `re.S`", rewrites)
+
+
+def _of_text(source: PythonSource, call: ast.Call, name: str, names: Kinds) -> Iterator[Finding]:
+    if name not in _MOST or call.keywords:
+        return
+    least, most = _MOST[name]
+    given = len(call.args)
+    if not least <= given <= most:
+        takes = "nothing" if not most else f"{least}" if least == most else f"{least} to {most}"
+        noun = "" if not most else " argument" if most == 1 else " arguments"
+        yield _finding(source, call, f"`{name}` takes {takes}{noun} and not {given}", ())
+        return
+    if not given:
+        return
+    first = call.args[0]
+    kind = kind_of(first, names)
+    if kind is None or kind is TEXT:
+        return
+    if name == "join":
+        if kind.item is CALL:
+            what = f"`join` takes texts, and each item of `{_shown(source, first)}` is {CALL.title}"
+            yield _finding(source, first, what, (_names_joined(source, first),))
+        return
+    if name in ("startswith", "endswith"):
+        if kind.owner is tuple:
+            return
+        rewrites: tuple[Rewrite, ...] = ()
+        if isinstance(first, ast.List) and first.elts:
+            start, end = source.start(first), source.end(first)
+            inside = source.text[start + 1 : end - 1].rstrip().rstrip(",")
+            inside += "," if len(first.elts) == 1 else ""
+            rewrites = (
+                _replaced(source, start, end, f"({inside})", "Write it in parentheses", preferred=True),
+            )
+        what = (
+            f"`{name}` takes a text, or several in parentheses, and `{_shown(source, first)}` is {kind.title}"
+        )
+        yield _finding(source, first, what, rewrites)
+    elif name in _OF_TEXT:
+        what = f"`{name}` looks for text, and `{_shown(source, first)}` is {kind.title}"
+        yield _finding(source, first, what, ())
+
+
+def _names_joined(source: PythonSource, node: ast.expr) -> Rewrite:
+    new = f"[call['name'] for call in {source.segment(node)}]"
+    return _replaced(source, source.start(node), source.end(node), new, "Join the names")
+
+
+def unknown_of_re(source: PythonSource, node: ast.Attribute, start: int, end: int) -> Finding | None:
+    """Return a finding for a function that ``re`` has not."""
+    if node.attr in _NAMES_OF_RE:
+        return None
+    meant = nearest(node.attr, sorted(_NAMES_OF_RE - {"purge", "template", "T", "TEMPLATE"}))
+    usual = listed(["search", "match", "fullmatch", "findall", "sub", "split"], "and")
+    advice = f"; did you mean `{meant}`?" if meant is not None else f", whose functions are {usual}."
+    rewrites: tuple[Rewrite, ...] = ()
+    if meant is not None:
+        rewrites = (_replaced(source, start, end, meant, f"Change to `{meant}`"),)
+    return Finding("assertion-attribute", start, end, f"There is no `{node.attr}` in `re`{advice}", rewrites)
+
+
+def _finding(source: PythonSource, node: ast.expr, what: str, rewrites: tuple[Rewrite, ...]) -> Finding:
+    return Finding(
+        "assertion-type", source.start(node), source.end(node), f"{what}; that fails the assertion.", rewrites
+    )
+
+
+def _replaced(
+    source: PythonSource, start: int, end: int, new: str, title: str, *, preferred: bool = False
+) -> Rewrite:
+    return Rewrite(title, (f"{source.text[:start]}{new}{source.text[end:]}",), preferred=preferred)
+
+
+def _shown(source: PythonSource, node: ast.expr) -> str:
+    text = " ".join(source.segment(node).split())
+    return text if len(text) <= 40 else f"{text[:39]}…"

@@ -1,0 +1,149 @@
+// What a person sees when the language server cannot be installed, and what helps: every kind of machine, in one window.
+//
+//   node installing.mjs --vsix FILE --artifacts FOLDER --python FILE
+//
+// The Pythons are scripts on a PATH of the test's own, which come and go; `--python` has the server installed.
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import * as editor from "./editor.mjs";
+import { play, step } from "./scenario.mjs";
+
+const { values: options } = parseArgs({ options: { python: { type: "string" }, vsix: { type: "string" }, artifacts: { type: "string" } } });
+const artifacts = path.resolve(options.artifacts);
+const workspace = path.join(artifacts, "suite");
+const programs = path.join(artifacts, "programs");
+const storage = path.join(artifacts, "home", "data", "User", "globalStorage", "waza-language-server.waza");
+fs.mkdirSync(workspace, { recursive: true });
+fs.mkdirSync(programs, { recursive: true });
+fs.writeFileSync(path.join(workspace, "eval.yaml"), "name: a\nskill: a\ntasks:\n  - id: one\n    name: One\n    inputs:\n      prompt: Hello\ngraders: []\n");
+// Without VSCODE_CLI a window takes the PATH that the shell of the user makes.
+for (const name of ["sh", "env", "cp", "mkdir", "uname", "cat", "dirname", "readlink", "basename", "sed"]) {
+  const real = (process.env.PATH ?? "").split(":").map((folder) => path.join(folder, name)).find((file) => fs.existsSync(file));
+  if (real !== undefined) fs.symlinkSync(real, path.join(programs, name));
+}
+
+await play(scenario, { ...options, python: undefined, workspace, environment: { PATH: programs, VSCODE_CLI: "1" } });
+
+async function scenario(page) {
+  const toast = (text) => page.locator(".notification-toast", { hasText: text }).first();
+  const buttons = async (text) => (await toast(text).locator("a.monaco-button").allInnerTexts()).map((label) => label.trim());
+  const again = async (text) => {
+    const retry = toast(text).locator("a.monaco-button", { hasText: "Try Again" }).first();
+    await retry.click();
+  };
+
+  await step("no Python at all: one message with the command, and no button that must fail", async () => {
+    await editor.openFile(page, "eval.yaml", "skill: a");
+    await toast("No Python was found").waitFor();
+    await page.screenshot({ path: path.join(artifacts, "no-python.png") });
+    assert.deepEqual(await buttons("No Python was found"), ["Try Again", "Select Python…", "Show Log"]);
+    assert.equal(await page.locator(".notification-toast").count(), 1);
+  });
+
+  await step("the entry of the language says so, too", async () => {
+    await statusSays(page, "No Python was found", "Try Again", "status.png");
+  });
+
+  await step("a Python that is too old", async () => {
+    program("python3", "echo 3.9; echo venv");
+    await again("No Python was found");
+    await toast("Python 3.9").waitFor();
+    await page.screenshot({ path: path.join(artifacts, "old.png") });
+    assert.match(await toast("Python 3.9").innerText(), /is too old; install uv.*astral\.sh/u);
+    assert.deepEqual(await buttons("Python 3.9"), ["Try Again", "Select Python…", "Show Log"]);
+  });
+
+  await step("a Python without venv", async () => {
+    program("python3", '[ "$1" = -c ] && echo 3.12');
+    await again("Python 3.9");
+    await toast("has no venv").waitFor();
+    await page.screenshot({ path: path.join(artifacts, "no-venv.png") });
+    assert.deepEqual(await buttons("has no venv"), ["Try Again", "Select Python…", "Show Log"]);
+  });
+
+  await step("a Python that can: an environment is offered, and the index is not reached", async () => {
+    program("python3", recent("echo 'Name or service not known' >&2; exit 1"));
+    await again("has no venv");
+    const offer = toast("This extension can create an environment").locator("a.monaco-button", { hasText: "Create Environment" });
+    await offer.click();
+    await toast("index was not reached").waitFor();
+    await page.screenshot({ path: path.join(artifacts, "offline.png") });
+    assert.deepEqual(await buttons("index was not reached"), ["Try Again", "Show Log"]);
+    assert.deepEqual(environments(), []);
+  });
+
+  await step("the network is back: it is made, and the server runs", async () => {
+    program("python3", recent("exit 0"));
+    await again("index was not reached");
+    await page.locator(".codelens-decoration a", { hasText: "Run suite" }).first().waitFor();
+    await page.screenshot({ path: path.join(artifacts, "ready.png") });
+    assert.equal(environments().length, 1);
+    await statusSays(page, "environment-", "Show Log", "status-ready.png");
+  });
+
+  await step("an update that cannot be installed leaves the older server, and says so", async () => {
+    const [older] = environments();
+    fs.writeFileSync(path.join(storage, older, "created-from.txt"), "an older wheel");
+    program("python3", recent("echo 'Name or service not known' >&2; exit 1"));
+    await editor.command(page, "Waza: Restart Server");
+    await toast("older server is used").waitFor();
+    await page.screenshot({ path: path.join(artifacts, "kept.png") });
+    await page.locator(".codelens-decoration a", { hasText: "Run suite" }).first().waitFor();
+    assert.deepEqual(environments(), [older]);
+  });
+
+  await step("when it can, the new one takes its place", async () => {
+    const [older] = environments();
+    program("python3", recent("exit 0"));
+    await again("older server is used");
+    await editor.waitUntil(page, "a new environment", async () => environments().length === 1 && environments()[0] !== older);
+    await statusSays(page, environments()[0], "Show Log", "renewed.png");
+  });
+
+  await step("the message goes when a server is there without its buttons", async () => {
+    fs.rmSync(storage, { recursive: true });
+    program("python3", "echo 3.9; echo venv");
+    await editor.command(page, "Waza: Restart Server");
+    await toast("Python 3.9").waitFor();
+    program("python3", recent("exit 0", options.python));
+    await editor.command(page, "Waza: Restart Server");
+    await page.locator(".codelens-decoration a", { hasText: "Run suite" }).first().waitFor();
+    await toast("Python 3.9").waitFor({ state: "hidden" });
+    await page.screenshot({ path: path.join(artifacts, "gone.png") });
+  });
+}
+
+/** Opens what stands under `{}` in the status bar, and waits for its entry. */
+async function statusSays(page, detail, command, picture) {
+  const item = page.locator(".statusbar-item[id*='languageStatus'] a, .statusbar-item[id*='languageStatus']").first();
+  const shown = page.locator(".monaco-hover:visible .hover-language-status", { hasText: detail }).filter({ hasText: command }).first();
+  await editor.hoverUntilShown(page, item, shown);
+  await page.screenshot({ path: path.join(artifacts, picture) });
+  await page.mouse.move(400, 300); // what pops up lies over the messages
+  await shown.waitFor({ state: "hidden" });
+}
+
+function environments() {
+  return fs.existsSync(storage) ? fs.readdirSync(storage).filter((name) => name.startsWith("environment")) : [];
+}
+
+/** A Python 3.12 whose environments have what `pip` leaves there: the Python with the server, when it succeeds. */
+function recent(pip, server) {
+  const has = server === undefined ? '[ -e "$(dirname "$0")/has-server" ]' : "true";
+  return [
+    '[ "$1" = -c ] && { echo 3.12; echo venv; exit; }',
+    '[ "$2" = venv ] && { mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; exit; }',
+    `[ "$2" = pip ] && { ${pip.replace("exit 0", 'echo >"$(dirname "$0")/has-server"; exit 0')}; }`,
+    `${has} && exec "${path.resolve(options.python)}" "$@"`,
+    "echo 'No module named waza_language_server' >&2; exit 1",
+  ].join("\n");
+}
+
+/** Puts a script on PATH. */
+function program(name, script) {
+  fs.writeFileSync(path.join(programs, `${name}.new`), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  fs.renameSync(path.join(programs, `${name}.new`), path.join(programs, name));
+}

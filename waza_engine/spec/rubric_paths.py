@@ -1,0 +1,19 @@
+"""Whether a rubric is the path of a file. Light: the editor asks, too."""
+
+from __future__ import annotations
+
+import re
+
+MARKDOWN_RUBRICS = (".md", ".markdown")
+YAML_RUBRICS = (".yaml", ".yml", ".json")
+_TEXT_RUBRICS = (".txt", ".prompt", ".prompty")
+
+
+def is_rubric_path(written: str) -> bool:
+    """Tell whether a rubric is written as a path: one line, and few blanks, before a known ending."""
+    text = written.strip()
+    if not text or "\n" in text:
+        return False
+    if text.lower().endswith((*MARKDOWN_RUBRICS, *YAML_RUBRICS, *_TEXT_RUBRICS)):
+        return len(re.findall(r"\s", text)) < 4
+    return not re.search(r"\s", text) and (text[0] in "./~" or "/" in text or "\\" in text)
