@@ -14,6 +14,13 @@ from itertools import groupby
 
 from waza_engine.terminal import visible, visible_lines
 
+_FENCE = re.compile(r"[ \t]*(?P<marks>`{3,})[^`]*$")
+_MARKED = re.compile(
+    r"(?P<ticks>`+)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)"
+    r"|\\(?P<sign>[!-/:-@\[-`{-~])"
+    r"|\*\*(?P<strong>.+?)\*\*"
+    r"|\[(?P<words>(?:`[^`]*`|[^\]`])*)\]\((?P<address>[^()\s]*)\)"
+)
 _TICKS = re.compile("`+")
 _QUOTED = re.compile("`([^`]+)`")
 _BEFORE, _AFTER = "(“‘", ",;:.?!)”’"
@@ -56,6 +63,36 @@ def fenced(text: str, language: str = "text") -> str:
     text = visible_lines(text)
     fence = "`" * max(3, _longest_run(text) + 1)
     return f"{fence}{language}\n{text}\n{fence}"
+
+
+def plain(markdown: str) -> str:
+    """Return Markdown as a reader without it wants it: the same words and lines, its marks left out."""
+    lines: list[str] = []
+    fence = ""
+    for line in markdown.split("\n"):
+        marks = _FENCE.match(line)
+        if fence and line.strip() == fence:
+            fence = ""
+        elif not fence and marks is not None:
+            fence = marks["marks"]
+        else:
+            lines.append(line if fence else _MARKED.sub(_without_marks, line))
+    return "\n".join(lines)
+
+
+def _without_marks(found: re.Match[str]) -> str:
+    match found.lastgroup:
+        case "code":
+            inside = found["code"]
+            padded = len(inside) > 2 and inside[0] == inside[-1] == " " and "`" in inside
+            return inside[1:-1] if padded else inside
+        case "address":
+            words = plain(found["words"])
+            return words if found["address"].startswith("command:") else f"{words} ({found['address']})"
+        case "strong":
+            return plain(found["strong"])
+        case _:
+            return found["sign"]
 
 
 def _said(text: str, quoted: Callable[[str], str]) -> str:

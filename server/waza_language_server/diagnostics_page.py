@@ -36,7 +36,8 @@ a run; a *warning* is most likely not what was meant; *information* and *hints* 
 what an editor underlines, and the fixes it offers.
 
 A comment leaves problems out: `# waza: ignore[code]` behind a line or alone above it,
-`# waza: ignore-file[code]` in the whole file; without brackets every code is meant. The comment
+`# waza: ignore-file[code]` in the whole file; without brackets every code is meant. Of a text over several
+lines it stands at the line where the text begins, such as `- | # waza: ignore[code]`. The comment
 `# waza: severity[code=hint, other=off]` says how grave a code is taken (`error`, `warning`, `information`,
 `hint`, `off`): in `.waza.yaml` for the project, elsewhere for the file. The editor's setting
 `waza.diagnostics.severity` does so where neither says anything. For build servers there are

@@ -24,9 +24,7 @@ from waza_language_server.project.document import Document
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.syntax.tried_edits import apply
 
-LOST = frozenset(
-    {"text for a number", "a word for a switch", "a second document", "an unclosed group in a pattern"}
-)
+LOST = frozenset({"text for a number"})
 """Kinds after which nobody can tell what stood there."""
 ADDED = frozenset(
     {

@@ -143,6 +143,32 @@ SLIPS: Mapping[str, Slip] = {
     "a list that lacks its dash": _changed(r"^(  outcomes:\n +)- (?=type:)", r"\1  "),
     "a single value in a list": _changed(r"^( +)(executor|model): (\S+)$", r"\1\2: [\3]"),
     "`timeout_ms` for `timeout_seconds`": _changed(r"timeout_seconds: (\d+)$", r"timeout_ms: \g<1>000"),
+    "a colon left out": _changed(r"^( +(?:executor|model|timeout_seconds)): ", r"\1 "),
+    "a dot for a colon": _changed(r"^( +(?:executor|model|mode|max_tokens)): ", r"\1. "),
+    "a comment of another language": _changed(r"^( +)(executor|model|type|mode): ", r"\1// note\n\1\2: "),
+    "options without `config:` above": _changed(r"^( +)config:\n(?=\1  \w)", ""),
+    "a prompt without `inputs:` above": _changed(r"^inputs:\n(?=  prompt:)", ""),
+    "`type` among the options": _changed(
+        r"^( +)type: (\w+)\n( +name: .*\n)?\1config:\n", r"\3\1config:\n\1  type: \2\n"
+    ),
+    "a list with commas alone": _changed(r"^tags:\n  - ([\w-]+)\n  - ([\w-]+)\n(?!  - )", r"tags: \1, \2\n"),
+    "a list in parentheses": _changed(r"^tags: \[([^\[\]\n]+)\]$", r"tags: (\1)"),
+    "a list in braces": _changed(r"^tags:\n  - ([\w-]+)\n  - ([\w-]+)\n(?!  - )", r"tags: {\1, \2}\n"),
+    "a list as a block of text": _changed(
+        r"^( +)(output_\w+|contains|regex_match):\n(?=\1  - )", r"\1\2: |\n"
+    ),
+    "numbers for dashes": _changed(r"^tags:\n  - ([\w-]+)\n(?!  - )", r"tags:\n  1. \1\n"),
+    "two dashes": _changed(r"^( +)- ([\w-]+)$", r"\1- - \2"),
+    "an item as a mapping": _changed(r"^( +)- (\"[^\"\n]+\")$", r"\1- text: \2"),
+    "a key that opens a text without its colon": _changed(r"^(  prompt): ([|>]-?)$", r"\1 \2"),
+    "a block of text for a block": _changed(r"^inputs:\n(?=  prompt: \S)", "inputs: |\n"),
+    "the other quote at the end": _changed(r": \"([^\"'\n\\]+)\"$", ": \"\\1'"),
+    "options of a run at the top": _changed(
+        r"^config:\n  (\w+: \S+)\n  (\w+: \S+)\n  (\w+: \S+)\n  (\w+: \S+)\n(?! )", r"\1\n\2\n\3\n\4\n"
+    ),
+    "a number in words": _changed(r"trials_per_task: 1$", "trials_per_task: one"),
+    "a limit with its sign": _changed(r"(max_tool_calls|max_tokens): (\d+)$", r"\1: <= \2"),
+    "a single key for a list of prompts": _changed(r"^(  )prompt: (?=\S)(?![|>])", r"\1prompts: "),
     "graders under `expected`": _changed(
         r"^expected:\n", "expected:\n  graders:\n    - {type: text, name: g, config: {contains: [a]}}\n"
     ),

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from tests.hostile_text import HOSTILE, hidden_in, outside_of_code, rendered
-from waza_engine.markdown import cell_sentence, sentence
+from waza_engine.markdown import cell_sentence, code, fenced, plain, sentence
 
 PIECES = [
     "`",
@@ -75,3 +75,31 @@ def test_a_message_in_a_cell_ends_no_cell() -> None:
         "c|d",
         "end",
     ]
+
+
+@pytest.mark.parametrize(
+    ("markdown", "expected"),
+    [
+        ("**output** The answer, `as` text.", "output The answer, as text."),
+        ("```yaml\na: **b** `c`\n```\n\n- `x`: y", "a: **b** `c`\n\n- x: y"),
+        (
+            "[the page](https://a.b/c#d) and [`Open ✓ a`](command:waza.open?%5B%5D)",
+            "the page (https://a.b/c#d) and Open ✓ a",
+        ),
+        ("a \\* b \\_ c ** d", "a * b _ c ** d"),
+        ("`` a`b `` and `` ` `` and ``a`b``", "a`b and ` and a`b"),
+        ("**`x`** and `**`", "x and **"),
+    ],
+)
+def test_markdown_is_read_without_its_marks(markdown: str, expected: str) -> None:
+    assert plain(markdown) == expected
+
+
+def test_what_is_quoted_is_read_as_it_was() -> None:
+    made = random.Random(3)
+    for _ in range(2_000):
+        text = "".join(made.choice([*PIECES, "`", "\\`"]) for _ in range(made.randrange(1, 9)))
+        assert plain(fenced(text)) == fenced(text).partition("\n")[2].rpartition("\n")[0]
+        words = " ".join(text.split())
+        if words:
+            assert plain(code(words)) == words

@@ -136,6 +136,12 @@ async def test_a_key_that_is_taken_opens_the_next_list_where_the_client_has_a_co
                 item.label: item.command for item in await editor.complete(editor.open(suite, text), 4, 0)
             }
             assert (items["graders"] and items["graders"].command) == command
+            assert "tasks" not in items  # the suite has them
+            begun = {
+                item.label: item.command
+                for item in await editor.complete(editor.open(suite, "name: x\n"), 1, 0)
+            }
+            assert (begun["tasks"] and begun["tasks"].command) == command
             assert items["description"] is None
 
 
@@ -257,3 +263,40 @@ async def test_every_editor_is_served(suite: Path, name: str) -> None:
         assert await editor.hover(uri, 0, 1)
         assert await editor.complete(uri, 6, 4)
         assert applied(SUITE, edits_of((await editor.actions(uri, 8))[0], uri)) != SUITE
+
+
+async def test_a_client_that_knows_little_is_told_as_little(tmp_path: Path) -> None:
+    """No kinds of actions, and words without the marks of Markdown."""
+
+    def limit(capabilities: types.ClientCapabilities) -> None:
+        capabilities.text_document = types.TextDocumentClientCapabilities()
+
+    suite = write_suite(tmp_path, SPOKEN)
+    async with editing(tmp_path, limit=limit) as editor:
+        uri = editor.open(suite)
+        assert editor.offered.code_action_provider is True
+        assert editor.offered.rename_provider is True
+        place = types.TextDocumentIdentifier(uri), types.Position(6, SPOKEN.splitlines()[6].index("(") + 1)
+        told = await editor.text_document_signature_help_async(types.SignatureHelpParams(*place))
+        assert told is not None
+        assert (told.active_parameter, told.signatures[0].active_parameter) == (0, 0)
+        assert told.signatures[0].documentation == types.MarkupContent(
+            types.MarkupKind.PlainText, "len(x): how many items or characters x has."
+        )
+        hover = await editor.hover(uri, 6, place[1].character)
+        assert hover is not None
+        assert hover.contents == types.MarkupContent(
+            types.MarkupKind.PlainText, "output The agent's final answer, as text.\n\noutput: str"
+        )
+
+
+SPOKEN = """\
+name: s
+skill: k
+graders:
+  - type: code
+    name: c
+    config: {assertions: [
+      len(output) > 1]}
+tasks: ["tasks/*.yaml"]
+"""

@@ -189,6 +189,30 @@ async def test_odd_arguments_are_refused(tmp_path: Path, command: str, argument:
             await editor.command(command, argument)
 
 
+async def test_what_is_there_is_told_without_words_of_the_command_line(skill: Path, tmp_path: Path) -> None:
+    async with editing(tmp_path) as editor:
+        made = await editor.command("waza.newSuite", {"skill": str(skill)})
+        suite = made["eval"]
+        with pytest.raises(JsonRpcException) as again:
+            await editor.command("waza.newSuite", {"skill": str(skill)})
+        assert again.value.message.startswith(f"Nothing was written: {suite} and ")
+        assert again.value.message.endswith(" more are already there.")
+        await editor.command("waza.newTask", {"suite": suite, "id": "one"})
+        with pytest.raises(JsonRpcException) as taken:
+            await editor.command("waza.newTask", {"suite": suite, "id": "one"})
+        assert taken.value.message.endswith("one.yaml is already there.")
+
+
+async def test_trigger_tests_get_no_grader(skill: Path, tmp_path: Path) -> None:
+    async with editing(tmp_path) as editor:
+        made = await editor.command("waza.newSuite", {"skill": str(skill)})
+        triggers = Path(made["eval"]).with_name("trigger_tests.yaml")
+        before = triggers.read_bytes()
+        with pytest.raises(JsonRpcException, match="have no graders"):
+            await editor.command("waza.newGrader", {"file": str(triggers), "type": "text"})
+        assert triggers.read_bytes() == before
+
+
 async def test_nothing_is_made_in_an_untrusted_workspace(skill: Path, tmp_path: Path) -> None:
     async with editing(tmp_path, options={"trusted": False}) as editor:
         with pytest.raises(JsonRpcException, match="trust"):

@@ -76,6 +76,17 @@ async function scenario(page) {
     await page.locator(".monaco-diff-editor .modified .view-line", { hasText: /warmly/u }).first().waitFor();
     await page.screenshot({ path: path.join(path.resolve(options.artifacts), "diff.png") });
   });
+
+  await step("what failed beside a task file that is broken can be walked, and its mark says what is wrong", async () => {
+    write("tasks/broken.yaml", 'id: broken\nname: "Broken\n');
+    await editor.openFile(page, "eval.yaml", "graders:");
+    const told = page.locator(".notification-toast", { hasText: /1 failed, 1 in error.*broken\.yaml:\d+: the YAML is broken/u });
+    await editor.clickLens(page, "Run suite", "the message", () => told.locator("a.monaco-button", { hasText: "Show Failures" }).first().isVisible());
+    await page.locator(".statusbar-item", { hasText: /1 of 3 tasks passed, 1 failed, 1 in error/u }).first().waitFor();
+    await editor.openFile(page, "broken.yaml", "id: broken");
+    await hintOn("id: broken", /^!.the.YAML.is.broken/u);
+    await page.screenshot({ path: path.join(path.resolve(options.artifacts), "broken.png") });
+  });
 }
 
 function write(name, text) {

@@ -78,6 +78,21 @@ async function scenario(page) {
     await typeLines(page, ["  - type: code", "name: b"]);
     await saved(page, "other.yaml", "  - type: code\n  name: b");
   });
+
+  await step("the link of a hover shows its page, at the heading", async () => {
+    await editor.openFile(page, "one.yaml", "type: text");
+    const preview = page.locator(".tab", { hasText: "graders.md" }).first();
+    const follow = () => page.locator(".monaco-hover:visible a", { hasText: "All about text" }).first().click({ timeout: 5_000 });
+    const hover = () => editor.hover(page, "type: text", "text", "All about text", follow);
+    await editor.repeatUntil(page, "the page", hover, () => preview.isVisible());
+    const heading = page.frameLocator("iframe.webview.ready").frameLocator("iframe#active-frame").locator("#text");
+    await heading.waitFor();
+    await editor.waitUntil(page, "the heading in view", async () => {
+      const [box, size] = [await heading.boundingBox(), page.viewportSize()];
+      return box !== null && box.y >= 0 && box.y < size.height;
+    });
+    await page.screenshot({ path: path.join(options.artifacts, "page.png") });
+  });
 }
 
 /** Types at the end of the file as a person does, without taking what is suggested. */

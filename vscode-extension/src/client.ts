@@ -17,6 +17,7 @@ import {
     type LanguageClientOptions,
 } from "vscode-languageclient/node";
 import { SHOW_CHANGE } from "./changes";
+import { hoverWithPages, OPEN_PAGE } from "./documentation";
 import type { FoundServer } from "./interpreters";
 import { LensesInView } from "./lensesInView";
 import { plain } from "./messages";
@@ -207,13 +208,14 @@ export class ServerConnection implements vscode.Disposable {
                 runEvents: true,
                 ...toldSettings(),
             },
-            markdown: { isTrusted: { enabledCommands: [SHOW_CHANGE, OPEN_TRIAL] } },
+            markdown: { isTrusted: { enabledCommands: [SHOW_CHANGE, OPEN_TRIAL, OPEN_PAGE] } },
             outputChannel: this.log,
             traceOutputChannel: this.traceChannel,
             revealOutputChannelOn: RevealOutputChannelOn.Never,
             errorHandler: new Restarts(),
             middleware: {
                 executeCommand: this.runs.middleware(() => this.running),
+                provideHover: async (document, position, token, next) => hoverWithPages(await next(document, position, token)),
                 provideCodeLenses: (document, token, next) => this.lenses.provide(document, token, next),
                 provideDocumentSymbols: (document, token, next) => (outlinesYaml() ? undefined : next(document, token)),
             },

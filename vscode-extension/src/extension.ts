@@ -11,6 +11,7 @@ import { editorOfSuite } from "./activeSuite";
 import { registerChanges } from "./changes";
 import { ServerConnection } from "./client";
 import { ContextKeys } from "./contextKeys";
+import { openPage } from "./documentation";
 import { EnterRules } from "./enterRules";
 import { createEnvironment, MACHINE, offerToUseIt, offerWaysOut, selectInterpreter, serverIsThere } from "./interpreterPrompts";
 import { createGrader, createSuite, createTask, saveRecordAsTask } from "./making";
@@ -191,6 +192,7 @@ export function activate(context: vscode.ExtensionContext): void {
         command("logIn", () => {
             logIn();
         }),
+        command("openPage", openPage),
         command("openFile", (file: string) => vscode.window.showTextDocument(vscode.Uri.file(file))),
         command("selectInterpreter", () => selectInterpreter(environment, workingDirectory)),
         command("createEnvironment", async () => {

@@ -10,7 +10,7 @@ import { ExecuteCommandRequest, type LanguageClient } from "vscode-languageclien
 import { editorOfSuite } from "./activeSuite";
 import { plain } from "./messages";
 import type { AnsweredTask } from "./resultHtml";
-import { chosenIn, promptIn, runnablesIn, suiteOf, taskIn } from "./runnables";
+import { chosenIn, promptIn, runnablesIn, suiteIdOf, suiteOf, taskIn, taskOf, whyNoId } from "./runnables";
 import { SKILL_GLOB } from "./suiteFiles";
 import { runnableOf } from "./testing/reports";
 import { isTrustedFor, DRAFTS_NEED_TRUST } from "./trust";
@@ -30,7 +30,9 @@ export async function createSuite(connect: Connect): Promise<void> {
         description: vscode.workspace.asRelativePath(file),
         file,
     }));
-    const chosen = await vscode.window.showQuickPick(items, { title: "New Suite", placeHolder: "The skill to evaluate" });
+    items.sort((one, other) => one.description.localeCompare(other.description)); // they are found in any order
+    const options = { title: "New Suite", placeHolder: "The skill to evaluate", matchOnDescription: true };
+    const chosen = await vscode.window.showQuickPick(items, options);
     if (chosen !== undefined) {
         await ask(connect, "waza.newSuite", { skill: chosen.file.fsPath }); // the server shows it
     }
@@ -38,15 +40,16 @@ export async function createSuite(connect: Connect): Promise<void> {
 
 /** Adds a task to the suite of the active file, and opens it. */
 export async function createTask(connect: Connect): Promise<void> {
-    const suite = (await suiteInFront(connect))?.suite;
-    if (suite === undefined) {
+    const { id: suiteId, suite } = (await suiteInFront(connect)) ?? {};
+    if (suiteId === undefined) {
         return;
     }
+    const taken = await idsOf(connect, suiteIdOf(suiteId));
     const id = await vscode.window.showInputBox({
         title: "New Task",
         prompt: "The id of the task, the name of its file",
         placeHolder: "explains-loops",
-        validateInput: (text) => (/^[\w.-]+$/.test(text) ? undefined : "Write a word of letters, digits, - and _."),
+        validateInput: (text) => whyNoId(text, taken),
     });
     if (id === undefined) {
         return;
@@ -74,11 +77,12 @@ export async function saveRecordAsTask(connect: Connect, item: string, record?: 
     if (id === undefined) {
         return;
     }
+    const taken = await idsOf(connect, suite);
     const name = await vscode.window.showInputBox({
         title: "Save Record as Task",
         prompt: "The id of the new task, the name of its file",
         placeHolder: "explains-loops-again",
-        validateInput: (text) => (/^[\w.-]+$/.test(text) ? undefined : "Write a word of letters, digits, - and _."),
+        validateInput: (text) => whyNoId(text, taken),
     });
     if (name !== undefined) {
         const trial = /#trial-(\d+)/u.exec(item)?.[1];
@@ -123,6 +127,17 @@ export async function createGrader(connect: Connect): Promise<void> {
     await show(made?.files?.[0], made?.name);
 }
 
+/** The ids of the tasks that a suite has; none when nobody knows. */
+async function idsOf(connect: Connect, suite: string): Promise<ReadonlySet<string>> {
+    const client = await connect();
+    try {
+        const items = (await client?.sendRequest<{ readonly id: string }[]>("waza/tests", { parent: suite })) ?? [];
+        return new Set(items.flatMap(({ id }) => taskOf(id) ?? []));
+    } catch {
+        return new Set(); // the server says it when the task is made
+    }
+}
+
 /** What the commands answer; see docs/protocol.md. */
 interface Made {
     readonly files?: readonly string[];
@@ -130,8 +145,14 @@ interface Made {
     readonly types?: readonly { readonly type: string; readonly title: string }[];
 }
 
-/** The file in front and the eval file of its suite; without a suite it is said what to do. */
-async function suiteInFront(connect: Connect): Promise<{ readonly document: vscode.TextDocument; readonly suite: string } | undefined> {
+interface InFront {
+    readonly document: vscode.TextDocument;
+    readonly id: string;
+    readonly suite: string;
+}
+
+/** The file in front, the id of what it runs and the eval file of its suite; without a suite it is said what to do. */
+async function suiteInFront(connect: Connect): Promise<InFront | undefined> {
     const client = await connect();
     if (client === undefined) {
         tellStopped();
@@ -142,7 +163,7 @@ async function suiteInFront(connect: Connect): Promise<{ readonly document: vsco
     if (document !== undefined && id === undefined) {
         void vscode.window.showInformationMessage("Open an eval file or a task of a suite first.");
     }
-    return document === undefined || id === undefined ? undefined : { document, suite: suiteOf(id) };
+    return document === undefined || id === undefined ? undefined : { document, id, suite: suiteOf(id) };
 }
 
 function tellStopped(): void {

@@ -68,6 +68,20 @@ export function taskIn(suite: string, task: string): string {
     return `${suite}::${task.replaceAll("%", "%25").replaceAll(":", "%3A")}`;
 }
 
+/** The id of the task that is run; undefined of what is no task, nor in one. */
+export function taskOf(id: string): string | undefined {
+    const [, task = ""] = promptIn(id) === undefined ? names(id) : [];
+    return task === "" ? undefined : task;
+}
+
+/** Why a task of a suite that has the ids `taken` cannot be called `text`; undefined when it can. Its file gets a name made of it. */
+export function whyNoId(text: string, taken: ReadonlySet<string>): string | undefined {
+    if (!/^[\p{L}\p{M}\p{N}._-]+$/u.test(text)) {
+        return "Write a word of letters, digits, dots, - and _.";
+    }
+    return taken.has(text) ? `The suite has a task ${text} already.` : undefined;
+}
+
 /** The suite and the text of the id of a trigger prompt; undefined of another id. A path has no colon that is not written `%3A`. */
 export function promptIn(id: string): { readonly suite: string; readonly text: string } | undefined {
     const found = /#(?:triggers|leaves):/u.exec(id);

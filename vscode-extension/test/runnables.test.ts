@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chosenIn, suiteOf, titleOf, type Runnable } from "../src/runnables";
+import { chosenIn, suiteOf, taskIn, taskOf, titleOf, whyNoId, type Runnable } from "../src/runnables";
 
 const suite = "/suites/deploy/eval.yaml";
 
@@ -33,4 +33,23 @@ void test("an id tells its eval file and its names", () => {
     assert.equal(titleOf(suite), "deploy");
     assert.equal(titleOf(`${suite}::::short`), "deploy › short");
     assert.equal(titleOf(`${suite}::a%3A%3Ab::100%25`), "deploy › a::b › 100%");
+});
+
+void test("the id of a new task is a word of any script that no task has", () => {
+    const taken = new Set(["greets"]);
+    for (const text of ["explains-loops", "überprüft", "日本", "v1.2_b"]) {
+        assert.equal(whyNoId(text, taken), undefined);
+    }
+    for (const text of ["", "a b", "../x", "a/b", "a:b"]) {
+        assert.match(whyNoId(text, taken) ?? "", /letters, digits/);
+    }
+    assert.equal(whyNoId("greets", taken), "The suite has a task greets already.");
+});
+
+void test("the task of an id is read back as it was written", () => {
+    assert.equal(taskOf(taskIn("/s/eval.yaml", "a:b%")), "a:b%");
+    assert.equal(taskOf("/s/eval.yaml::one::grader"), "one");
+    assert.equal(taskOf("/s/eval.yaml"), undefined);
+    assert.equal(taskOf("/s/eval.yaml::::grader"), undefined);
+    assert.equal(taskOf("/s/eval.yaml#triggers:one"), undefined);
 });

@@ -52,8 +52,10 @@ function treeOf(suites: Readonly<Record<string, string>>) {
     } as unknown as LanguageClient;
     const shown: string[] = [];
     const show = (verdict: string) => (item: TestItem) => shown.push(`${verdict} ${item.id.split("::").slice(1).join("::")}`);
-    const run = { passed: show("passed"), failed: show("failed"), errored: show("errored"), skipped: show("skipped"), started: () => undefined, appendOutput: () => undefined };
-    return { tree: new TestTree(controller, () => client), run: run as unknown as TestRun, shown, items };
+    const run = { passed: show("passed"), failed: show("failed"), errored: show("errored"), skipped: show("skipped"), started: () => undefined };
+    const output: string[] = [];
+    const told = { ...run, appendOutput: (text: string) => output.push(text.trim()) };
+    return { tree: new TestTree(controller, () => client), run: told as unknown as TestRun, shown, items, output };
 }
 
 void test("graders that a task in error never asked keep no icon of an older run", () => {
@@ -85,6 +87,27 @@ void test("a run of one grader leaves the others of its task as they are", () =>
     view.take({ kind: "errored", task: "one", item: task, conclusion: { verdict: "errored", reason: "not logged in", graders: [] } });
     view.take({ kind: "ended", status: "failed", conclusion: { verdict: "errored" } });
     assert.deepEqual(shown.filter((each) => each.includes("other")), []);
+});
+
+void test("the output of all tests says whose answer follows", () => {
+    const { tree, run, output } = treeOf({});
+    const task = `${SUITE}::one`;
+    const view = new TestRunView(tree, run, new RunReports({ id: SUITE, kind: "suite", whole: true }), SUITE, () => undefined);
+    for (const trial of [1, 2]) {
+        view.take({ kind: "started", task: "one", item: task, label: "one", trial });
+        view.take({ kind: "output", task: "one", item: task, trial, message: "Hello." });
+    }
+    view.take({ kind: "ended", conclusion: { verdict: "broken", words: "0 of 1 task passed, 1 in error", reasons: ["1 task could not be run"] } });
+    assert.deepEqual(output, ["▶ one", "Hello.", "▶ one · trial 2", "Hello.", "0 of 1 task passed, 1 in error\r\n1 task could not be run"]);
+});
+
+void test("trials stand together at the line of their task, by their numbers", () => {
+    const { tree } = treeOf({});
+    const task = tree.item(`${SUITE}::one`, "one", { uri: `file://${SUITE}`, range: { ...RANGE, start: { line: 7, character: 0 } } });
+    const made = [10, 2].map((number) => tree.item(`${SUITE}::one#trial-${String(number)}`));
+    assert.deepEqual(made.map(({ range }) => range), [task.range, task.range]);
+    const [ten, two] = made.map(({ sortText }) => sortText ?? "");
+    assert.ok(ten !== undefined && two !== undefined && two < ten);
 });
 
 void test("suites of one name are told apart by what differs in their paths", async () => {

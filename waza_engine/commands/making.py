@@ -91,4 +91,4 @@ def _or_refused(make: Callable[[], Any]) -> Any:
     try:
         return make()
     except ScaffoldError as error:
-        raise refused(str(error), INVALID_PARAMS) from None
+        raise refused(error.what, INVALID_PARAMS) from None

@@ -23,8 +23,9 @@ def write_files(directory: Path, files: Mapping[str, str], *, force: bool) -> li
     paths = [directory / name for name in files]
     taken = [path for path in paths if path.exists() or path.is_symlink()]
     if taken and not force:
-        names = ", ".join(str(path) for path in taken)
-        raise ScaffoldError(f"Nothing was written: {names} already there. Use --force to replace.")
+        first, others = taken[0], len(taken) - 1
+        names = f"{first} and {others} more are" if others else f"{first} is"
+        raise ScaffoldError(f"Nothing was written: {names} already there.", "Use --force to replace.")
     made: list[Path] = []
     try:
         for path, text in zip(paths, files.values(), strict=True):

@@ -9,6 +9,7 @@ from waza_engine.graders.base import GraderError
 from waza_engine.graders.registry import create, grader_type
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.trials.triggers import FILE_NAME as TRIGGER_FILE
 from waza_engine.scaffold.files import original_text, restored
 from waza_engine.scaffold.problems import ScaffoldError
 from waza_engine.scaffold.text import free_name, scalar
@@ -47,16 +48,18 @@ def with_grader(file: Path, type_name: str, name: str = "") -> tuple[Path, bytes
         found = parse_yaml(text, path).value
     except (SuiteFileError, SuiteError) as error:
         raise ScaffoldError(f"{str(error).rstrip('.')}.") from None
+    if path.stem == Path(TRIGGER_FILE).stem:
+        raise ScaffoldError(f"{path} holds trigger tests, which have no graders; take the eval file.")
     taken = _names(found)
     if name in taken:
-        raise ScaffoldError(f"{path} has a grader `{name}` already; choose another --name.")
+        raise ScaffoldError(f"{path} has a grader `{name}` already.", "Choose another --name.")
     chosen = name or free_name(str(_entry(grader_entry(type_name))["name"]), taken)
     item = grader_entry(type_name, chosen)
     extended = with_item(text, "graders", item, path)
     if extended is None:
         raise ScaffoldError(
-            f"`graders` of {path} is written in a way that cannot be extended safely; "
-            f"leave --to out and paste what is printed."
+            f"`graders` of {path} is written in a way that cannot be extended safely.",
+            "Leave --to out and paste what is printed.",
         )
     return path, restored(extended, mark), chosen
 

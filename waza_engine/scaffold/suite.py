@@ -100,7 +100,7 @@ def _evals_directory(skill: Path, base: Path) -> Path:
         project, _ = load_project_config(skill.parent)
     except SuiteFileError as error:
         raise ScaffoldError(
-            f"{error}. Repair {PROJECT_CONFIG_NAME}, or name a directory with --out."
+            f"{error}. Repair {PROJECT_CONFIG_NAME}.", "Or name a directory with --out."
         ) from None
     return config.parent / project.paths.evals
 

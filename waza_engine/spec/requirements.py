@@ -11,7 +11,7 @@ from pydantic import Field
 
 from waza_engine.spec.block import Block
 from waza_engine.spec.fields import Text, WholeNumber
-from waza_engine.spec.values import ListOfBlocks, severity
+from waza_engine.spec.values import ListOfBlocks, kind, severity
 
 CATEGORIES = ("outcome", "boundary", "recovery", "quality")
 SCOPES = ("eval", "task", "checkpoint")
@@ -24,7 +24,9 @@ class RequirementCheck(Block):
         description="Where the grader stands: in `eval.yaml`, in this task, or in one of its checkpoints.",
         examples=["task"],
     )
-    grader: Text = Field(description="The name of the grader.", examples=["report-outcome"])
+    grader: Annotated[Text, kind("grader.name")] = Field(
+        description="The name of the grader.", examples=["report-outcome"]
+    )
     after_turn: Annotated[WholeNumber, severity("warning", minimum=1)] | None = Field(
         default=None, description="The turn of the checkpoint, for the scope `checkpoint`.", examples=[1]
     )

@@ -1,15 +1,16 @@
 """What authors say about problems: comments that leave some out, and how grave others are to be taken.
 
-``# waza: ignore[code]`` behind a line, or alone above it, leaves problems of this line out;
-``# waza: ignore-file[code]`` those of the file. ``# waza: severity[code=hint, other=off]`` says how grave a
-code is: in ``.waza.yaml`` for the project, elsewhere for the file. They are comments because upstream drops a
-``.waza.yaml`` that has a key it does not know.
+``# waza: ignore[code]`` behind a line, or alone above it, leaves problems of this line out, and those in a
+text over several lines that begins or ends there; ``# waza: ignore-file[code]`` those of the file.
+``# waza: severity[code=hint, other=off]`` says how grave a code is: in ``.waza.yaml`` for the project,
+elsewhere for the file. They are comments because upstream drops a ``.waza.yaml`` that has a key it does not
+know.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, cast
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 EVERY_CODE = "*"
 _WANTED = (*SEVERITIES, "off")
+_NO_CODES: frozenset[str] = frozenset()
 MARK = "waza:"
 """What every such comment has in it."""
 _DIRECTIVE = re.compile(
@@ -64,7 +66,7 @@ def directives_of(document: Document) -> Directives:
     of_file: frozenset[str] = frozenset()
     severities: dict[str, str] = {}
     for match in _DIRECTIVE.finditer(text):
-        if _is_in_value(document.tree.root, match.start("what")):
+        if _is_in_value(document, match.start("what")):
             continue
         listed = match["listed"]
         if match["what"] == "severity":
@@ -119,8 +121,22 @@ def _is_ignored(problem: Problem, document: Document, directives: Directives) ->
         return True
     if not directives.lines:
         return False
-    codes = directives.lines.get(document.lines.line_of(problem.span.start))
-    return codes is not None and bool({problem.code, EVERY_CODE} & codes)
+    return any(
+        {problem.code, EVERY_CODE} & directives.lines.get(line, _NO_CODES)
+        for line in _lines_of(problem, document)
+    )
+
+
+def _lines_of(problem: Problem, document: Document) -> Iterator[int]:
+    """Yield the line of a problem, and where the text around it begins and ends: no comment is inside."""
+    lines = document.lines
+    line = lines.line_of(problem.span.start)
+    yield line
+    scalar = _scalar_around(document, problem.span.start)
+    if scalar is not None:
+        yield lines.line_of(scalar.span.start)
+        if document.text[scalar.span.start] not in "|>":
+            yield lines.line_of(scalar.span.end)
 
 
 def _as_grave(problem: Problem, severity: str | None) -> Problem | None:
@@ -141,7 +157,19 @@ def _severities_in(listed: str) -> dict[str, str]:
     return {code.strip(): severity.strip() for code, _, severity in pairs if severity.strip() in _WANTED}
 
 
-def _is_in_value(root: Node | None, offset: int) -> bool:
+def _is_in_value(document: Document, offset: int) -> bool:
     """Whether a scalar holds this place, so that it is text and no comment."""
+    node = _scalar_around(document, offset)
+    if node is None:
+        return False
+    # Behind the sign that begins a block there may be a comment.
+    lines, start = document.lines, node.span.start
+    return not (document.text[start] in "|>" and lines.line_of(start) == lines.line_of(offset))
+
+
+def _scalar_around(document: Document, offset: int) -> Node | None:
+    root = document.tree.root
     node = root.at(offset) if root is not None else None
-    return node is not None and node.kind == "scalar" and node.span.start < offset < node.span.end
+    if node is None or node.kind != "scalar" or not node.span.start < offset < node.span.end:
+        return None
+    return node

@@ -36,10 +36,13 @@ from waza_language_server.analysis.value_rules.contradictions import (
     contradictions_of_expected,
     contradictions_of_grader,
 )
+from waza_language_server.analysis.value_rules.json_schemas import json_schemas
 from waza_language_server.analysis.value_rules.patterns import patterns_of_file, patterns_of_grader
+from waza_language_server.analysis.value_rules.rubrics import rubric_names
 from waza_language_server.analysis.value_rules.thresholds import trigger_thresholds
 from waza_language_server.analysis.value_rules.tool_names import tool_names, unanchored_patterns
 from waza_language_server.analysis.value_rules.vacuous import vacuous_checks
+from waza_language_server.analysis.value_rules.workspace_paths import workspace_paths
 from waza_language_server.syntax.fault import FAULT_CODES
 
 
@@ -94,6 +97,9 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
     Rule("vacuous checks", vacuous_checks, _codes("weak-grader")),
     Rule("thresholds", trigger_thresholds, _codes("threshold-out-of-reach weak-grader")),
     Rule("contradictions", contradictions_of_grader, _codes("contradiction")),
+    Rule("rubrics", rubric_names, _codes("value-not-allowed")),
+    Rule("JSON Schemas", json_schemas, _codes("value-not-allowed wrong-type out-of-range")),
+    Rule("workspace paths", workspace_paths, _codes("outside-workspace")),
     Rule("tool patterns", unanchored_patterns, _codes("unanchored-tool")),
     Rule("tool names", tool_names, _codes("blank-in-tool-name")),
     Rule(

@@ -14,7 +14,7 @@ from waza_language_server.schema.usage import section_of, usage_rank
 if TYPE_CHECKING:
     from waza_language_server.schema.shape import Shape
 
-_CHOSEN_FROM_LISTS = frozenset({"grader", *PROVIDED_KINDS})
+_CHOSEN_FROM_LISTS = frozenset({"grader", "task.glob", *PROVIDED_KINDS})
 
 
 def key_items(place: Place, holder: Shape, *, new_item: bool = False) -> Iterator[Completion]:

@@ -63,6 +63,7 @@ _LIST = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+(?:---[ \t]*(?:\r\n
 _FLOW_KEY = re.compile(r"""[{,]\s*["']?([A-Za-z_$][\w$.-]*)["']?\s*:""")
 _NESTED_KEY = re.compile(r"""(?m)^[ \t]+(?:-[ \t]+)?["']?([\w-]+)["']?[ \t]*:""")
 _NOTHING = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*|(?m:^)---(?=[ \t\r\n]|\Z))*+")
+_LISTED = re.compile(r"""[^\s\[\],"'-][^\s\],"']*""")
 _LOOK_AT = 200_000
 """Characters of a file that are looked at: a suite file says what it is long before that."""
 
@@ -137,13 +138,22 @@ class _Content:
 
     def block(self, key: str) -> set[str]:
         """Return the keys written anywhere below a key at the left margin."""
+        body = self._below(key)
+        if body is None:
+            return set(_FLOW_KEY.findall(self._text)) if self._text.lstrip().startswith("{") else set()
+        return set(_NESTED_KEY.findall(body)) | set(_FLOW_KEY.findall(body))
+
+    def words(self, key: str) -> list[str]:
+        """Return the texts listed below a key at the left margin, comments left out."""
+        return _LISTED.findall(re.sub(r"(?m)(?:^|[ \t])#.*$", "", self._below(key) or ""))
+
+    def _below(self, key: str) -> str | None:
         found = _KEY_AT_MARGIN.finditer(self._text)
         match = next((match for match in found if key in match.groups()), None)
         if match is None:
-            return set(_FLOW_KEY.findall(self._text)) if self._text.lstrip().startswith("{") else set()
+            return None
         following = _KEY_AT_MARGIN.search(self._text, match.end())
-        body = self._text[match.end() : following.start() if following else len(self._text)]
-        return set(_NESTED_KEY.findall(body)) | set(_FLOW_KEY.findall(body))
+        return self._text[match.end() : following.start() if following else len(self._text)]
 
 
 def _is_eval(content: _Content, siblings: Collection[str]) -> bool:
@@ -156,15 +166,18 @@ def _is_eval(content: _Content, siblings: Collection[str]) -> bool:
         return True
     if keys >= _SMALLEST_SUITE:
         return True
-    if (
-        keys & _EVAL_KEYS <= _NOTHING_BUT_TASKS
-        and content.block("tasks")
-        and "inputs" not in content.block("tasks")
-    ):
-        # Tasks of another tool: a list of mappings that ask nothing of an agent, and no suite around them.
+    if keys & _EVAL_KEYS <= _NOTHING_BUT_TASKS and _are_foreign_tasks(content):
         return False
     suite_around = not _SUITE_SIBLINGS.isdisjoint(siblings)
     return suite_around and (bool(keys & _EVAL_KEYS) if keys else not content.list)
+
+
+def _are_foreign_tasks(content: _Content) -> bool:
+    """Whether tasks are another tool's: mappings that ask nothing of an agent, or words that are no files."""
+    if inside := content.block("tasks"):
+        return "inputs" not in inside
+    words = content.words("tasks")
+    return bool(words) and not any(sign in word for word in words for sign in "/*.?[")
 
 
 def _is_surely_eval(content: _Content) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 from weakref import WeakKeyDictionary
@@ -15,7 +16,7 @@ from weakref import WeakKeyDictionary
 from waza_engine.frozen import frozen
 from waza_engine.spec.program_files import may_be_file
 from waza_language_server.project.skills import written_name
-from waza_language_server.project.suite_file import SuiteFile
+from waza_language_server.project.suite_file import SuiteFile, word
 from waza_language_server.schema.locate import (
     around_grader_lists,
     grader_shape,
@@ -69,7 +70,8 @@ class Mention:
     ``span`` are the characters to select; ``whole`` are those of the scalar that holds them, its quotes
     included. ``shape`` says what else may stand there.
     ``task`` and ``checkpoint`` tell where a grader is named: at which offsets the inline task and the list of
-    the checkpoint around it begin; None outside of them.
+    the checkpoint around it begin; None outside of them. ``of_suite`` says that a grader of the suite is
+    meant, whatever the task has.
     """
 
     kind: SymbolKind
@@ -80,13 +82,16 @@ class Mention:
     shape: Shape | None = None
     task: int | None = None
     checkpoint: int | None = None
+    of_suite: bool = False
 
     def shifted(self, by: int) -> Mention:
         """Return the same name as seen from another place."""
         span, whole = self.span.shifted(by), self.whole.shifted(by)
         task = None if self.task is None else self.task + by
         checkpoint = None if self.checkpoint is None else self.checkpoint + by
-        return Mention(self.kind, self.name, span, self.defines, whole, self.shape, task, checkpoint)
+        return Mention(
+            self.kind, self.name, span, self.defines, whole, self.shape, task, checkpoint, self.of_suite
+        )
 
     @property
     def schema_kind(self) -> str:
@@ -120,7 +125,7 @@ def mentions(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Mentio
             yield None
             continue
         task = _around(tasks, node.span.start)
-        yield _mention(kind, tree.text, node, defines=kind == "task", shape=shape, task=task)
+        yield _named(kind, tree.text, node, shape, task)
 
 
 def files_named(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Mention | None]:
@@ -207,12 +212,38 @@ def _at(tree: Tree, node: Node, kind: SymbolKind, shape: Shape | None) -> Mentio
         (task.node.span.start for task in entries.tasks(here) if task.node.span.contains(here.start)), None
     )
     if kind != "grader" or node.step != "name":
-        return _mention(kind, tree.text, node, defines=kind == "task", shape=shape, task=task)
+        return _named(kind, tree.text, node, shape, task)
     graders = entries.graders(here)
     own = next((each for each in graders if each.node.span.contains(here.start)), None)
     above = own.item.parent if own is not None and own.place == "checkpoint" else None
     checkpoint = above.span.start if above is not None else None
     return _mention(kind, tree.text, node, defines=True, shape=shape, task=task, checkpoint=checkpoint)
+
+
+def _named(kind: SymbolKind, text: str, node: Node, shape: Shape | None, task: int | None) -> Mention:
+    """Return the mention of what is no grader's own name; checks of requirements tell whose they mean."""
+    found = _mention(kind, text, node, defines=kind == "task", shape=shape, task=task)
+    check = node.parent
+    if kind != "grader" or node.step != "grader" or check is None or check.kind != "mapping":
+        return found
+    scope = word(check.get("scope"))
+    if scope == "checkpoint":
+        return replace(found, checkpoint=_checkpoint(check))
+    return replace(found, of_suite=True) if scope == "eval" else found
+
+
+def _checkpoint(check: Node) -> int | None:
+    """Return where the graders of the checkpoint begin that a check of a requirement means."""
+    turn = word(check.get("after_turn"))
+    task = check.parent
+    while task is not None and not (task.kind == "mapping" and task.get("checkpoints") is not None):
+        task = task.parent
+    checkpoints = task.get("checkpoints") if task is not None else None
+    for item in checkpoints.target.each_item() if checkpoints is not None else ():
+        graders = item.target.get("graders")
+        if graders is not None and turn is not None and word(item.target.get("after_turn")) == turn:
+            return graders.target.span.start
+    return None
 
 
 def anchors(tree: Tree) -> Iterator[Mention | None]:

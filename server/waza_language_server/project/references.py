@@ -189,6 +189,8 @@ def _graders_in(workspace: Workspace, files: Iterable[SuiteSource], name: str) -
 
 
 def _scopes(file: SuiteSource, mention: Mention, evals: tuple[Scope, ...]) -> tuple[tuple[Scope, ...], ...]:
+    if mention.of_suite:
+        return (evals or ((file.uri, None, None),),)
     scopes: list[tuple[Scope, ...]] = []
     if mention.checkpoint is not None:
         scopes.append(((file.uri, mention.task, mention.checkpoint),))

@@ -33,6 +33,7 @@ class ClientAbilities:
     inserts_snippets: bool = False
     renders_markdown_in_hover: bool = False
     renders_markdown_in_completion: bool = False
+    renders_markdown_in_signatures: bool = False
     strikes_through_deprecated_items: bool = False
     shows_label_details: bool = False
     takes_lines_as_they_are: bool = False
@@ -89,6 +90,8 @@ def resolve_abilities(capabilities: types.ClientCapabilities) -> ClientAbilities
         renders_markdown_in_hover=markdown in (says("text_document.hover.content_format") or ()),
         renders_markdown_in_completion=markdown
         in (says("text_document.completion.completion_item.documentation_format") or ()),
+        renders_markdown_in_signatures=markdown
+        in (says("text_document.signature_help.signature_information.documentation_format") or ()),
         strikes_through_deprecated_items=says("text_document.completion.completion_item.tag_support")
         is not None,
         shows_label_details=bool(says("text_document.completion.completion_item.label_details_support")),

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from lsprotocol import types
 
-from waza_engine.markdown import code
+from waza_engine.markdown import code, plain
 from waza_engine.terminal import visible, visible_lines
 from waza_language_server.documentation import diagnostic_page
 from waza_language_server.features.code_lens import CANCEL
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from waza_language_server.analysis.problem import Problem
+    from waza_language_server.embedded.language import Signature
     from waza_language_server.features.code_actions import CodeAction
     from waza_language_server.features.code_lens import CodeLens
     from waza_language_server.features.completion import Completion, Completions
@@ -144,10 +145,22 @@ class Converter:
         }
 
     def hover(self, hover: Hover) -> types.Hover:
-        """Return an explanation; a client without Markdown shows its source, which is readable too."""
-        markdown = self._abilities.renders_markdown_in_hover
-        kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
-        return types.Hover(types.MarkupContent(kind, hover.text), self.range(hover.span))
+        """Return an explanation."""
+        markup = _markup(hover.text, markdown=self._abilities.renders_markdown_in_hover)
+        return types.Hover(markup, self.range(hover.span))
+
+    def signature(self, signature: Signature) -> types.SignatureHelp:
+        """Return how a function is called."""
+        told = _markup(signature.documentation, markdown=self._abilities.renders_markdown_in_signatures)
+        parameters = [types.ParameterInformation(each) for each in signature.parameters]
+        called = types.SignatureInformation(
+            signature.label,
+            told if signature.documentation else None,
+            parameters,
+            # Left out it would be null, which newer clients read as "none".
+            active_parameter=signature.active if parameters else None,
+        )
+        return types.SignatureHelp([called], 0, signature.active)
 
     def trial_link(self, place: TrialPlace) -> str:
         """Return in Markdown what opens a recorded trial, "" for a client that cannot."""
@@ -238,8 +251,7 @@ class Converter:
         item.text_edit = types.TextEdit(self.range(completion.edit.span), text)
         if completion.documentation:
             markdown = abilities.renders_markdown_in_completion
-            kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
-            item.documentation = types.MarkupContent(kind, completion.documentation)
+            item.documentation = _markup(completion.documentation, markdown=markdown)
         if completion.goes_on and suggest_command is not None:
             item.command = types.Command("Suggest", suggest_command)
         if completion.command is not None:
@@ -276,6 +288,12 @@ class Converter:
         lines = opened.lines if opened else LineIndex(text)
         start, end = (types.Position(*lines.position(at, self._encoding)) for at in (span.start, span.end))
         return types.Location(opened.uri if opened else uri, types.Range(start, end))
+
+
+def _markup(text: str, *, markdown: bool) -> types.MarkupContent:
+    if markdown:
+        return types.MarkupContent(types.MarkupKind.Markdown, text)
+    return types.MarkupContent(types.MarkupKind.PlainText, plain(text))
 
 
 def _shortened(message: str) -> str:

@@ -54,6 +54,10 @@ class Protocol(LanguageServerProtocol):
         """Whether there is a handler for a method."""
         return method in self._features.builtin_features or method in self._features.features
 
+    def keep_options(self, method: str) -> None:
+        """Tell a client that a message is handled, and nothing more; before the introduction is answered."""
+        self._features.feature_options.pop(method, None)
+
     def answer(self, identifier: Identifier | None, code: int, reason: str) -> None:
         """Answer a request with an error; None when it is not known which one."""
         # Written out, since the converter leaves out an id that is null, which must be there.

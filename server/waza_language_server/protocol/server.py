@@ -364,6 +364,10 @@ class WazaServer(LanguageServer):
         if "runs" in self.__dict__:
             self.runs.kill_now()
 
+    def keep_kinds_of_actions(self) -> None:
+        """Offer actions without their kinds, which may only be told to clients that know actions."""
+        self.protocol.keep_options(types.TEXT_DOCUMENT_CODE_ACTION)
+
     def register_pull_diagnostics(self) -> None:
         """Offer diagnostics on request: to clients that ask for them, which then get none pushed."""
         if not self.protocol.knows(PULLED_DIAGNOSTICS.method):

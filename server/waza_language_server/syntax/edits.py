@@ -8,6 +8,8 @@ does not read as intended (or reads worse than before), the answer is no edit at
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from waza_engine.steps import Steps
 from waza_language_server.syntax.author_style import indent_step, line_break
 from waza_language_server.syntax.frames import column_of, line_start_of
@@ -190,6 +192,40 @@ def move_entry_into(
     def moved_model(old: object) -> object:
         model = {k: v for k, v in entries_of(old).items() if k != name}
         model[child_key] = {**entries_of(model.get(child_key)), name: value}
+        return model
+
+    return (yield from checked(tree, edits, mapping.path, moved_model))
+
+
+def move_entries_into(tree: Tree, entries: Sequence[Entry], mapping: Node, child_key: str) -> Steps[Edits]:
+    """Move entries of a block mapping, each on lines of its own, into the mapping under ``child_key``.
+
+    Where there is none it begins where the first of them stood.
+    """
+    text, child = tree.text, mapping.entry(child_key)
+    column, ending = column_of(text, mapping.span.start), line_break(text)
+    rows: list[str] = []
+    gone: list[Edit] = []
+    for entry in entries:
+        if text[line_start_of(text, entry.key.span.start) : entry.key.span.start].strip():
+            return ()
+        rows.append(own_text(text, entry))
+        gone.append(Edit(whole_lines(text, entry.span), ""))
+    moved = {entry.key.value: entry.value.to_python() for entry in entries}
+    if child is None:
+        step = indent_step(tree)
+        block = f"{child_key}:" + "".join(f"\n{' ' * step}{indented(row, step)}" for row in rows)
+        start = line_start_of(text, entries[0].key.span.start)
+        first = Span(start, line_end(text, entries[0].span.end))
+        edits: Edits = (Edit(first, " " * column + placed(block, column, ending)), *gone[1:])
+    else:
+        edits = (*inserted(tree, child.value, "\n".join(rows), None), *gone)
+        if len(edits) == len(gone):
+            return ()
+
+    def moved_model(old: object) -> object:
+        model = {k: v for k, v in entries_of(old).items() if k not in moved}
+        model[child_key] = {**entries_of(model.get(child_key)), **moved}
         return model
 
     return (yield from checked(tree, edits, mapping.path, moved_model))

@@ -7,6 +7,7 @@ value or one line, so the cause is found by looking at how it begins.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from waza_engine.spec.reading.yaml_faults import (
     DOES_NOT_FIT,
@@ -41,6 +42,8 @@ _ESCAPE_IN_DOUBLE = re.compile(r'\\(["\\])')
 _COLON_IN_PLAIN = re.compile(r":(?=[ \t]|$)", re.MULTILINE)
 _WORD_IN_FLOW = re.compile(r"[^,\[\]{}#\r\n]+")
 _STAR_LINE = re.compile(r"[\r\n][ ]*\*(?=[ \t])")
+_BLOCK_SIGN = re.compile(r"(?P<sign>[|>][-+]?)[ \t]+(?=[^\s#])")
+_LEAD = re.compile(r"[ ]*(?:-[ ]+)*(?=[^\s-])")
 _CLOSING = {"[": "]", "{": "}"}
 
 
@@ -63,7 +66,9 @@ def explain_value(text: str, start: int, end: int, error: ReadError | None) -> S
     if text.startswith(("* ", "*\t"), start):
         return _explain_stars(text, start, end, first_line)
     if head in RESERVED:
-        return SyntaxFault(first_line, sentence(reserved_start(head)), fixes=quote)
+        below = _text_below(text, start, first_line.end) if first_line.end == end else ()
+        others = tuple(replace(fix, preferred=fix.preferred and not below) for fix in quote)
+        return SyntaxFault(first_line, sentence(reserved_start(head)), fixes=(*below, *others))
     if colon := _COLON_IN_PLAIN.search(text, start, end):
         message = "A value with `: ` inside is read as a key of its own; put the value in quotes."
         return SyntaxFault(
@@ -72,6 +77,17 @@ def explain_value(text: str, start: int, end: int, error: ReadError | None) -> S
             fixes=quote,
         )
     return explain_error(text, error, first_line)
+
+
+def _text_below(text: str, start: int, end: int) -> tuple[Fix, ...]:
+    """Offer to begin a text below the sign of a block that a blank parts from it: `| some words`."""
+    sign = _BLOCK_SIGN.match(text, start, end)
+    lead = _LEAD.match(text, text.rfind("\n", 0, start) + 1, start)
+    if sign is None or lead is None:
+        return ()
+    ending = "\r\n" if "\r\n" in text else "\n"
+    edit = Edit(Span(sign.end("sign"), sign.end()), f"{ending}{' ' * (len(lead[0]) + 2)}")
+    return (Fix("Begin the text on the next line", (edit,)),)
 
 
 def _explain_stars(text: str, start: int, end: int, first_line: Span) -> SyntaxFault:
@@ -146,7 +162,11 @@ def _unclosed(text: str, start: int, end: int, quote: str) -> SyntaxFault:
     line_end = _before_comment(text, start, _end_of_line(text, start, end))
     close = Fix(f"Add the closing `{quote}`", (Edit(Span(line_end, line_end), quote),))
     message = sentence(unclosed_quote(quote))
-    return SyntaxFault(Span(start, line_end), message, fixes=(close,))
+    fixes = (close,)
+    if line_end > start + 1 and text[line_end - 1] in "\"'" and text[line_end - 1] != quote:
+        last = Edit(Span(line_end - 1, line_end), quote)
+        fixes = (Fix(f"End with `{quote}`", (last,)), close)
+    return SyntaxFault(Span(start, line_end), message, fixes=fixes)
 
 
 def _text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFault:

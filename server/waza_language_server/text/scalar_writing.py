@@ -15,8 +15,9 @@ from waza_language_server.text.span import Span
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0", "\x1b": "\\e"}
 _OTHER_READERS = re.compile(
     r"(?i:y|n|yes|no|on|off|true|false|null|~)\Z|[-+]?[\d_]+(?::[0-5]?\d)+(?:\.\d*)?\Z|0[0-7_]+\Z|\d{4}-\d\d?-\d\d?"
+    r"|(?i:[-+]?\.inf|\.nan)\Z|<<\Z|=\Z"
 )
-"""Text that a reader of YAML 1.1 takes for a boolean, a number or a date."""
+"""Text that another reader takes for a boolean, a number, a date, or for a sign of YAML 1.1."""
 
 
 def write_scalar(source: str, node: Node, value: str) -> str:

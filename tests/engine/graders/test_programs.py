@@ -179,6 +179,13 @@ def test_a_program_that_breaks_its_protocol_is_an_error(protocol: str) -> None:
     assert (verdict.status, verdict.details["error"]["kind"]) == ("error", "start")
 
 
+def test_a_program_that_raises_says_what_before_where() -> None:
+    verdict = grade("program", python("raise KeyError('gone')", protocol="harness-json"))
+    reason, begins, *_ = verdict.feedback.splitlines()
+    assert reason == "Grader exited with code 1: KeyError: 'gone'"
+    assert begins == "Traceback (most recent call last):"
+
+
 def test_the_words_of_one_protocol_are_not_those_of_the_other() -> None:
     harness, waza = 'print(\'{"pass": true, "score": 1}\')', 'print(\'{"passed": true, "score": 1}\')'
     assert grade("program", python(harness, protocol="harness-json")).passed

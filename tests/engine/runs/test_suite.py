@@ -92,6 +92,14 @@ def test_a_task_without_an_id_is_called_by_its_file(tmp_path: Path) -> None:
     assert (suite.tasks[0].id, suite.tasks[0].name) == ("explain", "explain")
 
 
+def test_a_run_says_which_listed_task_file_is_not_there(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"b": task("b")})
+    listed = path.read_text().replace("'tasks/*.yaml'", "'tasks/*.yaml', tasks/a.yaml, 'more/*.yaml'")
+    path.write_text(listed)
+    (warning,) = load_suite(path).warnings
+    assert warning == f"{path}: there is no file `tasks/a.yaml`, so this task is left out"
+
+
 def test_a_suite_without_any_task_says_what_it_looked_for(tmp_path: Path) -> None:
     with pytest.raises(SuiteError, match=r"tasks/\*\.yaml"):
         load_suite(write_suite(tmp_path, {}))

@@ -47,7 +47,8 @@ CASES = {
     "two lists of words": (
         "keyword\n    name: a\n    config:\n      must_contain:\n        - a\n      keywords:\n"
         "      # these\n      - b # and\n      - c\n",
-        "text\n    name: a\n    config:\n      contains:\n        - a\n        - b # and\n        - c\n",
+        "text\n    name: a\n    config:\n      contains:\n        - a\n"
+        "        # these\n        - b # and\n        - c\n",
     ),
     "two lists of words in brackets": (
         "keyword\n    name: a\n    config: {must_contain: [a], keywords: ['b, c', d]}\n",

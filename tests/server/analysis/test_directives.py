@@ -50,6 +50,31 @@ def test_a_comment_leaves_out_only_what_it_names(text: str) -> None:
     assert codes(text) == [("unknown-key", "warning")]
 
 
+ASSERTIONS = f"{TASK}graders:\n  - type: code\n    name: c\n    config:\n      assertions:\n"
+IGNORE = "# waza: ignore[assertion-unknown-name]"
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        f"- | {IGNORE}\n          len(output) > 3 and\n          outptu\n",
+        f"- >- {IGNORE}\n          len(output) > 3 and\n          outptu\n",
+        f"{IGNORE}\n        - |\n          len(output) > 3 and\n          outptu\n",
+        f"- 'len(output) > 3 and {IGNORE}\n          outptu' {IGNORE}\n",
+        f"{IGNORE}\n        - len(output) > 3 and\n          outptu\n",
+        f"- outptu > '3' {IGNORE}\n",
+    ],
+)
+def test_a_comment_at_a_text_over_several_lines_is_about_all_of_it(item: str) -> None:
+    assert "assertion-unknown-name" not in dict(codes(f"{ASSERTIONS}        {item}"))
+    assert "assertion-unknown-name" in dict(codes(f"{ASSERTIONS}        {item}        - outptu > 4\n"))
+
+
+def test_what_stands_in_a_text_is_no_comment() -> None:
+    text = f"{ASSERTIONS}        - |\n          outptu {IGNORE}\n"
+    assert codes(text) == [("assertion-unknown-name", "error")]
+
+
 def test_a_comment_says_how_grave_a_code_is() -> None:
     assert codes(f"# waza: severity[unknown-key=error]\n{TASK}{MISSPELT}") == [("unknown-key", "error")]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.server.analysis.drawing import TASK, drawn, fixed
 
 MISPLACED = """\
@@ -41,3 +43,25 @@ expected:
 
 def test_names_of_the_graders_of_the_suite_are_fine() -> None:
     assert "misplaced-key" not in drawn(TASK + "expected:\n  graders: [format]\n")
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_graders_under_expected_join_those_that_the_task_has(ending: str) -> None:
+    own = "graders:\n- type: text\n  name: a\n  config: {contains: [x]}\n"
+    text = (
+        TASK
+        + own
+        + (
+            "expected:\n    graders:\n        # the second\n        - type: text\n          name: b\n"
+            "          config:\n              contains: [y] # now\n    output_contains: [z]\n"
+        )
+    )
+    meant = (
+        TASK
+        + own
+        + (
+            "# the second\n- type: text\n  name: b\n  config:\n      contains: [y] # now\n"
+            "expected:\n    output_contains: [z]\n"
+        )
+    )
+    assert fixed(text.replace("\n", ending), "misplaced-key") == meant.replace("\n", ending)

@@ -92,3 +92,9 @@ def test_the_options_tell_which_type_another_tools_name_means() -> None:
 def test_an_inserted_config_checks_something() -> None:
     text = graders("  - type: code\n    name: a\n")
     assert problems(fixed(text, "missing-key")) == ()
+
+
+def test_a_type_among_the_options_moves_out_of_them() -> None:
+    text = graders("  - name: a\n    config:\n      type: text # this\n      contains: [x]\n")
+    meant = graders("  - name: a\n    type: text # this\n    config:\n      contains: [x]\n")
+    assert fixed(text, "misplaced-key") == meant

@@ -50,6 +50,16 @@ def test_a_prompt_whose_block_is_missing() -> None:
     assert fixed(text, "yaml-indentation") == TASK
 
 
+def test_a_prompt_whose_block_is_missing_below_a_list() -> None:
+    meant = TASK.replace("inputs:", "tags:\n  - a\n# it\n\ninputs:") + "  context:\n    a: b\n"
+    assert fixed(meant.replace("inputs:\n", ""), "yaml-indentation") == meant
+
+
+def test_a_block_of_text_whose_key_has_lost_its_colon() -> None:
+    text = TASK + "description |-\n  Some: words\n\n  - more\nhint: x\n"
+    assert fixed(text, "yaml-syntax") == text.replace(" |-", ": |-")
+
+
 @pytest.mark.parametrize("sign", ["//", "--", ";", "/*", "<!--"])
 def test_a_comment_of_another_language(sign: str) -> None:
     text = EVAL.replace("  executor", f"  {sign} a note\n  executor")

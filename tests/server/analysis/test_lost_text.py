@@ -140,3 +140,25 @@ def test_keys_behind_a_block_without_text_are_keys() -> None:
         "further to the right" in each.message
         for each in problems("id: t\nname: T\ninputs:\n  prompt: |\n  context: {a: 1}\n  now: [\n")
     )
+
+
+@pytest.mark.parametrize(("sign", "ending"), [("|", "\n"), (">-", "\r\n")])
+def test_a_text_behind_the_sign_of_a_block_begins_on_the_next_line(sign: str, ending: str) -> None:
+    text = (TASK + f"description: {sign} Some words\n").replace("\n", ending)
+    [problem] = problems(text)
+    assert apply(text, problem.fixes[0].edits) == text.replace(f"{sign} Some", f"{sign}{ending}  Some")
+    assert not any(fix.preferred for fix in problem.fixes)
+
+
+@pytest.mark.parametrize(("first", "last"), ["\"'", "'\""])
+def test_a_text_that_ends_with_the_other_quote(first: str, last: str) -> None:
+    text = TASK + f"tags:\n  - {first}a b{last}\n"
+    assert fixed(text, "yaml-syntax") == TASK + f"tags:\n  - {first}a b{first}\n"
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_a_block_of_text_that_is_indented_with_tabs(ending: str) -> None:
+    text = (TASK + "description: >\n\tSome\n\n\t\tNote: more 🙂\n\t- x\nhint: y\n").replace("\n", ending)
+    meant = TASK + "description: >\n  Some\n\n    Note: more 🙂\n  - x\nhint: y\n"
+    assert fixed(text, "yaml-tab") == meant.replace("\n", ending)
+    assert [problem.code for problem in problems(text)] == ["yaml-tab"]

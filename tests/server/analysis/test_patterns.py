@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.server.analysis.drawing import fixed, graders, problems
 from waza_language_server.embedded.regex.findings import pattern_fault
+from waza_language_server.syntax.tried_edits import apply
 
 
 @pytest.mark.parametrize(
@@ -45,7 +47,7 @@ def test_invalid_patterns_are_marked_where_they_break(pattern: str, marked: str)
         (r"a++", "++"),
         (r"done\Z", r"\Z"),
         (r"\u00e9", r"\u"),
-        (r"x{1001}", ""),
+        (r"x{1001}", "{1001}"),
         (r"[(?=](?=b)", "(?="),
     ],
 )
@@ -63,3 +65,31 @@ def test_the_end_of_text_is_rewritten_for_re2() -> None:
 
 def test_a_pattern_that_no_text_can_hold_is_survived() -> None:
     assert pattern_fault("\ud800") is not None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "repaired"),
+    [
+        ("(a|b", ["(a|b)", r"\(a|b", "a|b"]),
+        ("((a", ["((a))"]),
+        ("[a-z", ["[a-z]", r"\[a-z", "a-z"]),
+        (r"a\(b)", [r"a\(b\)", r"a\(b"]),
+        ("*.py", [r"\*.py", ".py"]),
+        ("a**", [r"a*\*", "a*"]),
+        ("a" + chr(92), ["a" + chr(92) * 2]),
+        ("a{2,1}", []),
+    ],
+)
+def test_a_pattern_that_one_sign_repairs(pattern: str, repaired: list[str]) -> None:
+    text = graders(f"  - type: text\n    name: a\n    config:\n      regex_match: ['{pattern}'] # 🙂\n")
+    [problem] = [each for each in problems(text) if each.code == "invalid-pattern"]
+    assert [apply(text, fix.edits) for fix in problem.fixes] == [
+        text.replace(f"'{pattern}'", f"'{each}'") for each in repaired
+    ]
+    assert not any(fix.preferred for fix in problem.fixes)
+
+
+def test_a_pattern_in_double_quotes_is_repaired_in_them() -> None:
+    text = graders('  - type: text\n    name: a\n    config: {regex_match: ["a(b\\\\.md"]}\n')
+    meant = text.replace('"a(b', '"a(b').replace('md"', 'md)"')
+    assert fixed(text, "invalid-pattern") == meant

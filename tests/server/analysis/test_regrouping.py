@@ -253,3 +253,8 @@ def test_a_text_of_items_without_spaces_behind_their_dashes_becomes_a_list(
 def test_a_dash_that_may_be_a_part_of_a_text_stays_one(written: str) -> None:
     [problem] = problems(f"{TASK}tags:{written}\n")
     assert not any("space" in fix.title for fix in problem.fixes)
+
+
+def test_the_only_item_of_a_list_has_lost_the_blank_behind_its_dash() -> None:
+    text = TASK + "expected:\n  outcomes:\n    -type: task_completed # it\n"
+    assert fixed(text, "wrong-type") == text.replace("-type", "- type")

@@ -93,3 +93,16 @@ def test_expected_may_name_the_graders_of_the_suite_and_of_the_task(tmp_path: Pa
     assert codes_beside_suite(tmp_path / "known", text, suite) == []
     other = text.replace("polite, own", "polite, owm")
     assert codes_beside_suite(tmp_path / "unknown", other, suite) == ["unknown-grader-name"]
+
+
+def test_a_check_of_a_requirement_names_a_grader_of_its_scope(tmp_path: Path) -> None:
+    suite = f"{EVAL}graders:\n  - {{type: text, name: polite, config: {{contains: [please]}}}}\n"
+    own = "graders:\n  - {type: text, name: own, config: {contains: [a]}}\n"
+    inner = "graders: [{type: text, name: mid, config: {contains: [a]}}]"
+    named = "{scope: eval, grader: polite}, {scope: task, grader: own}"
+    checks = f"{named}, {{scope: checkpoint, grader: mid, after_turn: 1}}"
+    requirement = f"requirements: [{{id: r, category: outcome, description: d, checks: [{checks}]}}]\n"
+    text = f"{TASK}{own}checkpoints:\n  - after_turn: 1\n    {inner}\n{requirement}"
+    assert codes_beside_suite(tmp_path / "known", text, suite) == []
+    other = text.replace("eval, grader: polite", "eval, grader: own")
+    assert codes_beside_suite(tmp_path / "unknown", other, suite) == ["unknown-grader-name"]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems
+from waza_language_server.syntax.tried_edits import apply
 
 
 def test_a_misspelt_option_is_one_problem_on_its_key() -> None:
@@ -285,3 +288,39 @@ def test_a_time_that_is_no_whole_number_of_its_unit_is_left_to_the_author() -> N
     text = graders("  - {type: program, name: a, config: {command: sh, timeout_ms: 1500}}\n")
     [problem] = [each for each in problems(text) if each.code == "unknown-key"]
     assert problem.fixes == ()
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_keys_that_have_lost_their_block_move_together(ending: str) -> None:
+    flat = (
+        EVAL.replace("config:\n", "# how\n")
+        .replace("\n  ", "\n")
+        .replace("executor: mock", "executor: mock # m")
+    )
+    meant = EVAL.replace("config:\n", "# how\nconfig:\n").replace("executor: mock", "executor: mock # m")
+    flat, meant = flat.replace("\n", ending), meant.replace("\n", ending)
+    [problem, *_] = problems(flat, "eval")
+    fix = next(fix for fix in problem.fixes if fix.title == "Move all 4 keys under `config`")
+    assert apply(flat, fix.edits) == meant
+    empty = flat.replace("# how", "config: # how")
+    [problem, *_] = [each for each in problems(empty, "eval") if each.code == "misplaced-key"]
+    fix = next(fix for fix in problem.fixes if fix.title == "Move all 4 keys under `config`")
+    assert apply(empty, fix.edits) == meant.replace(f"# how{ending}config:", "config: # how")
+
+
+@pytest.mark.parametrize("sign", ["-", "+"])
+def test_a_line_of_a_list_of_changes_is_not_renamed_unasked(sign: str) -> None:
+    found = problems(TASK + f"{sign}description: x\n")
+    assert not [fix.title for each in found for fix in each.fixes if fix.preferred]
+
+
+def test_a_single_value_under_a_name_of_a_list_is_not_taken_for_it() -> None:
+    text = "id: t\nname: T\ninputs:\n  prompts: Go\n"
+    assert fixed(text, "unknown-key") == TASK
+    text = "id: t\nname: T\ninputs:\n  prompt: Go\n  prompts: [on]\n"
+    assert fixed(text, "unknown-key") == text.replace("prompts", "follow_up_prompts")
+
+
+def test_a_switch_under_another_name_is_asked_for() -> None:
+    text = TASK + "expected:\n  skill_activated: true\n"
+    assert fixed(text, "unknown-key") == text.replace("skill_activated", "should_trigger")

@@ -37,6 +37,18 @@ VALID = [
     "'a\\\nb'.length",
     "0x1F + 1_000n.toString().length",
     "output?.length ?? 0",
+    "typeof nothing === 'undefined'",
+    "nothing = 3; nothing > 2",
+    "function f(a, ...rest) { return a + rest.length } f(1) === 1",
+    "class A { #b = 1; get c() { return this.#b } } new A().c === 1",
+    "const {a: first = 2, ...others} = {a: 1}; first + Object.keys(others).length === 1",
+    "outer: for (const x of [1]) { break outer } 1 + 1",
+    "[...output].map((letter, at) => ({letter, at})).length > 0",
+    "output.length ? tool_calls : errors",
+    "output.toLocaleLowerCase().localeCompare('x') !== 5 && output.substr(0, 1) !== ''",
+    "new Set(output.split(' ')).size > 0 && [...'ab'].length === 2",
+    "(() => { let n = 0; for (let i = 0; i < 3; i++) n += i; return n })() === 3",
+    "JSON.parse('{\"a\": 1}').a === 1 && Math.max(1, 2) === 2",
 ]
 WRONG = [
     ("len(output) > 5", "len", "output.length > 5"),
@@ -52,7 +64,19 @@ WRONG = [
     ("`a ${output", "${", None),
     ("`a ${output} b", "`", None),
     ("  ", "  ", None),
+    ("outptu.length > 3", "outptu", "output.length > 3"),
+    ("tool_calls.some(call => cal.name === 'x')", "cal", "tool_calls.some(call => call.name === 'x')"),
+    ("require('fs')", "require", None),
+    ("output.includs('x')", "includs", "output.includes('x')"),
+    ("output.toLowercase() === 'x'", "toLowercase", "output.toLowerCase() === 'x'"),
+    ("tool_calls.fliter(c => c.name).length", "fliter", "tool_calls.filter(c => c.name).length"),
+    ("output.lower() === 'x'", "lower", "output.toLowerCase() === 'x'"),
+    ("output.startswith('x')", "startswith", "output.startsWith('x')"),
+    ("output.includes('a') &&", "&&", None),
+    ("output.length >", ">", None),
+    ("output.length > 3 # long enough", "#", "output.length > 3 // long enough"),
 ]
+SAME = ["true", "'x'", "null", "False"]
 
 
 @pytest.mark.parametrize("assertion", VALID)
@@ -65,6 +89,12 @@ def test_what_fails_on_every_answer_is_marked(assertion: str, marked: str, repai
     (finding,) = LANGUAGE.check(assertion).findings
     assert assertion[finding.start : finding.end] == marked
     assert [rewrite.expressions[0] for rewrite in finding.rewrites] == ([repaired] if repaired else [])
+
+
+@pytest.mark.parametrize("assertion", SAME)
+def test_what_is_always_the_same_is_marked(assertion: str) -> None:
+    (finding,) = LANGUAGE.check(assertion).findings
+    assert (finding.code, assertion[finding.start : finding.end]) == ("assertion-constant", assertion)
 
 
 @needs_node

@@ -152,3 +152,50 @@ def test_what_can_be_renamed_holds_the_cursor_at_a_quote(tmp_path: Path, written
 def test_a_path_is_renamed_by_moving_its_file(tmp_path: Path) -> None:
     opened = open_at_cursor(tmp_path, {"eval.yaml": EVAL.replace("tasks/*", "tas<CURSOR>ks/*")}, "eval")
     assert renamable(opened.document, opened.workspace, opened.offset) is None
+
+
+REQUIRED = """\
+id: first
+name: First
+inputs: {prompt: Go}
+graders:
+- {type: text, name: polite, config: {contains: [a]}}
+checkpoints:
+- after_turn: 1
+  graders: [{type: text, name: polite, config: {contains: [a]}}]
+- after_turn: 2
+  graders: [{type: text, name: polite, config: {contains: [a]}}]
+requirements:
+- id: r
+  checks:
+  - {scope: eval, grader: polite}
+  - {scope: task, grader: polite}
+  - {scope: checkpoint, after_turn: 2, grader: "polite"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "checked"), [("graders:\n- {", "task,"), ("2\n  graders: [{", "2,"), ("eval, ", "")]
+)
+def test_the_check_of_a_requirement_follows_the_grader_that_it_means(
+    place: str, checked: str, tmp_path: Path
+) -> None:
+    key = "name" if checked else "grader"
+    _, tail = REQUIRED.split(place + (f"type: text, {key}: " if checked else f"{key}: "))
+    marked = f"{REQUIRED[: len(REQUIRED) - len(tail)]}<CURSOR>{tail}"
+    opened = open_at_cursor(tmp_path, {"eval.yaml": EVAL, "tasks/first.yaml": marked}, "task")
+    after = opened.after(renamed(opened, "kind").change)
+    expected = REQUIRED.replace(f"{place}type: text, name: polite", f"{place}type: text, name: kind")
+    if checked:
+        expected = expected.replace(f"{checked} grader: polite", f"{checked} grader: kind")
+        expected = expected.replace(f'{checked} grader: "polite"', f'{checked} grader: "kind"')
+        assert after == {"tasks/first.yaml": expected}
+    else:
+        assert after["tasks/first.yaml"] == REQUIRED.replace("eval, grader: polite", "eval, grader: kind")
+        assert after["eval.yaml"] == EVAL.replace("polite", "kind")
+
+
+@pytest.mark.parametrize("name", [".inf", "-.INF", ".NaN", "<<", "="])
+def test_a_name_that_others_take_for_a_sign_gets_quotes(name: str, tmp_path: Path) -> None:
+    opened = open_at_cursor(tmp_path, {"eval.yaml": AT_GRADER, "tasks/first.yaml": FIRST}, "eval")
+    assert f"graders: ['{name}'] # kept" in opened.after(renamed(opened, name).change)["tasks/first.yaml"]

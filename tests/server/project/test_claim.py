@@ -71,6 +71,12 @@ def test_the_smallest_suite_is_claimed() -> None:
 def test_tasks_alone_beside_a_skill_are_claimed_when_they_are_files_or_have_inputs() -> None:
     foreign = "version: 1\ntasks:\n  - id: a\n    prompt: Do it\n    checks: [x]\n"
     assert kind("eval.yaml", foreign, "SKILL.md") is None
+    assert kind("eval.yaml", "version: 1\ntasks: [build, test]\n", "SKILL.md") is None
+    assert kind("eval.yaml", "version: 1\ntasks:\n  - build # see tasks/*.yaml\n", "SKILL.md") is None
+    assert kind("eval.yaml", "version: 1\ntasks: []\n", "SKILL.md") == "eval"
+    assert kind("eval.yaml", "version: 1\ntasks:\n", "SKILL.md") == "eval"
+    assert kind("eval.yaml", "version: 1\ntasks: [one.yaml]\n", "SKILL.md") == "eval"
+    assert kind("eval.yaml", "name: x\ntasks: [build]\n", "SKILL.md") == "eval"
     assert kind("eval.yaml", "version: 1\ntasks:\n  - tasks/*.yaml\n", "SKILL.md") == "eval"
     assert kind("eval.yaml", "tasks:\n  - id: a\n    inputs: {prompt: x}\n", "SKILL.md") == "eval"
 

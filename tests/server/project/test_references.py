@@ -85,9 +85,7 @@ def test_a_task_file_that_is_named_and_missing_is_a_warning(tmp_path: Path) -> N
     text = "skill: x\ntasks:\n  - tasks/*.yaml\n  - tasks/missing.yaml\n"
     _, (problem,) = problems(with_task(tmp_path), text)
     assert problem.severity == "warning"
-    assert problem.message == (
-        'There is no file "tasks/missing.yaml"; a run leaves this task out and says nothing.'
-    )
+    assert problem.message == ('There is no file "tasks/missing.yaml"; a run leaves this task out.')
 
 
 NAMED = "skill: x\ntasks:\n  - tasks/one.yaml\n  - tasks/greets.yaml\n"
@@ -106,7 +104,7 @@ def test_a_task_file_that_was_renamed_elsewhere_is_found_by_its_id(tmp_path: Pat
     directory = with_tasks(tmp_path, one="one", hello="greets", more="more")
     _, (problem,) = problems(directory, NAMED)
     assert problem.message == (
-        'There is no file "tasks/greets.yaml"; a run leaves this task out and says nothing. '
+        'There is no file "tasks/greets.yaml"; a run leaves this task out. '
         '"tasks/hello.yaml" has the id "greets" and is in no list: was it renamed?'
     )
     first, *_ = problem.fixes
@@ -125,7 +123,7 @@ def test_the_only_task_in_no_list_is_offered_and_not_taken_unasked(tmp_path: Pat
 @pytest.mark.parametrize("ids", [{"one": "one"}, {"one": "one", "two": "two", "more": "more"}])
 def test_a_missing_task_file_that_any_or_none_may_be_is_missing(tmp_path: Path, ids: dict[str, str]) -> None:
     _, (problem,) = problems(with_tasks(tmp_path, **ids), NAMED)
-    assert problem.message.endswith("and says nothing.")
+    assert problem.message.endswith("leaves this task out.")
 
 
 def test_among_more_tasks_than_are_looked_at_none_is_called_the_only_one(tmp_path: Path) -> None:
@@ -134,7 +132,7 @@ def test_among_more_tasks_than_are_looked_at_none_is_called_the_only_one(tmp_pat
     unlisted = {"task10", "task55"}
     names = "".join(f"  - tasks/{name}.yaml\n" for name in ({*listed} - unlisted) | {"greets"})
     _, (problem,) = problems(directory, f"skill: x\ntasks:\n{names}")
-    assert problem.message.endswith("and says nothing.")
+    assert problem.message.endswith("leaves this task out.")
 
 
 def test_the_only_task_of_a_suite_that_was_renamed_is_found(tmp_path: Path) -> None:

@@ -203,7 +203,7 @@ export class RunReports {
     private runEnded(event: RunEvent): Report[] {
         const conclusion = event.conclusion;
         const reasons = conclusion?.reasons ?? [];
-        const output = [conclusion?.verdict ?? event.status ?? "", ...reasons, event.message ?? ""].filter((line) => line !== "");
+        const output = [conclusion?.words ?? conclusion?.verdict ?? event.status ?? "", ...reasons, event.message ?? ""].filter((line) => line !== "");
         const reports: Report[] = [{ kind: "output", text: output.join("\n") }, ...this.leftOpen(event)];
         // What tasks came to is seen at them, and a suite that was reported itself would be run again whole with what failed.
         const seenBelow = (conclusion?.tasks?.["failed"] ?? 0) + (conclusion?.tasks?.["errored"] ?? 0) > 0;

@@ -22,6 +22,11 @@ export class TestRunView implements RunView {
     ) {}
 
     take(event: RunEvent): void {
+        if (event.kind === "started" && event.item !== undefined && event.trial !== undefined && event.baseline !== true) {
+            // What follows in the output of all tests is the answer of this one.
+            const trial = event.trial > 1 ? ` · trial ${String(event.trial)}` : "";
+            this.run.appendOutput(lines(`▶ ${event.label ?? event.task ?? ""}${trial}`), undefined, this.tree.item(event.item, event.label));
+        }
         for (const report of this.reports.of(event)) {
             this.show(report);
         }
@@ -87,7 +92,8 @@ export class TestRunView implements RunView {
 
 function messageOf({ text, location, expected, actual }: ReportMessage, item: vscode.TestItem): vscode.TestMessage {
     const compared = expected !== undefined || actual !== undefined;
-    const message = compared ? vscode.TestMessage.diff(text, expected ?? "", actual ?? "") : new vscode.TestMessage(text);
+    const said = reasonFirst(text);
+    const message = compared ? vscode.TestMessage.diff(said, expected ?? "", actual ?? "") : new vscode.TestMessage(said);
     if (location !== undefined) {
         message.location = new vscode.Location(vscode.Uri.parse(location.uri), rangeOf(location.range));
     } else if (item.uri !== undefined && item.range !== undefined) {

@@ -27,6 +27,9 @@ _HARNESS_KEYS = frozenset({"pass", "score", "reasoning", "outcome"})
 _WAZA_KEYS = frozenset({"score", "passed", "message", "feedback", "reasoning", "details", "outcome"})
 
 
+TRACEBACK = "Traceback (most recent call last):"
+
+
 class UnusableAnswerError(Exception):
     """A grading program said nothing that can be used; the text is for people.
 
@@ -51,7 +54,7 @@ def answer_of(finished: Finished, *, timeout_seconds: float) -> object:
         said = finished.stderr.strip() or "No error output"
         raise UnusableAnswerError(
             "exit",
-            f"Grader exited with code {code}: {first_version_words(said) or said}",
+            f"Grader exited with code {code}: {first_version_words(said) or _reason_first(said)}",
             {"exit_code": code, **tail},
         )
     printed = finished.stdout.strip()
@@ -64,6 +67,11 @@ def answer_of(finished: Finished, *, timeout_seconds: float) -> object:
         raise UnusableAnswerError(
             "not_json", f"Grader output is not valid JSON: {shown}", {"exit_code": code, **tail}
         ) from None
+
+
+def _reason_first(said: str) -> str:
+    """Return an error output with the exception of a traceback of Python, its last line, before it."""
+    return f"{said.splitlines()[-1].strip()}\n{said}" if TRACEBACK in said else said
 
 
 def exit_code(finished: Finished) -> int:

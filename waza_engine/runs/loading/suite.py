@@ -20,7 +20,7 @@ from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
 from waza_engine.spec.reading.boundary import suite_boundary
 from waza_engine.spec.reading.file_cache import FileCache
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
-from waza_engine.spec.reading.task_globs import GlobError, expand, name_matches
+from waza_engine.spec.reading.task_globs import GlobError, expand, is_literal, name_matches, split_pattern
 from waza_engine.spec.reading.yaml_reader import read_yaml
 from waza_engine.spec.task_file import TaskFile
 
@@ -193,6 +193,8 @@ def _tasks_of_pattern(
         paths = expand(eval_path.parent, pattern, files.listing, has_entry=files.has_entry)
     except GlobError as error:
         raise SuiteError(f"{eval_path}: the task pattern `{pattern}` cannot be read: {error}.") from None
+    if not paths and all(map(is_literal, split_pattern(pattern))):
+        warnings.append(f"{eval_path}: there is no file `{pattern}`, so this task is left out")
     tasks: list[SuiteTask] = []
     within = suite_boundary(eval_path.parent, pattern, from_here=True)
     for path in paths:

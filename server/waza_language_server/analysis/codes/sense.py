@@ -21,6 +21,15 @@ SENSE_CODES = (
         "Which of the two is meant is for the author to say.",
     ),
     Code(
+        "outside-workspace",
+        "The path does not lie in the workspace",
+        "error",
+        "`file` and `diff` look at what the agent leaves in its workspace. A path that is absolute, or leads "
+        "out of it, is an error of the grader in every trial; upstream loses the whole trial.",
+        f"{_TASK}graders:\n  - type: file\n    name: c\n    config:\n      must_exist: [/src/app.py]\n",
+        f"{_TASK}graders:\n  - type: file\n    name: c\n    config:\n      must_exist: [src/app.py]\n",
+    ),
+    Code(
         "weak-grader",
         "A grader or a check that cannot fail, or that fails on a good answer",
         "information",

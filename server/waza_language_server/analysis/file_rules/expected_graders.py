@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found
-from waza_language_server.syntax.edits import move_entry_up
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.analysis.schema_rules.joined_lists import items_added
+from waza_language_server.syntax.edits import delete_entry, move_entry_up
+from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree
-from waza_language_server.text.edit import Fix
+from waza_language_server.text.edit import Edits, Fix
 
 
 def expected_graders(view: FileView) -> Found:
@@ -36,6 +38,17 @@ def _of_task(tree: Tree, task: Node) -> Iterator[Problem]:
     message = f"`graders` belongs {place}, not under `expected`, where upstream ignores it."
     title = "Move to the top of the file" if task.parent is None else "Move beside `expected`"
     fixes: tuple[Fix, ...] = ()
-    if task.entry("graders") is None:
+    own = task.entry("graders")
+    if own is None:
         fixes = (Fix(title, partial(move_entry_up, tree, entry, task)),)
+    else:
+        where = "of the file" if task.parent is None else "beside `expected`"
+        fixes = (Fix(f"Move to the graders {where}", partial(_joined, tree, own, entry)),)
     yield Problem("misplaced-key", entry.key.span, message, "warning", fixes)
+
+
+def _joined(tree: Tree, own: Entry, entry: Entry) -> Steps[Edits]:
+    """Return the edits that move graders behind those that the task has already."""
+    more = items_added(tree.text, own, entry)
+    gone = yield from delete_entry(tree, entry)
+    return (more, *gone) if more is not None and gone else ()

@@ -15,10 +15,13 @@ from waza_language_server.text.edit import Edit
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
-_LOST_COLON = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_]\w*)(?P<sign>[.,]?[ \t]+)(?=[^\s:=|>#])[^\r\n]*\Z")
+_LOST_COLON = re.compile(
+    r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_]\w*)(?P<sign>[.,]?[ \t]+)(?=[^\s:=|>#]|[|>][-+]?\Z)[^\r\n]*\Z"
+)
 _KEY = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
 _COMMENT = re.compile(r"[ ]*(?P<sign>//+|--(?=[ \t])|;+|/\*+|<!--)")
-_NOTHING = re.compile(r"[ \t]*(?:#.*)?[\r\n]*\Z")
+_LOOKED_AT = 40
+"""Lines above one in which the key may stand that comes before it."""
 _BLOCKS_TRIED = 3
 
 
@@ -62,15 +65,10 @@ def _lost_blocks(
     """Yield the keys of blocks that may be missing above a line which stands too far to the right."""
     line = lines.line_span(number)
     key = _KEY.match(text[line.start : line.end].rstrip())
-    above = number - 1
-    while above >= 0 and _NOTHING.match(text, lines.line_span(above).start, lines.line_span(above).end):
-        above -= 1
-    if key is None or above < 0 or key["lead"].strip():
+    if key is None or key["lead"].strip():
         return
-    before = lines.line_span(above)
-    holder = _KEY.match(text[before.start : before.end].rstrip())
-    column = len(holder["lead"]) if holder is not None else len(key["lead"])
-    if column >= len(key["lead"]):
+    column = next(_columns_above(text, lines, number, len(key["lead"])), None)
+    if column is None:
         return
     ending = "\r\n" if "\r\n" in text else "\n"
     for name in _blocks_with(key["key"], kind, catalog)[:_BLOCKS_TRIED]:
@@ -80,6 +78,19 @@ def _lost_blocks(
         edit = Edit(Span(line.start, line.start), inserted)
         known_at = place.start + len(inserted)
         yield LostSign(place, message, f"Write `{name}:` above", edit, known_at, "yaml-indentation")
+
+
+def _columns_above(text: str, lines: LineIndex, number: int, column: int) -> Iterator[int]:
+    """Yield the column of the nearest key above a line that stands to the left of its own."""
+    for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
+        line = lines.line_span(above)
+        holder = _KEY.match(text[line.start : line.end].rstrip())
+        if holder is not None and len(holder["lead"]) < column:
+            yield len(holder["lead"])
+            return
+        if holder is not None:
+            # A key at the same column, or further to the right, has the block that holds it.
+            return
 
 
 def _blocks_with(key: str, kind: SchemaName, catalog: Catalog) -> list[str]:

@@ -191,6 +191,7 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[_Slip]:
         # Where the line is read with it, an item is due.
         yield from _glued_dash(tree.text, lines, lines.line_of(fault.span.start), any_text=True)
     for fault in faults[:_TRIALS]:
+        yield from _tabbed_text(tree.text, lines, fault)
         yield from _block_at_margin(tree.text, lines, fault)
     for fault in faults[:_TRIALS]:
         # What is wrong shows only below it, when a dash makes another key of the line.
@@ -239,6 +240,35 @@ def _repeated_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_
     others = tuple(replace(each, preferred=False) for each in fault.fixes)
     problem = Problem("yaml-syntax", place, f"`{key}:` stands twice on this line.", "error", (fix, *others))
     yield _Slip(problem, edit)
+
+
+def _tabbed_text(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:
+    """Yield the lines of a block of text that are indented with tabs."""
+    first = lines.line_of(fault.span.start)
+    above = first - 1
+    while above > 0 and not text[lines.line_span(above).start : lines.line_span(above).end].strip():
+        above -= 1
+    opening = lines.line_span(max(above, 0))
+    match = _OPENS_TEXT.match(text, opening.start, opening.end)
+    if fault.code != "yaml-tab" or match is None or above < 0:
+        return
+    rows: list[str] = []
+    margin = " " * (len(match["lead"]) + 2)
+    last = first
+    for number in range(first, min(lines.line_count, first + _MOST_LINES)):
+        line = lines.line_span(number)
+        row = text[line.start : line.end]
+        if row.strip() and not row.startswith("\t"):
+            break
+        content = row.lstrip("\t")
+        rows.append(f"{margin}{'  ' * (len(row) - len(content) - 1)}{content}" if row.strip() else row)
+        last = number if row.strip() else last
+    start, end = lines.line_span(first).start, lines.line_span(last).end
+    ending = "\r\n" if "\r\n" in text else "\n"
+    edit = Edit(Span(start, end), ending.join(rows[: last - first + 1]))
+    if rows and end > start:
+        fix = Fix("Indent the text with spaces", (edit,), preferred=True)
+        yield _Slip(replace(_problem(fault), fixes=(fix,)), edit)
 
 
 def _block_at_margin(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:

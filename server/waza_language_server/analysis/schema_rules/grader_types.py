@@ -10,7 +10,7 @@ from waza_language_server.analysis.schema_rules.conversions import conversions
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.catalog import Catalog
 from waza_language_server.spelling import listed, nearest, slip_of
-from waza_language_server.syntax.edits import insert_entry, replace_scalar
+from waza_language_server.syntax.edits import insert_entry, move_entry_up, replace_scalar
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
 
@@ -102,7 +102,8 @@ def _type_elsewhere(subject: Subject) -> Problem | None:
     if inner is None or inner.value.target.value not in subject.catalog.grader_types:
         return None
     message = "`type` belongs beside `config`, not under it. Without it the run fails."
-    return Problem("misplaced-key", inner.key.span, message)
+    moved = partial(move_entry_up, subject.tree, inner, entry)
+    return Problem("misplaced-key", inner.key.span, message, "error", (Fix("Move into this grader", moved),))
 
 
 def _meant_type(catalog: Catalog, entry: Node, written: str) -> str | None:

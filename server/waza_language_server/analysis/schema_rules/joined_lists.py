@@ -40,11 +40,23 @@ def items_added(text: str, holder: Entry, more: Entry) -> Edit | None:
             return None
         rows = [f"{' ' * column}- {item}" for item in items]
     else:
-        start, end = line_start_of(text, second.span.start), line_end(text, second.span.end)
+        start, end = _start_with_comments(text, more), line_end(text, second.span.end)
         by = column - column_of(text, second.span.start)
         rows = [_moved(row, by) for row in text[start:end].splitlines()]
     at = line_end(text, first.span.end)
     return Edit(Span(at, at), "".join(f"{ending}{row}" for row in rows))
+
+
+def _start_with_comments(text: str, entry: Entry) -> int:
+    """Return where the lines of a list begin, comments below its key included."""
+    start = line_start_of(text, entry.value.span.start)
+    first = line_start_of(text, entry.key.span.start)
+    while start > first:
+        above = line_start_of(text, start - (2 if text.startswith("\r\n", start - 2) else 1))
+        if above <= first or not text[above:start].lstrip().startswith("#"):
+            break
+        start = above
+    return start
 
 
 def _is_list(node: Node) -> bool:

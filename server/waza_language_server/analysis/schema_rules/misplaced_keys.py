@@ -15,6 +15,7 @@ from waza_language_server.syntax.edits import (
     comment_out_entry,
     delete_entry,
     insert_entry,
+    move_entries_into,
     move_entry_into,
     move_entry_up,
     unwrap_entry,
@@ -28,6 +29,8 @@ from waza_language_server.text.span import Span
 _MOST_BESIDE = 50
 _EVERYWHERE = frozenset({"name", "id", "description", "type", "tags", "value", "path", "model", "version"})
 """Keys that mean something else at every level: nobody writes them at the wrong one by mistake."""
+_MOST_CHILDREN = 200
+"""Keys and values; all of them are looked at for each that stands at the wrong level."""
 
 
 def in_own_block(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
@@ -105,6 +108,10 @@ def _moved_down(
             as_item=known.wants_list and _is_line(subject, entry),
         )
         fixes.append(Fix(f"Move under `{child}`", moved))
+        others = _stray_siblings(mapping, shape, child)
+        if len(others) > 1:
+            all_moved = partial(move_entries_into, subject.tree, others, mapping, child)
+            fixes.append(Fix(f"Move all {len(others)} keys under `{child}`", all_moved))
     problem = Problem("misplaced-key", entry.key.span, message, shape.unknown_keys, tuple(fixes))
     return UnknownKey(problem, mapping, mapping, (child, right))
 
@@ -214,6 +221,20 @@ def _level_below(shape: Shape, entry: Entry) -> tuple[str, str] | None:
     if options:
         return options[0]
     return found[0] if len(found) == 1 and entry.key.value not in _EVERYWHERE else None
+
+
+def _stray_siblings(mapping: Node, shape: Shape, child: str) -> tuple[Entry, ...]:
+    """Return the entries of a mapping that it does not know and the block below does, under the same name."""
+    if mapping.style != "block" or len(mapping.green.children) > _MOST_CHILDREN:
+        return ()
+    target = mapping.get(child)
+    return tuple(
+        entry
+        for entry in mapping.each_entry()
+        if entry.key.value not in shape.properties
+        and _level_below(shape, entry) == (child, entry.key.value)
+        and (target is None or target.get(entry.key.value) is None)
+    )
 
 
 def _is_line(subject: Subject, entry: Entry) -> bool:

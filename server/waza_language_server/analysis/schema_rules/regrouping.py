@@ -29,9 +29,9 @@ def dash_before(text: str, node: Node) -> Edit | None:
     column = start - _line_start(text, start)
     if column < 2 or text[start - column : start].strip(" ") or column < _column_of_key(text, node) + 2:
         return None
-    if text.startswith(("-'", '-"'), start):
+    if text.startswith("-", start):
         # The dash is there, and the blank behind it is not.
-        return Edit(Span(start + 1, start + 1), " ")
+        return Edit(Span(start + 1, start + 1), " ") if len(node.green.children) == 2 else None
     return Edit(Span(start - 2, start), "- ")
 
 

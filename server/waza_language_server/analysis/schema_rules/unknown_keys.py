@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import islice
 
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_engine.steps import Steps
@@ -27,6 +28,10 @@ from waza_language_server.spelling import alike_in_words, listed, slip_of, slips
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits, Fix
 
+_LOOKED_AT = 100
+"""How many keys beside one may turn its meaning."""
+_SIGNS_OF_CHANGES = ("-", "+", "<", ">")
+"""What a file has in front of its lines that is a list of changes to another one."""
 _TYPED = frozenset({"number", "integer", "boolean"})
 
 
@@ -60,7 +65,8 @@ def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
         return moved
     slips = slips_of(key, shape.properties)
     if slips:
-        return _misspelt(subject, mapping, shape, entry, slips[0], safe=len(slips) == 1)
+        safe = len(slips) == 1 and not key.startswith(_SIGNS_OF_CHANGES)
+        return _misspelt(subject, mapping, shape, entry, slips[0], safe=safe)
     if (unwrapped := in_needless_block(subject, mapping, shape, entry)) is not None:
         return unwrapped
     owners = _types_with_option(subject, mapping, key)
@@ -185,7 +191,7 @@ def _is_other_name(mapping: Node, shape: Shape, entry: Entry, known: str) -> boo
         return True
     right = shape.properties.get(known)
     fits = right is not None and _fits_as_it_is(right.shape, entry.value)
-    return fits and all(_has_meaning(shape, other) for other in mapping.entries)
+    return fits and all(_has_meaning(shape, other) for other in islice(mapping.each_entry(), _LOOKED_AT))
 
 
 def _fits_as_it_is(shape: Shape, value: Node) -> bool:

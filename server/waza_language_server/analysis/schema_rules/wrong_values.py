@@ -259,8 +259,9 @@ def _written_otherwise(subject: Subject, node: Node, shape: Shape, expected: Seq
         yield from _likely_numbers(node, shape, whole="number" not in expected)
     elif "array" in expected:
         if edits := spaces_behind_dashes(subject.text, node):
-            title = "Add a space after the dash" if len(edits) == 1 else "Add a space after each dash"
-            yield Fix(title, edits, preferred=True)
+            yield Fix(
+                "Add a space after the dash" if len(edits) == 1 else "Add a space after each dash", edits
+            )
         else:
             yield from lists_of_text(subject, node, shape)
     elif "object" in expected:

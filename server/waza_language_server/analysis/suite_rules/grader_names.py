@@ -13,7 +13,7 @@ from waza_language_server.analysis.file_rules.grader_names import name_node, nam
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.project.nearby import Nearby
-from waza_language_server.project.suite_file import SuiteFile
+from waza_language_server.project.suite_file import SuiteFile, word
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.locate import outside_graders
 from waza_language_server.spelling import listed, nearest, slip_of
@@ -62,7 +62,13 @@ def unknown_names(view: SuiteView) -> Found:
         return
     nodes: list[Node] = []
     for node, shape in outside_graders(root, view.workspace.catalog.document("task")):
-        if shape.kind == "grader.name" and node.kind == "scalar":
+        # A check of a requirement says whose grader it names.
+        scope = word(node.parent.get("scope")) if node.step == "grader" and node.parent is not None else None
+        if (
+            shape.kind == "grader.name"
+            and node.kind == "scalar"
+            and (node.step != "grader" or scope == "eval")
+        ):
             nodes.append(node)
         yield None
     known = Nearby(view.workspace.project, document).suite_grader_names() if nodes else None
@@ -70,7 +76,8 @@ def unknown_names(view: SuiteView) -> Found:
         own = {
             grader.name for grader in SuiteFile(document.tree).own_graders() if grader.place != "checkpoint"
         }
-        yield from _unknown(document, [node for node in nodes if node.value not in own], known.value)
+        unknown = [node for node in nodes if node.step == "grader" or node.value not in own]
+        yield from _unknown(document, unknown, known.value)
 
 
 def unknown_judges(view: SuiteView) -> Found:

@@ -77,7 +77,7 @@ def task_globs(view: SuiteView) -> Iterator[Problem]:
         renamed = renamed_to(document, project, path, pattern_of(glob.node)) if named and looks else None
         message = f'No file matches "{glob.node.value}"; the run leaves it out.'
         if named:
-            message = f'There is no file "{glob.node.value}"; a run leaves this task out and says nothing.'
+            message = f'There is no file "{glob.node.value}"; a run leaves this task out.'
         if renamed is not None:
             message = f"{message} {renamed.words}"
         fixes: tuple[Fix, ...] = ()

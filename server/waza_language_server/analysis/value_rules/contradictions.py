@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
+from waza_engine.counting import counted
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found, GraderView
 from waza_language_server.syntax.nodes import Node
@@ -113,7 +114,8 @@ def _too_few_calls(mapping: Node, wanted: str, limit: str) -> Iterator[Problem]:
         return
     needed = len({_exact(item) for item in _items(mapping, wanted)})
     if needed > most:
-        message = f"`{wanted}` asks for {needed} different tools, but `{limit}` allows {most} calls."
+        allowed = counted(most, "call")
+        message = f"`{wanted}` asks for {needed} different tools, but `{limit}` allows {allowed}."
         yield Problem("contradiction", node.span, message, "error")
 
 

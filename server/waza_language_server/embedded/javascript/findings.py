@@ -11,6 +11,12 @@ from itertools import pairwise
 
 from waza_language_server.embedded.javascript.inference import opening_of, type_before
 from waza_language_server.embedded.javascript.source import KEYWORDS, Piece, Source, read
+from waza_language_server.embedded.javascript.unknown import (
+    always_the_same,
+    comments_of_python,
+    ends_too_early,
+    unknown_names,
+)
 from waza_language_server.embedded.language import Finding, Rewrite
 
 _DECLARING = frozenset({"const", "let", "var", "function", "class"})
@@ -51,7 +57,12 @@ def assertion_findings(value: str, known: frozenset[str]) -> Iterator[Finding]:
         message = f"This assertion is no JavaScript: {fault.why}."
         yield Finding("assertion-syntax", fault.start, fault.end, message)
         return
-    yield from list(_python_words(value, source, known))[:1]
+    found = [*comments_of_python(value, code), *_python_words(value, source, known), *ends_too_early(code)]
+    if not found:
+        own = known | {piece.text for index, piece in enumerate(code) if _declares(code, index)}
+        properties = [_is_property(code, index) for index in range(len(code))]
+        found = [*unknown_names(value, code, own, properties), *always_the_same(code)]
+    yield from found[:1]
 
 
 def _python_words(value: str, source: Source, known: frozenset[str]) -> Iterator[Finding]:

@@ -26,8 +26,13 @@ _PYTHON_ONLY: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\(\?#"), "a comment group"),
     (re.compile(r"\\Z"), r"`\Z` (RE2 writes `\z`)"),
     (re.compile(r"\\u|\\N"), "a Unicode escape"),
+    (
+        re.compile(r"\{\d*,?(?:1\d{3}(?<!1000)|[2-9]\d{3}|\d{5,})(?:,\d*)?\}"),
+        "a repeat of more than 1,000 times",
+    ),
 )
 _KEPT_CHARACTERS = 1_000
+_CLOSING = {"(": ")", "[": "]"}
 # Possessive: a bracket that is not closed must not be looked at again from the next one.
 _CLASSES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+\]?", re.DOTALL)
 
@@ -52,6 +57,7 @@ def pattern_findings(pattern: str) -> Sequence[Finding]:
     rewrites = (Rewrite(f"Write `{new}`", (new,), preferred=True),) if new is not None else ()
     if fault.kind == "invalid":
         message = f"This regular expression is invalid: {fault.why}."
+        rewrites = (*rewrites, *_repairs(pattern))
         return (Finding("invalid-pattern", fault.start, fault.end, message, rewrites),)
     message = f"Only this engine understands {fault.why}; upstream's RE2 refuses the pattern."
     portable = Finding("pattern-not-portable", fault.start, fault.end, message, rewrites)
@@ -106,6 +112,53 @@ def _portable(pattern: str) -> str | None:
         return None
     candidate = pattern[:-2] + r"\z"
     return candidate if pattern_fault(candidate) is None else None
+
+
+def _repairs(pattern: str) -> Sequence[Rewrite]:
+    """Return the patterns that one sign more or less makes valid: closed, escaped, or without the sign."""
+    if len(pattern) > _KEPT_CHARACTERS:
+        return ()
+    opened, single = _unpaired(pattern)
+    candidates: list[tuple[str, str]] = []
+    if opened:
+        sign = pattern[opened[-1]]
+        closing = "".join(_CLOSING[pattern[at]] for at in reversed(opened))
+        what = "group" if sign == "(" else "set"
+        candidates.append((f"Close the {what} at the end", pattern + closing))
+    for at in [*opened[-1:], *single[:1]]:
+        escaped = f"{pattern[:at]}\\{pattern[at:]}"
+        candidates.append((f"Write `\\{pattern[at]}` for the sign itself", escaped))
+        candidates.append((f"Delete the `{pattern[at]}`", pattern[:at] + pattern[at + 1 :]))
+    if pattern.endswith("\\"):
+        candidates.append(("Write `\\\\` for the sign itself", f"{pattern}\\"))
+    return [Rewrite(title, (new,)) for title, new in candidates if pattern_fault(new) is None]
+
+
+def _unpaired(pattern: str) -> tuple[list[int], list[int]]:
+    """Return where brackets open that nothing closes, and where signs stand that have nothing before them."""
+    opened: list[int] = []
+    single: list[int] = []
+    at = 0
+    while at < len(pattern):
+        found = _CLASSES.match(pattern, at)
+        if found is not None:
+            token = found.group()
+            if token.startswith("[") and not (len(token) > 1 and token.endswith("]")):
+                opened.append(at)
+            at = found.end()
+            continue
+        sign = pattern[at]
+        if sign == "(":
+            opened.append(at)
+        elif sign == ")":
+            if opened:
+                opened.pop()
+            else:
+                single.append(at)
+        elif sign in "*+?" and (not at or pattern[at - 1] in "(|" or pattern[at - 1 : at + 1] == "**"):
+            single.append(at)
+        at += 1
+    return opened, single
 
 
 def _error_range(pattern: str, position: int | None) -> tuple[int, int]:

@@ -23,6 +23,8 @@ def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
     ls.abilities = replace(
         ls.abilities, shows_changes=ls.options.shows_changes, opens_trials=ls.options.opens_trials
     )
+    if not ls.abilities.knows_code_actions:
+        ls.keep_kinds_of_actions()
     if ls.abilities.pulls_diagnostics:
         ls.register_pull_diagnostics()
     if params.process_id is not None:

@@ -1,0 +1,41 @@
+"""Names of rubrics that do not come with the engine: one word that is no path is a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from waza_engine.files import shown
+from waza_engine.spec.rubric_paths import is_rubric_path
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import GraderView
+from waza_language_server.schema.locate import grader_type
+from waza_language_server.spelling import listed, nearest, slip_of
+from waza_language_server.syntax.edits import replace_scalar
+from waza_language_server.text.edit import Fix
+
+
+def rubric_names(view: GraderView) -> Iterator[Problem]:
+    """Yield the names of rubrics that are not known; of `llm` graders a word is the rubric itself."""
+    if grader_type(view.entry) != "prompt":
+        return
+    for node, shape in view.located:
+        if shape.kind != "rubric" or node.kind != "scalar" or not _is_name(node.value):
+            continue
+        known = [example for example in shape.examples if isinstance(example, str) and _is_name(example)]
+        name = node.value.strip()
+        if not known or name in known:
+            continue
+        meant = nearest(name, known)
+        advice = f"did you mean `{meant}`?" if meant else f"write a path, a text, or {listed(known)}."
+        fixes: tuple[Fix, ...] = ()
+        if meant is not None:
+            repair = partial(replace_scalar, view.file.tree, node, meant)
+            fixes = (Fix(f"Change to `{meant}`", repair, preferred=slip_of(name, known) == meant),)
+        message = f"There is no rubric called `{shown(name)}`; {advice}"
+        yield Problem("value-not-allowed", node.span, message, "error", fixes)
+
+
+def _is_name(written: str) -> bool:
+    text = written.strip()
+    return bool(text) and not any(each.isspace() for each in text) and not is_rubric_path(text)

@@ -1,0 +1,40 @@
+"""Paths of graders that do not lie in the workspace: each is an error of the grader, in every trial."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from functools import partial
+
+from waza_engine.files import shown
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import GraderView
+from waza_language_server.schema.locate import grader_type
+from waza_language_server.syntax.edits import replace_scalar
+from waza_language_server.text.edit import Fix
+
+_TYPES = frozenset({"file", "diff"})
+"""The graders that look into the workspace."""
+
+
+def workspace_paths(view: GraderView) -> Iterator[Problem]:
+    """Yield the paths that lead out of the workspace, or to the workspace itself."""
+    if grader_type(view.entry) not in _TYPES:
+        return
+    for node, shape in view.located:
+        if shape.kind != "path.workspace" or node.kind != "scalar":
+            continue
+        written = node.value
+        place = posixpath.normpath(written)
+        if written.startswith("/"):
+            meant = written.lstrip("/")
+            repair = partial(replace_scalar, view.file.tree, node, meant)
+            fixes = (Fix(f"Change to `{shown(meant)}`", repair),) if meant else ()
+            message = f"`{shown(written)}` is an absolute path; write it relative to the workspace."
+            yield Problem("outside-workspace", node.span, message, "error", fixes)
+        elif place == ".." or place.startswith("../"):
+            message = f"`{shown(written)}` does not lie in the workspace, so the grader cannot grade."
+            yield Problem("outside-workspace", node.span, message, "error")
+        elif place == ".":
+            message = "This is the workspace itself and no file in it, so the grader cannot grade."
+            yield Problem("outside-workspace", node.span, message, "error")

@@ -1,0 +1,44 @@
+"""Paths of graders that lead out of the workspace, which the engine refuses as well."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.server.analysis.drawing import fixed, graders, problems
+from waza_engine.graders.base import GraderError
+from waza_engine.graders.paths import workspace_path
+
+PLACES = (
+    "{type: file, name: c, config: {must_exist: ['%s']}}",
+    "{type: file, name: c, config: {must_not_exist: ['%s']}}",
+    "{type: file, name: c, config: {content_patterns: [{path: '%s', must_match: [a]}]}}",
+    "{type: diff, name: c, config: {expected_files: [{path: '%s', contains: [a]}]}}",
+)
+OUTSIDE = ("/etc/passwd", "//x", "..", "../x", "a/../../x", "a/..", ".", "./")
+INSIDE = ("a", "./a", "a/../b", "..a", "a/", "~/a", "$HOME/a", "a b/c*.py", "...")
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("written", [*OUTSIDE, *INSIDE])
+def test_what_the_engine_refuses_is_marked_and_nothing_else(place: str, written: str) -> None:
+    text = graders(f"  - {place % written}\n")
+    found = [each for each in problems(text) if each.code == "outside-workspace"]
+    marked = [text[each.span.start : each.span.end] for each in found]
+    assert marked == ([f"'{written}'"] if written in OUTSIDE else [])
+
+
+@pytest.mark.parametrize("written", [*OUTSIDE, *INSIDE])
+def test_the_engine_refuses_the_same(tmp_path: Path, written: str) -> None:
+    try:
+        workspace_path(tmp_path, written)
+    except GraderError:
+        assert written in OUTSIDE
+    else:
+        assert written in INSIDE
+
+
+def test_a_path_from_the_root_can_be_made_one_from_the_workspace() -> None:
+    text = graders("  - {type: file, name: c, config: {must_exist: [/src/app.py]}}\n")
+    assert fixed(text, "outside-workspace") == text.replace("/src", "src")
