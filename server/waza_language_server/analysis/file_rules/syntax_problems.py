@@ -116,10 +116,15 @@ def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator
         if is_merge_mark(tree.text, fault.span.start):
             problem = replace(problem, fixes=(*problem.fixes, *sides_of_merge(tree.text, fault.span.start)))
         if fault.code == "several-documents" and tree.text.startswith("---", fault.span.start):
-            # Where both documents have the same key, one cannot be made of them.
-            mark = Span(fault.span.start, fault.span.start + len("---"))
-            problem = replace(problem, fixes=(Fix("Delete the `---`", (Edit(mark, ""),)),))
+            problem = replace(problem, fixes=tuple(_as_one_document(tree, fault.span.start)))
         yield problem if fault.code != "duplicate-key" else without_repetition(tree, problem)
+
+
+def _as_one_document(tree: Tree, mark: int) -> Iterator[Fix]:
+    """Yield the fix that makes one document of two; there is none where both have the same key."""
+    edit = Edit(Span(mark, mark + len("---")), "")
+    if len(tree.text) <= _LONGEST and not parse(apply(tree.text, (edit,)), tree).errors:
+        yield Fix("Delete the `---`", (edit,))
 
 
 def _too_many_aliases(tree: Tree) -> Problem:
