@@ -123,6 +123,7 @@ void test("a choice runs no more than was chosen, each suite once", () => {
     assert.deepEqual(plannedRuns([`${task}::short`]), [{ id: `${task}::short` }]);
     assert.deepEqual(plannedRuns([`${task}::_output_contains`]), [{ id: task }]); // what a task expects is no grader by itself
     assert.deepEqual(plannedRuns([`${task}::greets after turn 1`]), [{ id: task }]); // nor is what a checkpoint asks
+    assert.deepEqual(plannedRuns([`${task}::step 1: greets after turn 1`]), [{ id: task }]);
     assert.deepEqual(plannedRegrades([`${task}::_output_not_contains`, `${task}#trial-2::_output_contains_any`]), [task]);
     assert.deepEqual(plannedRuns([`${task}::short`, `${task}::long`]), [{ id: task }]);
     assert.deepEqual(plannedRuns([`${task}::short`, `${suite}::a%3Ab`]), [{ id: suite, tasks: ["one", "a:b"] }]);

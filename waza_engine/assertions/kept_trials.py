@@ -53,7 +53,6 @@ class KeptTrials:
     """The trials that one worker keeps. Used by the thread that has the worker."""
 
     def __init__(self, most_bytes: int = MOST_KEPT_BYTES) -> None:
-        self._most_bytes = most_bytes
         self._kept: dict[int, _Kept] = {}
         self._free_bytes = most_bytes
 

@@ -53,6 +53,7 @@ _CHANGED = "the {} was changed after the run"
 _RERUN = "a grader of it was run again since"
 _CUT_SHORT = "a later run was ended before it was done"
 _RUN_SINCE = "a part of it was run again since"
+_ASKED_SINCE = "a part of it was asked for since, and nothing ran"
 HintKind = Literal["score", "check", "verdict", "inherited", "skill", "requirement", "history"]
 """What a hint is about: a grader, one of its checks or an expectation, a suite or a part of it that is no
 grader, the suite's graders in a task file and its values beside others, the suites of a skill, what a skill
@@ -148,8 +149,7 @@ class _View:
         if run is None or not (run.tasks or run.reasons):
             return None
         changes = self._scores.changes(run.timestamp, tuple(run.tasks))
-        since = _CUT_SHORT if self._run.status == "canceled" else _RUN_SINCE
-        stale = self._stale(run, "", changes) or (since if self._run.timestamp > run.timestamp else "")
+        stale = self._stale(run, "", changes) or self._told_since(run)
         passed = sum(task.passed for task in run.tasks.values())
         label = f"{_glyph(run)} {passed}/{counted(len(run.tasks), 'task')}" if run.tasks else "!"
         why = _why_broken(run) if label.startswith("!") else ""
@@ -166,6 +166,15 @@ class _View:
         tooltip = "\n".join([*lines, "", self._origin(run, stale)])
         told = f"{label}: {why}" if why and run.tasks else f"{label} {why}" if why else label
         return SuiteVerdict(told + stale_label(stale, changes), tooltip, stale, changes)
+
+    def _told_since(self, run: RunResult) -> str:
+        """Return what came behind a run of the whole suite, "" when nothing did."""
+        newest = self._run
+        if newest.timestamp <= run.timestamp:
+            return ""
+        if newest.origin is None:
+            return _ASKED_SINCE
+        return _CUT_SHORT if newest.status == "canceled" else _RUN_SINCE
 
     def of_suite(self, root: Node) -> Iterator[Verdict]:
         """Yield the verdict of the newest run of the whole suite, and those of its metrics."""

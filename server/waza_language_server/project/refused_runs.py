@@ -105,8 +105,9 @@ def _laid_over(found: RunResult | None, refused: RefusedRun) -> RunResult:
         prompts = tuple(_untried(prompt, refused) for prompt in prompts)
     if target.kind == "suite" and refused.tasks is None and (whole is None or whole.timestamp < at):
         whole = _nothing(refused)
-    timestamp = max(known.timestamp, at)
-    return replace(known, tasks=tasks, prompts=prompts, whole=whole, timestamp=timestamp)
+    # The newest that is known of the suite is of no run, unless one has begun since.
+    timestamp, origin = (known.timestamp, known.origin) if known.timestamp > at else (at, None)
+    return replace(known, tasks=tasks, prompts=prompts, whole=whole, timestamp=timestamp, origin=origin)
 
 
 def _is_meant(task: TaskResult, refused: RefusedRun) -> bool:

@@ -27,6 +27,7 @@ from waza_language_server.syntax.green import Green, Placed
 from waza_language_server.syntax.layout import Known, Layout, lay_out, update
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.pieces import Piece
+from waza_language_server.syntax.wrong_signs import is_merge_mark
 from waza_language_server.text.span import Span
 
 __all__ = ["SyntaxFault", "Tree", "parse"]
@@ -123,18 +124,19 @@ def _tree(text: str, layout: Layout, refused: tuple[SyntaxFault, ...]) -> Steps[
     if len({key.green.value for key in keys}) < len(keys):
         faults = chain(faults, ((0, fault) for fault in islice(duplicate_keys(keys), MOST_FAULTS)))
         yield
-    told, guesses = yield from _told(faults)
+    told, guesses = yield from _told(text, faults)
     green = _root(layout, children)
     return Tree(text, Node(*green) if green else None, told, layout, guesses)
 
 
-def _told(faults: Iterator[_Placed]) -> Steps[tuple[tuple[SyntaxFault, ...], tuple[Span, ...]]]:
+def _told(text: str, faults: Iterator[_Placed]) -> Steps[tuple[tuple[SyntaxFault, ...], tuple[Span, ...]]]:
     """Return the first faults, and where text could not be read: also of faults that are not told."""
     first: list[_Placed] = []
     spans: list[Span] = []
     while some := list(islice(faults, MOST_FAULTS)):
         first = nsmallest(MOST_FAULTS, [*first, *some], key=_place)
-        spans += [fault.span.shifted(start) for start, fault in some if fault.code in STRUCTURAL_CODES]
+        unread = (fault.span.shifted(start) for start, fault in some if fault.code in STRUCTURAL_CODES)
+        spans += [_unsure(text, span) for span in unread]
         yield
     spans.sort()
     yield
@@ -155,6 +157,15 @@ def _merged(spans: Iterable[Span]) -> tuple[Span, ...]:
         else:
             merged.append(span)
     return tuple(merged)
+
+
+def _unsure(text: str, span: Span) -> Span:
+    """Return the place of a fault; a mark of a merge may cut in two what stands in front of it."""
+    start = span.start
+    if is_merge_mark(text, start):
+        while start and text[start - 1].isspace():
+            start -= 1
+    return Span(start, span.end)
 
 
 def _pairs(layout: Layout) -> Steps[tuple[list[Placed], list[Placed]]]:

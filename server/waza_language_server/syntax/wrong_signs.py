@@ -137,7 +137,12 @@ def fence(text: str, line: Span) -> SyntaxFault | None:
 
 def merge_mark(text: str, line: Span) -> SyntaxFault | None:
     """Return the fault of a line that git has left where two changes meet; None for any other line."""
-    if _CONFLICT.match(text, line.start) is None or text[line.start - 1 : line.start] not in {"", "\n", "\r"}:
+    if not is_merge_mark(text, line.start):
         return None
     message = "This line is from a merge with a conflict; keep one of the two sides, and delete the marks."
     return SyntaxFault(line, message)
+
+
+def is_merge_mark(text: str, at: int) -> bool:
+    """Whether a line that git has left where two changes meet begins at an offset."""
+    return _CONFLICT.match(text, at) is not None and text[at - 1 : at] in {"", "\n", "\r"}

@@ -240,6 +240,21 @@ def test_a_list_of_one_text_with_nothing_behind_it_is_written_as_the_text(behind
     assert fixed(text, "wrong-type") == TASK.replace("name: T", f"name: draft{behind}")
 
 
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+@pytest.mark.parametrize("written", ["-a\n  -b c", "-a\n  - b c", "-a"])
+def test_a_text_of_items_without_spaces_behind_their_dashes_becomes_a_list(
+    written: str, line_break: str
+) -> None:
+    text = f"{TASK}tags:\n  {written}\n# end\n".replace("\n", line_break)
+    assert fixed(text, "wrong-type") == text.replace("-a", "- a").replace("-b", "- b")
+
+
+@pytest.mark.parametrize("written", ["\n  -a\n  b", "\n  '-a'", "\n  --a", " -a"])
+def test_a_dash_that_may_be_a_part_of_a_text_stays_one(written: str) -> None:
+    [problem] = problems(f"{TASK}tags:{written}\n")
+    assert not any("space" in fix.title for fix in problem.fixes)
+
+
 def test_the_only_item_of_a_list_has_lost_the_blank_behind_its_dash() -> None:
     text = TASK + "expected:\n  outcomes:\n    -type: task_completed # it\n"
     assert fixed(text, "wrong-type") == text.replace("-type", "- type")

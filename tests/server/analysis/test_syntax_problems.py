@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems
+from waza_language_server.syntax.tried_edits import apply
 
 TWO = graders(
     "  - type: text\n    name: a\n    config: {contains: [x]}\n"
@@ -54,3 +55,37 @@ def test_a_key_that_is_only_set_twice_is_a_duplicate() -> None:
 def test_a_closing_quote_goes_before_the_comment() -> None:
     text = TASK.replace("prompt: Go", 'prompt: "Fix #10 # the old one')
     assert fixed(text, "yaml-syntax") == TASK.replace("prompt: Go", 'prompt: "Fix #10" # the old one')
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+def test_items_without_a_space_behind_the_dash_among_others(line_break: str) -> None:
+    whole = f"{TASK}tags:\n  - a\n  - b c\n  - 5\n".replace("\n", line_break)
+    text = whole.replace("- b", "-b").replace("- 5", "-5")
+    found = problems(text)
+    assert [each.message for each in found] == ["A space is missing after the dash of this list item."] * 2
+    assert apply(text, tuple(edit for each in found for edit in each.fixes[0].edits)) == whole
+
+
+def test_a_dash_where_no_item_is_due_is_none() -> None:
+    assert not any("dash" in each.message for each in problems(TASK + "  -x\n"))
+
+
+@pytest.mark.parametrize("base", ["", "||||||| base\n    config: {contains: [old]}\n"])
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+def test_a_merge_in_a_grader_leaves_nothing_missing_and_is_ended_by_keeping_a_side(
+    base: str, line_break: str
+) -> None:
+    first, second = "    config: {contains: [a]}\n", "    config: {contains: [b]} # why\n"
+    grader = "  - type: text\n    name: c\n"
+    text = graders(f"{grader}<<<<<<< HEAD\n{first}{base}=======\n{second}>>>>>>> other\n")
+    text = text.replace("\n", line_break)
+    found = problems(text)
+    assert {each.code for each in found} == {"yaml-syntax"}
+    for each in found:
+        kept = [apply(text, fix.edits) for fix in each.fixes]
+        assert kept == [graders(grader + side).replace("\n", line_break) for side in (first, second)]
+
+
+def test_a_key_whose_value_is_in_a_merge_is_not_empty() -> None:
+    text = "id: t\nname: T\ninputs:\n<<<<<<< HEAD\n  prompt: A\n=======\n  prompt: B\n>>>>>>> other\n"
+    assert {each.code for each in problems(text)} == {"yaml-syntax"}

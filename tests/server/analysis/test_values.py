@@ -523,3 +523,25 @@ def test_text_where_items_with_one_needed_key_are_due() -> None:
     text = "skill: a\nshould_trigger_prompts: Do it\n"
     meant = "skill: a\nshould_trigger_prompts:\n  - prompt: Do it\n"
     assert fixed(text, "wrong-type", "trigger_tests") == meant
+
+
+def test_a_value_that_is_right_where_it_is_written_is_wrong_at_its_alias() -> None:
+    text = TASK + "tags: &a [x]\ntimeout_seconds: *a\n"
+    assert (
+        drawn(text)
+        == """
+⋯
+timeout_seconds: *a
+                 ^^ error wrong-type: `timeout_seconds` must be a whole number, not a list.
+"""
+    )
+
+
+def test_a_value_that_is_wrong_at_both_places_is_repaired_where_it_is_written() -> None:
+    text = graders(
+        "  - {type: text, name: a, weight: &w 0, config: {contains: [a]}}\n"
+        "  - {type: text, name: b, weight: *w, config: {contains: [b]}}\n"
+    )
+    found = [(text[each.span.start : each.span.end], len(each.fixes) > 0) for each in problems(text)]
+    assert found == [("0", False), ("*w", False)]
+    assert problems(text.replace("&w 0", "&w 2")) == ()

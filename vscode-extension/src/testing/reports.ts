@@ -57,7 +57,7 @@ export function runnableOf(id: string): string {
         return id;
     }
     const at = id.indexOf(TRIAL);
-    return (at < 0 ? id : id.slice(0, at)).replace(/::(?:_output_(?:contains|not_contains|contains_any)|[^:]* after turn \d+)$/u, "");
+    return (at < 0 ? id : id.slice(0, at)).replace(/::(?:_output_(?:contains|not_contains|contains_any)|(?:(?!::).)* after turn \d+)$/su, "");
 }
 
 /** The grader of an event as people know it. */

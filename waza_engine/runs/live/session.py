@@ -373,10 +373,3 @@ def _each_once(waiting: Sequence[Waiting]) -> list[Question]:
 
 def _is_of_suite(built: BuiltGrader | None, regrading: Regrading) -> bool:
     return built is None or any(built.entry is entry for entry in regrading.suite.spec.graders)
-
-
-def never_judged(session: LiveSession) -> Iterator[str]:
-    """Yield in words what a session does not judge."""
-    yield "judges, programs, scripts, people and graders of other packages keep what they said in the run"
-    if not session.request.assertions:
-        yield "assertions are not evaluated, as the settings want it"

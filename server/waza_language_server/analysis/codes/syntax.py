@@ -46,8 +46,7 @@ SYNTAX_CODES = (
         "error",
         "A run refuses the file, since it cannot tell which value is meant.",
         "id: t\nname: T\nid: u\ninputs:\n  prompt: Go\n",
-        "name: T\nid: u\ninputs:\n  prompt: Go\n",
-        "Which of the two values is meant is for the author to say.",
+        "id: t\nname: T\ninputs:\n  prompt: Go\n",
     ),
     Code(
         "several-documents",

@@ -9,8 +9,6 @@ from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
 
 _MARK = re.compile(r"^(?P<sign><{7}|\|{7}|={7}|>{7})(?:[ \t][^\r\n]*)?(?:\r\n|\r|\n|\Z)", re.MULTILINE)
-MARKS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
-"""How the lines begin."""
 _FIRST, _SECOND = "Keep the first side of the merge", "Keep the second side of the merge"
 
 

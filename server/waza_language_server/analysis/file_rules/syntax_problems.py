@@ -23,7 +23,7 @@ from waza_language_server.analysis.file_rules.joined_lines import (
     joined_with_outer,
 )
 from waza_language_server.analysis.file_rules.lost_signs import LostSign, lost_signs
-from waza_language_server.analysis.file_rules.merge_marks import MARKS, sides_of_merge
+from waza_language_server.analysis.file_rules.merge_marks import sides_of_merge
 from waza_language_server.analysis.file_rules.plain_text import blocks_meant
 from waza_language_server.analysis.file_rules.repeated_keys import without_repetition
 from waza_language_server.analysis.problem import Problem, Severity
@@ -35,7 +35,7 @@ from waza_language_server.syntax.characters import MAX_CHARACTERS
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.tree import Tree, parse
 from waza_language_server.syntax.tried_edits import apply
-from waza_language_server.syntax.wrong_signs import has_odd_blank
+from waza_language_server.syntax.wrong_signs import has_odd_blank, is_merge_mark
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
@@ -43,6 +43,7 @@ from waza_language_server.text.span import Span
 _SEVERITY: dict[str, Severity] = {"control-character": "warning", "unknown-anchor": "error"}
 """How bad a fault is, where a run can still read the file."""
 _GLUED_DASH = re.compile(r"[ \t]*-(?=(?:[A-Za-z_]\w*:(?:[ \t]|$)|[\"'].*[\"'][ \t]*$))")
+_DASH_AND_TEXT = re.compile(r"[ ]*-(?=[^\s-])")
 _KEY_TWICE = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*):[ \t]+(?P=key):(?=[ \t\r\n]|\Z)")
 _OPENS_TEXT = re.compile(
     r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]+[|>][-+]?(?:[ \t]+#.*)?[ \t]*\Z"
@@ -115,13 +116,18 @@ def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator
                 faults = [fault for fault in faults if fault not in explained]
     for fault in faults:
         problem = _problem(fault)
-        if tree.text.startswith(MARKS, fault.span.start):
+        if is_merge_mark(tree.text, fault.span.start):
             problem = replace(problem, fixes=(*problem.fixes, *sides_of_merge(tree.text, fault.span.start)))
         if fault.code == "several-documents" and tree.text.startswith("---", fault.span.start):
-            # Where both documents have the same key, one cannot be made of them.
-            mark = Span(fault.span.start, fault.span.start + len("---"))
-            problem = replace(problem, fixes=(Fix("Delete the `---`", (Edit(mark, ""),)),))
+            problem = replace(problem, fixes=tuple(_as_one_document(tree, fault.span.start)))
         yield problem if fault.code != "duplicate-key" else without_repetition(tree, problem)
+
+
+def _as_one_document(tree: Tree, mark: int) -> Iterator[Fix]:
+    """Yield the fix that makes one document of two; there is none where both have the same key."""
+    edit = Edit(Span(mark, mark + len("---")), "")
+    if len(tree.text) <= _LONGEST and not parse(apply(tree.text, (edit,)), tree).errors:
+        yield Fix("Delete the `---`", (edit,))
 
 
 def _too_many_aliases(tree: Tree) -> Problem:
@@ -190,6 +196,8 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[_Slip]:
         yield from _glued_dash(tree.text, lines, lines.line_of(fault.span.start))
     for fault in faults[:_TRIALS]:
         yield from _lost_signs(lost_signs(tree.text, lines, fault, kind, catalog), fault)
+        # Where the line is read with it, an item is due.
+        yield from _glued_dash(tree.text, lines, lines.line_of(fault.span.start), any_text=True)
     for fault in faults[:_TRIALS]:
         yield from _tabbed_text(tree.text, lines, fault)
         yield from _block_at_margin(tree.text, lines, fault)
@@ -212,9 +220,10 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[_Slip]:
         yield from _pushed_lines(tree.text, lines, faults[0])
 
 
-def _glued_dash(text: str, lines: LineIndex, number: int) -> Iterator[_Slip]:
+def _glued_dash(text: str, lines: LineIndex, number: int, *, any_text: bool = False) -> Iterator[_Slip]:
+    """Yield the space that is missing behind a dash, in front of ``any_text`` or what is none by itself."""
     line = lines.line_span(number)
-    match = _GLUED_DASH.match(text[line.start : line.end])
+    match = (_DASH_AND_TEXT if any_text else _GLUED_DASH).match(text[line.start : line.end])
     if match is not None:
         at = line.start + match.end()
         edit = Edit(Span(at, at), " ")

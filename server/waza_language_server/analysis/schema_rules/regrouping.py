@@ -12,6 +12,8 @@ from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits
 from waza_language_server.text.span import Span
 
+_LINE = re.compile(r"[^\s][^\r\n]*")
+_DASH = re.compile(r"-(?:[^\s-]| )")
 _NOTHING = re.compile(r"(?:\s|(?<=\s)#[^\r\n]*)*+")
 """Blanks, line breaks and comments."""
 
@@ -91,6 +93,23 @@ def without_dashes(text: str, node: Node) -> Edits:
     if len(items) < len(node.items) or not are_plain or len(set(names)) < len(names):
         return ()
     return tuple(Edit(Span(start - 2, start), "  ") for start in items)
+
+
+def spaces_behind_dashes(text: str, node: Node) -> Edits:
+    """Return the edits that make a list of a text whose lines all begin with a dash, some without a space.
+
+    None for a text behind its key: there a dash may be a sign, or its own.
+    """
+    lines = list(_LINE.finditer(text, node.span.start, node.span.end))
+    before = text[: node.span.start].rstrip(" ")
+    if (
+        node.style != "plain"
+        or before[-1:] not in {"\n", "\r"}
+        or not all(_DASH.match(line[0]) for line in lines)
+    ):
+        return ()
+    glued = (line.start() + 1 for line in lines if line[0][1] != " ")
+    return tuple(Edit(Span(place, place), " ") for place in glued)
 
 
 def out_of_list(text: str, node: Node) -> Edit | None:

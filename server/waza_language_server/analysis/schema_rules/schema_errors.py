@@ -119,7 +119,8 @@ def _explain(subject: Subject, error: ValidationError, collected: _Collected) ->
             problem = missing_keys.exactly_one(subject, node, shape.exactly_one)
             collected.nothing.append((node, shape.exactly_one, problem))
         case _:
-            collected.problems.append(_value_problem(subject, node, shape, keyword, error))
+            problem = _value_problem(subject, node, shape, keyword, error)
+            collected.problems.append(_where_it_counts(subject, node, error, problem))
 
 
 def _explain_missing(subject: Subject, node: Node, shape: Shape, key: str, collected: _Collected) -> None:
@@ -145,9 +146,19 @@ def _explain_alternatives(
         return
     types = [name for branch in shape.branches for name in sorted(branch.types)]
     if not shape.fits(node.kind) and types:
-        collected.problems.append(wrong_values.wrong_type(subject, node, shape, types))
+        problem = wrong_values.wrong_type(subject, node, shape, types)
     else:
-        collected.problems.append(wrong_values.unfit(subject, node, shape))
+        problem = wrong_values.unfit(subject, node, shape)
+    collected.problems.append(_where_it_counts(subject, node, error, problem))
+
+
+def _where_it_counts(subject: Subject, node: Node, error: ValidationError, problem: Problem) -> Problem:
+    """Return the problem of a value, at the alias that stands for it: where it is written it may be right."""
+    alias = subject.alias(error.instance_path)
+    if alias is None:
+        return problem
+    message = problem.message.replace(wrong_values.subject_of(node), wrong_values.subject_of(alias), 1)
+    return replace(problem, span=alias.span, message=message, fixes=())
 
 
 def _value_problem(

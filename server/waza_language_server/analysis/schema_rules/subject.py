@@ -9,6 +9,7 @@ from waza_engine.frozen import frozen
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_of
 from waza_language_server.schema.shape import SchemaRoot, Shape
+from waza_language_server.syntax.aliases import refers_elsewhere
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
@@ -45,6 +46,13 @@ class Subject:
                 return merged.value if merged is not None else node
             node = below.target
         return node
+
+    def alias(self, path: Sequence[str | int]) -> Node | None:
+        """Return the alias at a path, None where the value itself is written there."""
+        if self.tree.root is None or not path or not refers_elsewhere(self.tree.root.green):
+            return None
+        found = self.find(path[:-1]).get(path[-1])
+        return found if found is not None and found.kind == "alias" else None
 
     def entry(self, node: Node) -> Entry | None:
         """Return the ``key: value`` whose value this node is; None for list items and the top."""

@@ -26,6 +26,7 @@ from waza_language_server.analysis.schema_rules.regrouping import (
     list_by_name,
     only_value,
     out_of_list,
+    spaces_behind_dashes,
     without_dashes,
 )
 from waza_language_server.analysis.schema_rules.subject import Subject
@@ -64,7 +65,7 @@ def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
         # Text is allowed for its older spellings alone.
         expected = ("boolean",)
     wanted = _types_text(expected)
-    message = f"{_subject_of(subject, node)} must be {wanted}, not {_found_text(node, expected)}."
+    message = f"{subject_of(node)} must be {wanted}, not {_found_text(node, expected)}."
     cause = sign_behind(subject, node, shape, block="object" in expected, listed="array" in expected)
     if cause is not None:
         why, fix = cause
@@ -82,14 +83,14 @@ def not_allowed(subject: Subject, node: Node, shape: Shape, allowed: Sequence[ob
     meant = nearest(node.value, [str(value) for value in allowed]) if node.kind == "scalar" else None
     guess = f"did you mean `{meant}`? It" if meant is not None else "it"
     written = f"`{shown}`" if (shown := _shown(node)) else "empty"
-    message = f"{_subject_of(subject, node)} cannot be {written}; {guess} must be {listed(allowed)}."
+    message = f"{subject_of(node)} cannot be {written}; {guess} must be {listed(allowed)}."
     fixes = tuple(_replacements(subject, node, meant, allowed))
     return Problem("value-not-allowed", subject.value_span(node), message, shape.severity or "error", fixes)
 
 
 def out_of_range(subject: Subject, node: Node, shape: Shape, relation: str, limit: object) -> Problem:
     """Return the problem of a number beyond its limit; ``relation`` reads like ``at least``."""
-    message = f"{_subject_of(subject, node)} must be {relation} {limit}, not {_shown(node)}."
+    message = f"{subject_of(node)} must be {relation} {limit}, not {_shown(node)}."
     fixes: tuple[Fix, ...] = ()
     if relation in {"at least", "at most"} and node.kind == "scalar":
         meant = _meant_number(node, shape, limit)
@@ -114,9 +115,9 @@ def empty(subject: Subject, node: Node, shape: Shape, least: int = 1) -> Problem
     """Return the problem of a list, a text or a mapping with too little in it."""
     what = {"sequence": "item", "mapping": "key"}.get(node.kind, "character")
     amount = f"one {what}" if least == 1 else f"{least} {what}s"
-    message = f"{_subject_of(subject, node)} is empty; it needs at least {amount}."
+    message = f"{subject_of(node)} is empty; it needs at least {amount}."
     if node.items or node.entries or node.value:
-        message = f"{_subject_of(subject, node)} is too short; it needs at least {amount}."
+        message = f"{subject_of(node)} is too short; it needs at least {amount}."
     return Problem("empty-value", subject.value_span(node), message, shape.severity or "error")
 
 
@@ -125,11 +126,11 @@ def wrong_form(subject: Subject, node: Node, shape: Shape) -> Problem:
     rule = shape.message or (
         "must not be blank" if not node.value.strip() else "does not have the right form"
     )
-    message = f"{_subject_of(subject, node)} {rule.rstrip('.')}."
+    message = f"{subject_of(node)} {rule.rstrip('.')}."
     severity = shape.severity or "error"
     if shape.kind == "switch":
         found = _found_text(node, ("boolean",))
-        message = f"{_subject_of(subject, node)} must be `true` or `false`, not {found}."
+        message = f"{subject_of(node)} must be `true` or `false`, not {found}."
         fixes = tuple(_type_fixes(subject, node, shape, ("boolean",)))
         return Problem("wrong-type", subject.value_span(node), message, severity, fixes)
     return Problem("wrong-form", subject.value_span(node), message, severity)
@@ -137,15 +138,15 @@ def wrong_form(subject: Subject, node: Node, shape: Shape) -> Problem:
 
 def unfit(subject: Subject, node: Node, shape: Shape) -> Problem:
     """Return the problem of a value that breaks a rule without words of its own."""
-    message = f"{_subject_of(subject, node)} does not fit here."
+    message = f"{subject_of(node)} does not fit here."
     if shape.message:
-        message = f"{_subject_of(subject, node)}: {shape.message}"
+        message = f"{subject_of(node)}: {shape.message}"
     return Problem("wrong-form", subject.value_span(node), message, shape.severity or "error")
 
 
 def too_many(subject: Subject, node: Node, shape: Shape, limit: int) -> Problem:
     """Return the problem of a list or a text that is too long."""
-    message = f"{_subject_of(subject, node)} may have at most {limit} entries."
+    message = f"{subject_of(node)} may have at most {limit} entries."
     return Problem("out-of-range", subject.value_span(node), message, shape.severity or "error")
 
 
@@ -257,7 +258,12 @@ def _written_otherwise(subject: Subject, node: Node, shape: Shape, expected: Seq
     elif not {"integer", "number"}.isdisjoint(expected) and expected != ("boolean",):
         yield from _likely_numbers(node, shape, whole="number" not in expected)
     elif "array" in expected:
-        yield from lists_of_text(subject, node, shape)
+        if edits := spaces_behind_dashes(subject.text, node):
+            yield Fix(
+                "Add a space after the dash" if len(edits) == 1 else "Add a space after each dash", edits
+            )
+        else:
+            yield from lists_of_text(subject, node, shape)
     elif "object" in expected:
         yield from blocks_of_text(subject, node, shape)
     elif "boolean" in expected:
@@ -355,7 +361,8 @@ def _shown(node: Node) -> str:
     return shown if len(shown) <= 40 else f"{shown[:39]}…"
 
 
-def _subject_of(subject: Subject, node: Node) -> str:
+def subject_of(node: Node) -> str:
+    """Return how a sentence about a value begins."""
     if isinstance(node.step, str):
         return f"`{node.step}`"
     if isinstance(node.step, int):
