@@ -143,7 +143,6 @@ ASSERTION_CODES = (
         "A pattern that cannot be read is a failed check in every trial, for forbidden patterns too.",
         _TEXT + "        - 'deployed (to|at'\n",
         _TEXT + "        - 'deployed (to|at)'\n",
-        "Where the missing bracket belongs is for the author to say.",
     ),
     Code(
         "pattern-not-portable",
