@@ -145,6 +145,18 @@ def test_a_client_that_asks_is_answered_with_what_is_known_and_told_when_it_was_
         assert pulled(client, path)["items"] == found
 
 
+def test_a_client_that_asks_again_hears_that_what_was_known_still_holds(root: Path, cache: Path) -> None:
+    path = root / "evals/one/eval.yaml"
+    keep(root, cache, path, PULLS)
+    with server(root, cache, PULLS) as client:
+        client.open(path)
+        known = pulled(client, path)
+        client.ask("textDocument/documentSymbol", {"textDocument": {"uri": uri_of(path)}})
+        again = {"textDocument": {"uri": uri_of(path)}, "previousResultId": known["resultId"]}
+        expected = {"kind": "unchanged", "resultId": known["resultId"]}
+        assert client.ask("textDocument/diagnostic", again)["result"] == expected
+
+
 def test_a_file_that_is_closed_right_away_leaves_nothing_behind(root: Path, cache: Path) -> None:
     path = root / "evals/one/eval.yaml"
     keep(root, cache, path)

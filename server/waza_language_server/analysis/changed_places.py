@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 
+from waza_engine.steps import Steps, in_steps
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit
@@ -37,10 +38,9 @@ class Changes:
             return None
         return self._moved[index]
 
-    def places(self, tree: Tree) -> list[Span]:
+    def places(self, tree: Tree) -> Steps[list[Span]]:
         """Return the items or entries of the text before that an edit touches, once each."""
-        places = {_place(tree.root, edit.span) for edit in self._edits}
-        return sorted(places)
+        return sorted({*(yield from in_steps(_place(tree.root, edit.span) for edit in self._edits))})
 
 
 def _place(root: Node | None, span: Span) -> Span:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING
 
-from waza_engine.steps import finished
+from waza_engine.steps import Steps, finished
 from waza_language_server.analysis.directives import as_wanted
 from waza_language_server.analysis.failures import guarded, note_failure
 from waza_language_server.analysis.file_rules.schema_version import as_newer
@@ -41,8 +41,12 @@ def diagnose(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
 def diagnose_in_steps(document: Document, workspace: Workspace) -> Generator[None, None, tuple[Problem, ...]]:
     """Do the same with many pauses, where the caller may do something else or stop."""
     yield from document.read_in_steps()
+    return (yield from workspace.project.disk.held_still_in_steps(_wanted(document, workspace)))
+
+
+def _wanted(document: Document, workspace: Workspace) -> Steps[tuple[Problem, ...]]:
     problems = yield from in_order(document.tree, _problems_of(document, workspace))
-    return as_wanted(problems, document, workspace)
+    return (yield from as_wanted(problems, document, workspace))
 
 
 def in_order(tree: Tree, found: Found) -> Generator[None, None, tuple[Problem, ...]]:
@@ -75,7 +79,7 @@ def _problems_of(document: Document, workspace: Workspace) -> Found:
 def _found_by_rules(view: FileView, document: Document, workspace: Workspace) -> Found:
     tree, kind, catalog = view.tree, view.kind, view.catalog
     yield from found_by(TEXT_RULES, view)
-    if multiplies_itself(tree):
+    if (yield from multiplies_itself(tree)):
         return
     graders = GraderEntries(tree, kind, catalog)
     yield from problems_outside(view, graders)

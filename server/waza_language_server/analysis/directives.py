@@ -20,12 +20,14 @@ from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.nodes import Node
 
 if TYPE_CHECKING:
+    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
 
 EVERY_CODE = "*"
 _WANTED = (*SEVERITIES, "off")
 _NO_CODES: frozenset[str] = frozenset()
+_READ_AT_ONCE = 50
 MARK = "waza:"
 """What every such comment has in it."""
 _DIRECTIVE = re.compile(
@@ -43,9 +45,13 @@ class Directives:
     severities: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def as_wanted(problems: Sequence[Problem], document: Document, workspace: Workspace) -> tuple[Problem, ...]:
+def as_wanted(
+    problems: Sequence[Problem], document: Document, workspace: Workspace
+) -> Steps[tuple[Problem, ...]]:
     """Return the problems that somebody wants to see, as grave as they want them."""
-    directives = directives_of(document)
+    if not problems:
+        return ()
+    directives = yield from directives_of(document)
     severities = {**workspace.severities, **_of_project(document, workspace), **directives.severities}
     if not severities and not directives.lines and not directives.file:
         return tuple(problems)
@@ -57,7 +63,7 @@ def as_wanted(problems: Sequence[Problem], document: Document, workspace: Worksp
     )
 
 
-def directives_of(document: Document) -> Directives:
+def directives_of(document: Document) -> Steps[Directives]:
     """Return what the comments of a document say."""
     if not document.says(MARK):
         return Directives()
@@ -65,7 +71,9 @@ def directives_of(document: Document) -> Directives:
     by_line: dict[int, frozenset[str]] = {}
     of_file: frozenset[str] = frozenset()
     severities: dict[str, str] = {}
-    for match in _DIRECTIVE.finditer(text):
+    for number, match in enumerate(_DIRECTIVE.finditer(text), 1):
+        if not number % _READ_AT_ONCE:
+            yield
         if _is_in_value(document, match.start("what")):
             continue
         listed = match["listed"]

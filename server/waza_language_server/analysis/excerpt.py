@@ -16,7 +16,8 @@ from waza_language_server.analysis.changed_places import Changes
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_below
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.nodes import Green, Node, Placed
+from waza_language_server.syntax.green import Green, Placed
+from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 

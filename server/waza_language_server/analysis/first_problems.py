@@ -50,4 +50,6 @@ def first_problems(
     graders = GraderEntries(tree, document.kind, workspace.catalog)
     found = as_newer(view, guarded("graders", lambda: problems_of_all(view, graders)))
     problems = yield from in_order(tree, found)
-    return (first, as_wanted(problems, first, workspace)) if len(problems) <= MOST else None
+    if len(problems) > MOST:
+        return None
+    return first, (yield from as_wanted(problems, first, workspace))

@@ -26,8 +26,10 @@ from waza_language_server.analysis.rules import GRADER_RULES
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import grader_shape, graders_below, located_below
 from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.aliases import refers_elsewhere
+from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.kept_items import KeptItems
-from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
+from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edits, Fix
 from waza_language_server.text.span import Span
 
@@ -60,7 +62,7 @@ def problems_of_all(view: FileView, graders: GraderEntries) -> Found:
         kept = known.get(key) or known.setdefault(key, KeptItems(bool))
         fresh: dict[object, list[Problem]] = {}
         look = partial(_looked_at, view, items, fresh)
-        found = yield from kept.of(node, look, _touched(node, view.tree.guesses))
+        found = yield from kept.of(node, look, (yield from _touched(node, view.tree.guesses)))
         for index in found.marked:
             if index in fresh:
                 yield from fresh[index]
@@ -93,14 +95,16 @@ def _looked_at(
         elif number >= _STEPS_AT_ONCE:
             yield
     fresh[item.step] = found
-    return tuple(_to_keep(problem, item.offset) for problem in found)
+    return (yield from _all_to_keep(found, item.offset))
 
 
-def _touched(items: Node, spans: Sequence[Span]) -> list[int]:
+def _touched(items: Node, spans: Sequence[Span]) -> Steps[list[int]]:
     """Return the places of the items that spans touch."""
     found: set[int] = set()
     last = len(items.green.children) - 1
-    for span in spans:
+    for number, span in enumerate(spans, 1):
+        if not number % NODES_AT_ONCE:
+            yield
         first = max(0, items.children_before(span.start) - 1)
         found.update(range(first, min(last, items.children_before(span.end + 1)) + 1))
     return sorted(found)
@@ -121,9 +125,9 @@ def grader_problems(view: FileView, entry: Node) -> Found:
     for problem in _checked(view, entry):
         yield problem
         if problem is not None:
-            found.append(_to_keep(problem, entry.offset))
+            found.append(problem)
     if not refers_elsewhere(entry.green):
-        memory[where] = tuple(found)
+        memory[where] = yield from _all_to_keep(found, entry.offset)
 
 
 def _memory_of(view: FileView, entry: Node) -> dict[_Where, tuple[Problem, ...]]:
@@ -152,10 +156,15 @@ def _checked(view: FileView, entry: Node) -> Found:
     yield from found_by(GRADER_RULES, GraderView(view, entry, located))
 
 
-def _to_keep(problem: Problem, offset: int) -> Problem:
-    """Return a problem as seen from an offset, with fixes that hold no tree."""
-    fixes = tuple(replace(fix, repair=()) for fix in problem.fixes)
-    return replace(problem, fixes=fixes).shifted(-offset)
+def _all_to_keep(problems: Sequence[Problem], offset: int) -> Steps[tuple[Problem, ...]]:
+    """Return problems as seen from an offset, with fixes that hold no tree; one grader can have thousands."""
+    found: list[Problem] = []
+    for number, problem in enumerate(problems, 1):
+        fixes = tuple([Fix(fix.title, (), fix.preferred) for fix in problem.fixes])
+        found.append(replace(problem, fixes=fixes).shifted(-offset))
+        if not number % NODES_AT_ONCE:
+            yield
+    return tuple(found)
 
 
 @frozen()

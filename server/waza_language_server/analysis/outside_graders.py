@@ -17,8 +17,9 @@ from waza_language_server.analysis.grader_entries import GraderEntries
 from waza_language_server.analysis.rule import FileView, Found, found_by
 from waza_language_server.analysis.rules import FILE_RULES, ITEM_RULES
 from waza_language_server.schema.catalog import Catalog, SchemaName
+from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.kept_items import KeptItems
-from waza_language_server.syntax.nodes import Green, Node
+from waza_language_server.syntax.nodes import Node
 
 _Around = tuple[tuple[ref[Green], ...], tuple[int, ...]]
 """The keys and values of a file but for its lists of graders, and how many graders these have.

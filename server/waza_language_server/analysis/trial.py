@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -103,7 +103,7 @@ class Trials:
             whole = FileView(changed.tree, changed.kind, self.workspace.catalog)
             found = as_newer(whole, self._judged_again(whole, changed, excerpt))
             problems = yield from in_order(changed.tree, found)
-            after = as_wanted(problems, changed, self.workspace.with_document(changed))
+            after = yield from as_wanted(problems, changed, self.workspace.with_document(changed))
         yield
         return (yield from self._brought(changes, repaired, after))
 
@@ -183,9 +183,10 @@ class Trials:
                 unknown.append(problem)
         if not unknown:
             return []
+        beside = yield from self._beside(changes)
         left = [
             known
-            for known in self._beside(changes)
+            for known in beside
             if not gone[_key(known)] and taken[_key(known)] < self._known[_key(known)]
         ]
         brought: list[Problem] = []
@@ -210,14 +211,16 @@ class Trials:
             found.setdefault((problem.code, problem.span.start, problem.span.end), []).append(problem)
         return found
 
-    def _beside(self, changes: Changes) -> Iterator[Problem]:
-        """Yield the problems of the items that an edit touches."""
-        places = changes.places(self.document.tree)
+    def _beside(self, changes: Changes) -> Steps[list[Problem]]:
+        """Return the problems of the items that an edit touches."""
+        places = yield from changes.places(self.document.tree)
         starts = [place.start for place in places]
+        found: list[Problem] = []
         for problem in self.problems:
             index = bisect_right(starts, problem.span.end)
             if index and problem.span.start <= places[index - 1].end:
-                yield problem
+                found.append(problem)
+        return found
 
 
 def _has_same_faults(before: Tree, after: Tree, changes: Changes) -> bool:

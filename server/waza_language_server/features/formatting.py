@@ -214,7 +214,7 @@ class _Lines:
                 value, column + (self.step if value.kind == "mapping" else self.list_indent)
             )
         else:
-            self._leaf(value, column, column + self.step, is_behind=same_line)
+            yield from self._leaf(value, column, column + self.step, is_behind=same_line)
 
     def _item(self, item: Node, column: int) -> Steps[None]:
         number = self.index.line_of(item.span.start)
@@ -239,9 +239,9 @@ class _Lines:
         if is_block:
             yield from self._block(item, column + 2)
         else:
-            self._leaf(item, column, column + 2, is_behind=True)
+            yield from self._leaf(item, column, column + 2, is_behind=True)
 
-    def _leaf(self, node: Node, column: int, inside: int, *, is_behind: bool) -> None:
+    def _leaf(self, node: Node, column: int, inside: int, *, is_behind: bool) -> Steps[None]:
         """Move a scalar, an alias or a collection in brackets; ``inside`` is the column of what is below."""
         first = self.index.line_of(node.span.start)
         last = self.index.line_of(max(node.span.end - 1, node.span.start))
@@ -249,25 +249,28 @@ class _Lines:
         if not is_behind:
             self.columns.setdefault(first, inside)
         if node.style in _BLOCKS:
-            self._content(node, first, last, inside, column - old)
+            yield from self._content(node, first, last, inside, column - old)
             return
         shift = self.columns.get(first, old) - old
         for number in range(first + 1, last + 1):
+            yield from self._pause()
             lead = self._lead_of(number)
             self.held.add(number)
             if self._holds_text(number) and shift:
                 self.columns[number] = max(lead + shift, column + 1)
 
-    def _content(self, node: Node, first: int, last: int, inside: int, shift: int) -> None:
+    def _content(self, node: Node, first: int, last: int, inside: int, shift: int) -> Steps[None]:
         """Move what a literal or folded text holds; with a number in its header as far as its key moves."""
         line = self.index.line_span(first)
         header = self.text[node.span.start : line.end]
-        leads = [self._lead_of(each) for each in range(first + 1, last + 1) if self._holds_text(each)]
-        if leads and not any(character.isdigit() for character in header.split("#")[0]):
-            shift = inside - leads[0]
+        below = range(first + 1, last + 1)
+        lead = next((self._lead_of(each) for each in below if self._holds_text(each)), None)
+        if lead is not None and not any(character.isdigit() for character in header.split("#")[0]):
+            shift = inside - lead
         for number in range(first + 1, self._end_of_content(last) + 1):
+            yield from self._pause()
             self.held.add(number)
-            if self._holds_text(number) or self._lead_of(number) > (leads[0] if leads else 0):
+            if self._holds_text(number) or self._lead_of(number) > (lead or 0):
                 self.columns[number] = self._lead_of(number) + shift
 
     def _end_of_content(self, last: int) -> int:

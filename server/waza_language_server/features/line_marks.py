@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from waza_language_server.project.scores import Scores
     from waza_language_server.project.suite_file import GraderEntry, GraderPlace
     from waza_language_server.project.workspace import Workspace
-    from waza_language_server.syntax.nodes import Green, Node
+    from waza_language_server.syntax.green import Green
+    from waza_language_server.syntax.nodes import Node
 
 _JUDGED = frozenset({"eval", "task", "trigger_tests"})
 _FILES_KEPT = 16

@@ -54,15 +54,14 @@ def runnables_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[
     if document.kind == "eval":
         inside = chain(_tasks(entries, path), _graders(entries, path))
         found = yield from in_steps(inside)
-        return (
-            *_suite(root, path, whole),
-            *sorted(found, key=lambda runnable: runnable.span),
-        )
+        runnables = [runnable for runnable in found if runnable is not None]
+        return (*_suite(root, path, whole), *sorted(runnables, key=lambda runnable: runnable.span))
     if document.kind == "task":
         suites = suites_run_from(document, workspace)
         task = task_id(root, path)
         graders = _graders(entries, suites[0], task) if suites else ()
-        return (*_whole_task(root, suites, task, whole), *(yield from in_steps(graders)))
+        found = yield from in_steps(graders)
+        return (*_whole_task(root, suites, task, whole), *(each for each in found if each is not None))
     if document.kind == "trigger_tests":
         suites = tuple(suite.path for suite in workspace.project.suites_of(path)[:MAX_SUITES])
         return tuple((yield from in_steps(_prompts(root, suites))))
@@ -118,12 +117,15 @@ def _whole_task(root: Node, suites: Sequence[Path], task: str, whole: Span) -> I
             yield Runnable(RunnableId(suite, task), start, label, whole)
 
 
-def _graders(entries: SuiteFile, suite: Path, own_task: str | None = None) -> Iterator[Runnable]:
-    for grader in entries.graders():
-        task = grader.task.id if grader.task is not None else own_task
-        if grader.has_results:
-            target = RunnableId(suite, task, grader.name)
-            yield Runnable(target, _start(grader.item), grader.name, grader.item.span)
+def _graders(entries: SuiteFile, suite: Path, own_task: str | None = None) -> Iterator[Runnable | None]:
+    """Yield the graders of the file and of its tasks, and None behind each task: many have none."""
+    for graders in chain((entries.own_graders(),), map(entries.graders_of, entries.tasks())):
+        for grader in graders:
+            task = grader.task.id if grader.task is not None else own_task
+            if grader.has_results:
+                target = RunnableId(suite, task, grader.name)
+                yield Runnable(target, _start(grader.item), grader.name, grader.item.span)
+        yield None
 
 
 def _first_line(root: Node) -> Span | None:

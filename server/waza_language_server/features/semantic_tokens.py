@@ -17,7 +17,9 @@ from waza_language_server.embedded.language import TokenKind, TokenPart
 from waza_language_server.features.embedded_value import EmbeddedValue
 from waza_language_server.schema.catalog import Catalog
 from waza_language_server.schema.locate import grader_shape, located_below, values_and_graders
-from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
+from waza_language_server.syntax.aliases import refers_elsewhere
+from waza_language_server.syntax.green import Green
+from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:

@@ -71,6 +71,19 @@ class Disk:
         finally:
             self._moment = None
 
+    def held_still_in_steps(self, steps: Steps[Value]) -> Steps[Value]:
+        """Do some work as if the disk were held still; who looks between its pauses sees it as it is."""
+        moment: dict[Hashable, object] = {}
+        while True:
+            around, self._moment = self._moment, moment
+            try:
+                next(steps)
+            except StopIteration as end:
+                return end.value
+            finally:
+                self._moment = around
+            yield
+
     @property
     def is_still(self) -> bool:
         """Whether it is held still."""

@@ -251,12 +251,35 @@ def anchors(tree: Tree) -> Iterator[Mention | None]:
     nodes = tree.root.walk() if tree.root is not None else ()
     for node in nodes:
         yield None
-        if node.kind == "alias":
-            yield Mention("anchor", node.value, Span(node.span.start + 1, node.span.end), False, node.span)
-        name = node.green.anchor
-        at = tree.text.rfind(f"&{name}", 0, node.span.start) if name else -1
-        if name and at >= 0:
-            yield Mention("anchor", name, Span(at + 1, at + 1 + len(name)), True, node.span)
+        yield from _anchors_of(tree, node)
+
+
+def _anchors_of(tree: Tree, node: Node) -> Iterator[Mention]:
+    """Yield the alias that a node is, and its anchor."""
+    if node.kind == "alias":
+        yield Mention("anchor", node.value, Span(node.span.start + 1, node.span.end), False, node.span)
+    name = node.green.anchor
+    at = tree.text.rfind(f"&{name}", 0, node.span.start) if name else -1
+    if name and at >= 0:
+        yield Mention("anchor", name, Span(at + 1, at + 1 + len(name)), True, node.span)
+
+
+def _anchor_at(tree: Tree, offset: int) -> Mention | None:
+    """Return the anchor or the alias that stands at an offset."""
+    if tree.root is None or not tree.anchored:
+        return None
+    first_behind: int | None = None
+    for node in tree.root.from_offset(offset):
+        start = node.span.start
+        # An anchor stands in front of its node: behind those that begin next there is none for this place.
+        if start > offset:
+            first_behind = start if first_behind is None else first_behind
+            if start > first_behind:
+                return None
+        for anchor in _anchors_of(tree, node):
+            if Span(anchor.span.start - 1, anchor.span.end).contains(offset):
+                return anchor
+    return None
 
 
 def mention_at(document: Document, catalog: Catalog, offset: int) -> Mention | None:
@@ -265,9 +288,9 @@ def mention_at(document: Document, catalog: Catalog, offset: int) -> Mention | N
     if root is None or not document.reads(offset):
         return None
     node = root.at(offset)
-    for anchor in anchors(document.tree) if document.tree.anchored else ():
-        if anchor is not None and Span(anchor.span.start - 1, anchor.span.end).contains(offset):
-            return anchor
+    anchor = _anchor_at(document.tree, offset)
+    if anchor is not None:
+        return anchor
     if node.step is None or node.kind != "scalar":
         return None
     shape = shape_at(document.kind, node.path, root, catalog)

@@ -16,8 +16,10 @@ from weakref import WeakKeyDictionary
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps, finished, in_steps
 from waza_language_server.project.suite_file import GraderEntry, GraderPlace, SuiteFile, TaskEntry, word
+from waza_language_server.syntax.aliases import refers_elsewhere
+from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.kept_items import Exchanged, KeptItems
-from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
+from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 
 if TYPE_CHECKING:
@@ -200,10 +202,10 @@ def pattern_nodes(root: Node) -> Iterator[Node]:
             yield from _scalars(tasks.get("task_files"))
         elif tasks.kind == "scalar" and tasks.value:
             yield tasks
-        for item in (item.target for item in tasks.items):
+        for item in (item.target for item in tasks.each_item()):
             if item.kind == "scalar" and item.value:
                 yield item
-            elif item.kind == "mapping":
+            elif item.written("task_files") is not None:
                 yield from _scalars(item.get("task_files"))
 
 

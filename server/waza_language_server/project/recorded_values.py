@@ -9,7 +9,8 @@ from weakref import WeakKeyDictionary
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps, finished
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile
-from waza_language_server.syntax.nodes import Green, refers_elsewhere
+from waza_language_server.syntax.aliases import refers_elsewhere
+from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.tree import Tree, parse_in_steps
 
 if TYPE_CHECKING:

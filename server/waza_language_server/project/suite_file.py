@@ -18,7 +18,10 @@ from weakref import WeakKeyDictionary
 from waza_engine.files import shown
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES, Json
-from waza_language_server.syntax.nodes import Green, Node, aliased_nodes, refers_elsewhere
+from waza_engine.steps import finished
+from waza_language_server.syntax.aliases import aliased_nodes, refers_elsewhere
+from waza_language_server.syntax.green import Green
+from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 
@@ -175,7 +178,7 @@ class SuiteFile:
     @cached_property
     def _follows_aliases(self) -> bool:
         """Whether the aliases stand for no more than a run would read."""
-        return self._root is not None and aliased_nodes(self._root.green) <= MAX_ALIASED_NODES
+        return self._root is not None and finished(aliased_nodes(self._root.green)) <= MAX_ALIASED_NODES
 
 
 def task_id(root: Node | None, path: Path) -> str:

@@ -108,10 +108,11 @@ class Converter:
         return types.Range(self.position(span.start), self.position(span.end))
 
     def written_range(self, span: Span) -> str:
-        """Return the range of a span as JSON."""
+        """Return the range of a span as ``json.dumps`` writes it."""
         lines, encoding = self._document.lines, self._encoding
         (first, start), (last, end) = lines.position(span.start, encoding), lines.position(span.end, encoding)
-        return f'{{"start":{{"line":{first},"character":{start}}},"end":{{"line":{last},"character":{end}}}}}'
+        begin = f'{{"line": {first}, "character": {start}}}'
+        return f'{{"start": {begin}, "end": {{"line": {last}, "character": {end}}}}}'
 
     def code_lens(self, lens: CodeLens) -> types.CodeLens:
         """Return a lens with its command."""

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from waza_engine.steps import in_steps
 from waza_language_server.protocol.messages import OutdatedError
 from waza_language_server.text.line_index import LineIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
+    from waza_engine.steps import Steps
     from waza_language_server.protocol.capabilities import ClientAbilities
     from waza_language_server.protocol.services.session import Session
     from waza_language_server.text.span import Span
@@ -39,44 +41,60 @@ class FileConverter:
             return types.Location(place.uri, types.Range(types.Position(0, 0), types.Position(0, 0)))
         return types.Location(place.uri, self._range(place.uri, place.text, place.span))
 
-    def workspace_edit(self, edit: WorkspaceEdit) -> types.WorkspaceEdit:
-        """Return changes of the very versions they were made for; raises ``OutdatedError``.
+    def workspace_edit(self, edit: WorkspaceEdit) -> Steps[types.WorkspaceEdit]:
+        """Return changes of the very versions they were made for, with pauses; raises ``OutdatedError``.
 
         Clients that check versions refuse them for others. Operations on files must only be asked of a
         client that can carry them out (``creates_files``, ``renames_files``, ``deletes_files``).
         """
         if self._abilities.versions_edits:
-            return types.WorkspaceEdit(document_changes=[*self._document_changes(edit)])
-        assert not edit.creations
-        assert not edit.renames
-        assert not edit.deletions
-        return types.WorkspaceEdit(changes={file.uri: self._text_edits(file) for file in edit.files})
+            found = types.WorkspaceEdit(document_changes=(yield from self._document_changes(edit)))
+        else:
+            assert not edit.creations
+            assert not edit.renames
+            assert not edit.deletions
+            changes: dict[str, Sequence[types.TextEdit]] = {}
+            for file in edit.files:
+                changes[file.uri] = yield from self._text_edits(file)
+            found = types.WorkspaceEdit(changes=changes)
+        for file in edit.files:
+            self._check(file.uri, file.text)
+        return found
 
-    def _document_changes(self, edit: WorkspaceEdit) -> Iterator[DocumentChange]:
+    def _check(self, uri: str, text: str) -> None:
+        if self._session.text(uri) not in (None, text):
+            raise OutdatedError
+
+    def _document_changes(self, edit: WorkspaceEdit) -> Steps[list[DocumentChange]]:
+        found: list[DocumentChange] = []
         for file in edit.files:
             identifier = types.OptionalVersionedTextDocumentIdentifier(
                 file.uri, self._session.version(file.uri)
             )
-            yield types.TextDocumentEdit(identifier, [*self._text_edits(file)])
+            found.append(types.TextDocumentEdit(identifier, [*(yield from self._text_edits(file))]))
         start = types.Position(0, 0)
         for new in edit.creations:
-            yield types.CreateFile(new.uri)
+            found.append(types.CreateFile(new.uri))
             whole = types.TextEdit(types.Range(start, start), new.text)
-            yield types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(new.uri), [whole])
-        for rename in edit.renames:
-            yield types.RenameFile(rename.uri, rename.new_uri)
-        for deletion in edit.deletions:
-            yield types.DeleteFile(deletion.uri)
+            identifier = types.OptionalVersionedTextDocumentIdentifier(new.uri)
+            found.append(types.TextDocumentEdit(identifier, [whole]))
+        found += [types.RenameFile(rename.uri, rename.new_uri) for rename in edit.renames]
+        found += [types.DeleteFile(deletion.uri) for deletion in edit.deletions]
+        return found
 
-    def _text_edits(self, file: FileEdit) -> list[types.TextEdit]:
-        return [types.TextEdit(self._range(file.uri, file.text, edit.span), edit.text) for edit in file.edits]
+    def _text_edits(self, file: FileEdit) -> Steps[list[types.TextEdit]]:
+        return (
+            yield from in_steps(
+                types.TextEdit(self._range(file.uri, file.text, edit.span), edit.text) for edit in file.edits
+            )
+        )
 
     def _range(self, uri: str, text: str, span: Span) -> types.Range:
         known = self._lines.get(uri)
         if known is None or known[0] is not text:
-            if self._session.text(uri) not in (None, text):
-                raise OutdatedError
-            known = self._lines[uri] = text, LineIndex(text)
+            self._check(uri, text)
+            opened = self._session.document(uri)
+            known = self._lines[uri] = text, LineIndex(text) if opened is None else opened.lines
         start, end = (
             types.Position(*known[1].position(at, self._session.encoding)) for at in (span.start, span.end)
         )

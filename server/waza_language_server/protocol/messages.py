@@ -29,6 +29,13 @@ class OutdatedError(Exception):
 
 
 @frozen()
+class WrittenAnswer:
+    """What a request is answered with, as JSON already, in ASCII."""
+
+    json: str
+
+
+@frozen()
 class Malformed:
     """Something that is no message: the error that answers it, and the id of what it was meant to be."""
 

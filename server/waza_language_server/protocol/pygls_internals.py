@@ -21,7 +21,7 @@ from pygls.protocol.json_rpc import JsonRPCRequestMessage, JsonRPCResponseMessag
 from pygls.uris import from_fs_path
 
 from waza_language_server.protocol.long_answers import is_long, written
-from waza_language_server.protocol.messages import CONTENT_MODIFIED, OutdatedError
+from waza_language_server.protocol.messages import CONTENT_MODIFIED, OutdatedError, WrittenAnswer
 from waza_language_server.protocol.own_requests import OWN_REQUESTS
 
 if TYPE_CHECKING:
@@ -94,6 +94,9 @@ class Protocol(LanguageServerProtocol):
     def push_written(self, method: str, params: str) -> None:
         """Send a notification whose parameters are written as JSON already, in ASCII."""
         self._write(f'{{"jsonrpc": "2.0", "method": {json.dumps(method)}, "params": {params}}}')
+
+    def _write_result(self, msg_id: Identifier, result: str) -> None:
+        self._write(f'{{"id": {json.dumps(msg_id)}, "jsonrpc": "2.0", "result": {result}}}')
 
     def _write(self, body: str) -> None:
         header = f"Content-Length: {len(body)}\r\nContent-Type: {self.CONTENT_TYPE}; charset={self.CHARSET}"
@@ -184,6 +187,9 @@ class Protocol(LanguageServerProtocol):
             rest = asyncio.ensure_future(future.result())
             self._request_futures[msg_id] = rest
             rest.add_done_callback(partial(self._send_handler_result, msg_id=msg_id))
+        elif error is None and not future.cancelled() and isinstance(future.result(), WrittenAnswer):
+            self._request_futures.pop(msg_id, None)
+            self._write_result(msg_id, future.result().json)
         elif error is None and not future.cancelled() and is_long(future.result()):
             sending = cast("Any", asyncio.ensure_future(self._send_long(msg_id, future.result())))
             self._request_futures[msg_id] = sending
@@ -200,7 +206,7 @@ class Protocol(LanguageServerProtocol):
                 while time.perf_counter() < pause_at:
                     next(steps)
             except StopIteration as end:
-                self._write(f'{{"id": {json.dumps(msg_id)}, "jsonrpc": "2.0", "result": {end.value}}}')
+                self._write_result(msg_id, end.value)
                 return
             await asyncio.sleep(0)
 

@@ -8,6 +8,7 @@ package knows the protocol.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import sys
 import time
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from waza_language_server.protocol.services.told_histories import ToldHistories
     from waza_language_server.protocol.services.unended_runs import UnendedRuns
     from waza_language_server.protocol.services.workspace_problems import WorkspaceProblems
+    from waza_language_server.protocol.services.written_problems import WrittenProblems
     from waza_language_server.text.line_index import Encoding
 
 log = logging.getLogger(__name__)
@@ -157,17 +159,26 @@ class WazaServer(LanguageServer):
         self, document: Document, problems: tuple[Problem, ...], project: Project
     ) -> Steps[list[Any]]:
         """Return problems as they go over the wire."""
-        from waza_language_server.protocol.handlers.diagnostics import converted_in
+        from waza_language_server.protocol.handlers.diagnostics import as_list, written
 
-        return self.protocol.as_json((yield from converted_in(self, document, problems, project)))
+        return json.loads(as_list((yield from written(self, document, problems, project))))
 
     @cached_property
-    def workspace_problems(self) -> WorkspaceProblems[types.Diagnostic]:
-        """The problems of the suite files that are not open."""
-        from waza_language_server.protocol.handlers.diagnostics import converted
+    def written_problems(self) -> WrittenProblems:
+        """Problems as this client is shown them."""
+        from waza_language_server.protocol.services.written_problems import WrittenProblems
+
+        return WrittenProblems(self.protocol.as_json)
+
+    @cached_property
+    def workspace_problems(self) -> WorkspaceProblems[str]:
+        """The problems of the suite files that are not open, as JSON."""
+        from waza_language_server.protocol.handlers.diagnostics import written
         from waza_language_server.protocol.services.workspace_problems import WorkspaceProblems
 
-        return WorkspaceProblems(self.session, partial(converted, self))
+        return WorkspaceProblems(
+            self.session, lambda document, found: written(self, document, found, self.session.project)
+        )
 
     def files_changed(self, paths: Iterable[Path] | None) -> None:
         """Let the problems of closed files be looked for again near some paths, or everywhere."""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
+from waza_language_server.syntax.green import Placed
 from waza_language_server.syntax.items import greens_of
-from waza_language_server.syntax.nodes import Node, Placed
+from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.common_ends import common_head, common_tail
 from waza_language_server.text.span import Span
 

@@ -11,6 +11,7 @@ import re
 from typing import Literal
 
 from waza_engine.frozen import frozen
+from waza_engine.spec.reading.yaml_faults import MAX_DEPTH
 from waza_language_server.syntax.flow import flow_position
 from waza_language_server.syntax.frames import Frame, column_of, frames_above, line_start_of
 from waza_language_server.syntax.lines import dash_at, key_at
@@ -211,7 +212,11 @@ class _Line:
         path: Path = ()
         node: Node | None = None
         dashed = False
-        while (dash := dash_at(self.text, self.content)) and dash.start() < self.offset:
+        while (
+            len(path) < MAX_DEPTH
+            and (dash := dash_at(self.text, self.content))
+            and dash.start() < self.offset
+        ):
             path, node = self.next_item(dash.start(), path, node, dashed)
             dashed = True
             self.content = min(dash.end(), self.end)

@@ -21,8 +21,8 @@ from waza_engine.spec.reading.yaml_faults import MAX_DEPTH, duplicate_key, sente
 from waza_engine.steps import Steps, finished
 from waza_language_server.syntax.characters import restore
 from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.green import Green, Kind, Placed, Style, names_of
 from waza_language_server.syntax.later_patterns import patterns_compiled_later
-from waza_language_server.syntax.nodes import Green, Kind, Placed, Style, names_of
 from waza_language_server.text.edit import Related
 from waza_language_server.text.span import Span
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import starmap
 from typing import overload
 
-from waza_language_server.syntax.nodes import Green, Placed
+from waza_language_server.syntax.green import Green, Placed
 from waza_language_server.text.offsets import Offsets
 
 

@@ -17,8 +17,10 @@ from weakref import WeakKeyDictionary, ref
 
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
+from waza_language_server.syntax.aliases import refers_elsewhere
+from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.items import greens_of
-from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
+from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.common_ends import common_head, common_tail
 
 Value = TypeVar("Value")

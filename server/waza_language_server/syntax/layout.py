@@ -16,8 +16,8 @@ from itertools import pairwise
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.syntax.characters import has_refused
+from waza_language_server.syntax.green import Placed
 from waza_language_server.syntax.items import Items
-from waza_language_server.syntax.nodes import Placed
 from waza_language_server.syntax.pieces import (
     Joining,
     Moved,

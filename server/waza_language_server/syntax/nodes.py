@@ -1,81 +1,20 @@
 """The YAML tree: immutable nodes with spans, shared between versions of a document.
 
-Two layers, as in rust-analyzer. A ``Green`` node knows its spans relative to the start of the piece of text
-it was parsed from; an unchanged piece keeps its green nodes when the text before it grows. A ``Node`` is a
-green node seen at its place in a document: it adds the offset and the way up. Nodes are made on demand and
-are cheap.
-
-Architecture invariant: nothing here mutates a green node after it is built, and none of them holds document
-offsets.
+Two layers, as in rust-analyzer. A ``Green`` node (``green.py``) knows its spans relative to the start of the
+piece of text it was parsed from. A ``Node`` is a green node seen at its place in a document: it adds the
+offset and the way up. Nodes are made on demand and are cheap.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
-from weakref import WeakKeyDictionary
+from collections.abc import Iterator
 
 from waza_engine.frozen import frozen
-from waza_engine.spec.reading.scalars import Json, resolve_scalar
+from waza_engine.spec.reading.scalars import Json
+from waza_language_server.syntax.aliases import anchors_of, plain_value
+from waza_language_server.syntax.green import Green, Kind, Placed, Style, position_of
 from waza_language_server.text.span import Span
-
-Kind = Literal["mapping", "sequence", "scalar", "alias", "broken"]
-Style = Literal["plain", "single", "double", "literal", "folded", "flow", "block"]
-
-ALIAS_BUDGET = 10_000
-"""How many nodes ``Node.to_python`` may visit.
-
-An anchor bomb ends as a null instead of filling the memory.
-"""
-
-
-@frozen(eq=False)
-class Green:
-    """A node without a place. ``start``/``end`` are relative to ``anchor point`` of its piece of text.
-
-    ``children`` are keys and values in turn for a mapping, and items for a sequence. Each child stands at its
-    own ``offset`` (see ``Placed``), so a whole subtree moves by changing one number. ``end`` is the end of
-    the last descendant, never the trailing blanks and comments that libyaml counts in. ``value`` is the
-    decoded text of a scalar and the name of an alias. A scalar with an empty span is an empty value: a place
-    to complete at. Green nodes compare by identity, so they serve as cache keys.
-    """
-
-    kind: Kind
-    start: int
-    end: int
-    style: Style = "plain"
-    value: str = ""
-    tag: str | None = None
-    anchor: str | None = None
-    children: Sequence[Placed] = ()
-    names: tuple[str, ...] | None = None
-    """The keys of a small mapping (``names_of``): nearly all that is asked is what stands at a key."""
-    aliased: bool | None = None
-    """Whether an alias stands in a collection; None where nobody has noted it (``refers_elsewhere``)."""
-
-
-_FEW_CHILDREN = 64
-"""In mappings up to this size a key is found as fast without an index."""
-_known_keys: WeakKeyDictionary[Green, Mapping[str, int]] = WeakKeyDictionary()
-_known_anchors: WeakKeyDictionary[Green, Mapping[str, tuple[int, ...]]] = WeakKeyDictionary()
-_known_references: WeakKeyDictionary[Green, bool] = WeakKeyDictionary()
-
-
-@frozen(eq=False)
-class Placed:
-    """A green child and the offset to add to its spans, relative to its parent's own piece of text."""
-
-    green: Green
-    offset: int = 0
-
-
-def names_of(children: Sequence[Placed]) -> tuple[str, ...] | None:
-    """Return the keys of a mapping with these children, duplicates included; None for a large one."""
-    if len(children) > _FEW_CHILDREN:
-        return None
-    return tuple([children[index].green.value for index in range(0, len(children) - 1, 2)])
 
 
 @frozen()
@@ -182,7 +121,7 @@ class Node:
         if self.kind != "mapping":
             return None
         children = self.green.children
-        index = _position(self.green, key)
+        index = position_of(self.green, key)
         if index is None:
             return None
         return Entry(self._child(children[index], None), self._child(children[index + 1], key))
@@ -228,7 +167,7 @@ class Node:
     def written(self, key: str) -> Green | None:
         """Return what stands as the value of the first entry with this key, for a look that needs no node."""
         green = self.green
-        index = _position(green, key) if green.kind == "mapping" else None
+        index = position_of(green, key) if green.kind == "mapping" else None
         return None if index is None else green.children[index + 1].green
 
     def _value(self, key: str) -> Node | None:
@@ -236,7 +175,7 @@ class Node:
         green = self.green
         if green.kind != "mapping":
             return None
-        index = _position(green, key)
+        index = position_of(green, key)
         if index is None:
             return None
         placed = green.children[index + 1]
@@ -254,7 +193,7 @@ class Node:
         if self.kind != "alias":
             return self
         node = self.root
-        path = _anchors(node.green).get(self.value)
+        path = anchors_of(node.green).get(self.value)
         if path is None:
             return self
         for index in path:
@@ -279,6 +218,14 @@ class Node:
             node = stack.pop()
             yield node
             stack.extend(reversed(list(node.children())))
+
+    def from_offset(self, offset: int) -> Iterator[Node]:
+        """Yield this node and those below it that end at the offset or behind it, in source order."""
+        yield self
+        for index in range(max(0, self.children_before(offset) - 1), len(self.green.children)):
+            below = self.nth_child(index)
+            if below is not None and below.span.end >= offset:
+                yield from below.from_offset(offset)
 
     def children(self) -> Iterator[Node]:
         """Yield keys and values, or items, in source order."""
@@ -319,130 +266,7 @@ class Node:
 
         Aliases are followed within ``ALIAS_BUDGET``; broken nodes become None.
         """
-        return _plain(self.green, self.root.green, _Budget(ALIAS_BUDGET), frozenset())
+        return plain_value(self.green, self.root.green)
 
     def _child(self, placed: Placed, step: str | int | None) -> Node:
         return Node(placed.green, self.offset + placed.offset, self, step)
-
-
-def _position(mapping: Green, key: str) -> int | None:
-    """Return where the first scalar key of this name stands among the children of a mapping."""
-    children, names = mapping.children, mapping.names
-    if names is not None:
-        if key not in names:
-            return None
-        index = 2 * names.index(key)
-        if children[index].green.kind == "scalar":
-            return index
-    if len(children) <= _FEW_CHILDREN:
-        for index in range(0, len(children) - 1, 2):
-            green = children[index].green
-            if green.value == key and green.kind == "scalar":
-                return index
-        return None
-    known = _known_keys.get(mapping)
-    if known is None:
-        known = _known_keys[mapping] = {
-            children[index].green.value: index
-            for index in range((len(children) - 2) // 2 * 2, -1, -2)
-            if children[index].green.kind == "scalar"
-        }
-    return known.get(key)
-
-
-def _anchors(root: Green) -> Mapping[str, tuple[int, ...]]:
-    """Return where the first node of each anchor is: the positions among the children, from the root down."""
-    known = _known_anchors.get(root)
-    if known is not None:
-        return known
-    found: dict[str, tuple[int, ...]] = {}
-    stack: list[tuple[Green, tuple[int, ...]]] = [(root, ())]
-    while stack:
-        green, path = stack.pop()
-        if green.anchor:
-            found.setdefault(green.anchor, path)
-        last = len(green.children) - 1
-        stack.extend((green.children[index].green, (*path, index)) for index in range(last, -1, -1))
-    _known_anchors[root] = found
-    return found
-
-
-def refers_elsewhere(green: Green) -> bool:
-    """Whether an alias stands in a node: then its meaning depends on text outside."""
-    known = _known_references.get(green) if green.aliased is None else green.aliased
-    if known is None:
-        known = _known_references[green] = _has_alias(green)
-    return known
-
-
-def _has_alias(green: Green) -> bool:
-    stack = [green]
-    while stack:
-        node = stack.pop()
-        if node.kind == "alias":
-            return True
-        stack.extend([placed.green for placed in node.children])
-    return False
-
-
-def aliased_nodes(root: Green) -> int:
-    """Return how many nodes the aliases of a document stand for, those behind other aliases included.
-
-    No alias is followed to count them: an anchor stands before its aliases, so its size is known by then.
-    """
-    sizes: dict[str, int] = {}
-    counted = aliased = 0
-    rest: list[tuple[Green, int | None]] = [(root, None)]
-    while rest:
-        green, before = rest.pop()
-        if before is not None:
-            # All below the anchor was counted since.
-            sizes.setdefault(green.anchor or "", counted - before)
-            continue
-        if green.anchor:
-            rest.append((green, counted))
-        counted += 1
-        if green.kind == "alias":
-            size = sizes.get(green.value, 0)
-            aliased += size
-            counted += size
-        rest.extend((placed.green, None) for placed in reversed(green.children))
-    return aliased
-
-
-@dataclass(slots=True)
-class _Budget:
-    left: int
-
-
-def _plain(green: Green, root: Green, budget: _Budget, seen: frozenset[int]) -> Json:
-    kind = green.kind
-    if kind == "alias" or seen:
-        budget.left -= 1
-        if budget.left < 0:
-            return None
-    if kind == "scalar":
-        if green.tag is None and green.style != "plain":
-            return green.value
-        return resolve_scalar(green.value, plain=green.style == "plain", tag=green.tag)
-    if kind == "mapping":
-        children = green.children
-        return {
-            children[index].green.value: _plain(children[index + 1].green, root, budget, seen)
-            for index in range(0, len(children) - 1, 2)
-        }
-    if kind == "sequence":
-        return [_plain(child.green, root, budget, seen) for child in green.children]
-    if kind == "alias":
-        target = _anchored(root, green.value)
-        if target is None or target.kind == "alias" or id(target) in seen:
-            return None
-        return _plain(target, root, budget, seen | {id(target)})
-    return None
-
-
-def _anchored(root: Green, name: str) -> Green | None:
-    path = _anchors(root).get(name)
-    for index in path or ():
-        root = root.children[index].green
-    return None if path is None else root

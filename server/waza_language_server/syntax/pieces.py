@@ -19,8 +19,8 @@ from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.syntax.events import Notes, Part, Reading, read_in_steps, read_parts
 from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.green import Green, Placed
 from waza_language_server.syntax.items import Items
-from waza_language_server.syntax.nodes import Green, Placed
 from waza_language_server.syntax.repair import Repaired, repair_block, repair_entries, repair_items
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.offsets import Offsets

@@ -24,10 +24,10 @@ from waza_engine.steps import Steps
 from waza_language_server.syntax import explain
 from waza_language_server.syntax.events import Notes, ReadError, Reading, read, read_in_steps
 from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.green import Green, Placed
 from waza_language_server.syntax.grouping import Grouping, has_keys, line_kind, significant, usual_of
 from waza_language_server.syntax.line_faults import behind_value, blanks_fault, missing_dash, start_fault
 from waza_language_server.syntax.lines import Line, item_at, key_at, split_lines
-from waza_language_server.syntax.nodes import Green, Placed
 from waza_language_server.syntax.wrong_signs import (
     KEY_WITH_SIGN,
     slashes_at,

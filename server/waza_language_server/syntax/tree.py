@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from heapq import nsmallest
-from itertools import islice
+from itertools import chain, islice, repeat
 
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.yaml_faults import SECOND_DOCUMENT, sentence, unknown_anchor
@@ -23,8 +23,9 @@ from waza_engine.steps import Steps, finished
 from waza_language_server.syntax import characters
 from waza_language_server.syntax.events import duplicate_keys
 from waza_language_server.syntax.fault import STRUCTURAL_CODES, SyntaxFault
+from waza_language_server.syntax.green import Green, Placed
 from waza_language_server.syntax.layout import Known, Layout, lay_out, update
-from waza_language_server.syntax.nodes import Green, Node, Placed
+from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.pieces import Piece
 from waza_language_server.text.span import Span
 
@@ -34,6 +35,9 @@ MOST_FAULTS = 500
 """Faults of one document that are told; nobody reads more, and each costs as much as a line."""
 
 _SECTIONS_PER_PAUSE = 1_000
+
+_Placed = tuple[int, SyntaxFault]
+"""A fault as seen from the start of its piece, and where that is: of thousands few are told."""
 
 
 @frozen(eq=False)
@@ -115,19 +119,37 @@ def _read(text: str, previous: Tree | None) -> Steps[Tree]:
 
 def _tree(text: str, layout: Layout, refused: tuple[SyntaxFault, ...]) -> Steps[Tree]:
     children, keys = yield from _pairs(layout)
-    faults = [*refused, *_faults(layout)]
-    yield
+    faults = chain(((0, fault) for fault in refused), _faults(layout))
     if len({key.green.value for key in keys}) < len(keys):
-        faults += islice(duplicate_keys(keys), MOST_FAULTS)
+        faults = chain(faults, ((0, fault) for fault in islice(duplicate_keys(keys), MOST_FAULTS)))
         yield
-    told = nsmallest(MOST_FAULTS, faults, key=lambda fault: fault.span)
+    told, guesses = yield from _told(faults)
     green = _root(layout, children)
-    return Tree(text, Node(*green) if green else None, tuple(told), layout, _guesses(faults))
+    return Tree(text, Node(*green) if green else None, told, layout, guesses)
 
 
-def _guesses(faults: Iterable[SyntaxFault]) -> tuple[Span, ...]:
+def _told(faults: Iterator[_Placed]) -> Steps[tuple[tuple[SyntaxFault, ...], tuple[Span, ...]]]:
+    """Return the first faults, and where text could not be read: also of faults that are not told."""
+    first: list[_Placed] = []
+    spans: list[Span] = []
+    while some := list(islice(faults, MOST_FAULTS)):
+        first = nsmallest(MOST_FAULTS, [*first, *some], key=_place)
+        spans += [fault.span.shifted(start) for start, fault in some if fault.code in STRUCTURAL_CODES]
+        yield
+    spans.sort()
+    yield
+    return tuple([fault.shifted(start) for start, fault in first]), _merged(spans)
+
+
+def _place(placed: _Placed) -> tuple[int, int]:
+    start, fault = placed
+    return fault.span.start + start, fault.span.end + start
+
+
+def _merged(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Return spans in order, those that touch as one."""
     merged: list[Span] = []
-    for span in sorted(fault.span for fault in faults if fault.code in STRUCTURAL_CODES):
+    for span in spans:
         if merged and span.start <= merged[-1].end:
             merged[-1] = Span(merged[-1].start, max(span.end, merged[-1].end))
         else:
@@ -162,14 +184,13 @@ def _root(layout: Layout, children: list[Placed]) -> tuple[Green, int] | None:
     return Green("mapping", start, end, "block", children=tuple(children)), 0
 
 
-def _faults(layout: Layout) -> Iterator[SyntaxFault]:
+def _faults(layout: Layout) -> Iterator[_Placed]:
     if layout.second_document is not None:
-        yield SyntaxFault(layout.second_document, sentence(SECOND_DOCUMENT), "several-documents")
+        yield 0, SyntaxFault(layout.second_document, sentence(SECOND_DOCUMENT), "several-documents")
     pieces = list(_noteworthy(layout))
     for start, piece in pieces:
-        for fault in piece.faults:
-            yield fault.shifted(start)
-    yield from _unknown_anchors(pieces)
+        yield from zip(repeat(start), piece.faults)
+    yield from ((0, fault) for fault in _unknown_anchors(pieces))
 
 
 def _noteworthy(layout: Layout) -> Iterator[tuple[int, Piece]]:

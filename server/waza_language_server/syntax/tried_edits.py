@@ -8,7 +8,8 @@ from typing import cast
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps
-from waza_language_server.syntax.nodes import Green, Node
+from waza_language_server.syntax.green import Green
+from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree, parse, parse_in_steps
 from waza_language_server.text.edit import Edit
 
@@ -43,15 +44,12 @@ class _Below:  # noqa: PLW1641 - it is compared only
 
     holder: Node
     index: int
+    green: Green
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, _Below):
-            return self._green is other._green or self.to_python() == other.to_python()
+            return self.green is other.green or self.to_python() == other.to_python()
         return self.to_python() == other
-
-    @property
-    def _green(self) -> Green:
-        return self.holder.green.children[self.index].green
 
     def to_python(self) -> Json:
         child = self.holder.nth_child(self.index)
@@ -65,9 +63,12 @@ def _content(node: Node, *, whole: bool) -> object:
     """
     if node.kind == "mapping" and not whole:
         children = node.green.children
-        return {children[at - 1].green.value: _Below(node, at) for at in range(1, len(children), 2)}
+        return {
+            children[at - 1].green.value: _Below(node, at, children[at].green)
+            for at in range(1, len(children), 2)
+        }
     if node.kind == "sequence" and not whole:
-        return [_Below(node, at) for at in range(len(node.green.children))]
+        return [_Below(node, at, child.green) for at, child in enumerate(node.green.children)]
     return node.to_python()
 
 

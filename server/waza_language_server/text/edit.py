@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import field
 
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps, finished
@@ -19,7 +19,7 @@ class Edit:
 
     def shifted(self, by: int) -> Edit:
         """Return the same edit ``by`` characters further on."""
-        return replace(self, span=self.span.shifted(by))
+        return Edit(self.span.shifted(by), self.text)
 
 
 Edits = tuple[Edit, ...]
@@ -54,7 +54,7 @@ class Fix:
 
     def shifted(self, by: int) -> Fix:
         """Return the same fix ``by`` characters further on."""
-        return replace(self, offset=self.offset + by)
+        return Fix(self.title, self.repair, self.preferred, self.offset + by)
 
 
 @frozen()
@@ -67,4 +67,4 @@ class Related:
 
     def shifted(self, by: int) -> Related:
         """Return the same place ``by`` characters further on, unless it lies in another document."""
-        return self if self.uri is not None else replace(self, span=self.span.shifted(by))
+        return self if self.uri is not None else Related(self.span.shifted(by), self.message)

@@ -95,12 +95,7 @@ class LineIndex:
         row = self._text[span.start : span.end]
         if row.isascii():
             return min(span.start + character, span.end)
-        used = 0
-        for index, char in enumerate(row):
-            used += _width(char, encoding)
-            if used > character:
-                return span.start + index
-        return span.end
+        return span.start + _characters_within(row, character, encoding)
 
     def _start(self, line: int) -> int:
         number = bisect_right(self._first_lines, line, hi=len(self._blocks)) - 1
@@ -147,7 +142,22 @@ def _width(text: str, encoding: Encoding) -> int:
         return len(text)
     if encoding == "utf-8":
         return len(text.encode("utf-8", "surrogatepass"))
-    return len(text) + sum(char > "\uffff" for char in text)
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _characters_within(text: str, units: int, encoding: Literal["utf-8", "utf-16"]) -> int:
+    """Return how many whole characters a text has within its first code units."""
+    text = text[:units]
+    if encoding == "utf-8":
+        data, end = text.encode("utf-8", "surrogatepass"), units
+        while end < len(data) and data[end] & 0b1100_0000 == 0b1000_0000:
+            end -= 1
+        return len(data[:end].decode("utf-8", "surrogatepass"))
+    data, end = text.encode("utf-16-le", "surrogatepass"), 2 * units
+    if end < len(data) and data[end + 1] & 0b1111_1100 == 0b1101_1100:
+        # The second half of a pair comes next; the character is not whole.
+        end -= 2
+    return len(data[:end].decode("utf-16-le", "surrogatepass"))
 
 
 def _line_starts(text: str) -> list[int]:

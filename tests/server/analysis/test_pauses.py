@@ -11,6 +11,7 @@ import pytest
 from tests.server.project.files import workspace_with
 from waza_language_server.analysis.diagnose import diagnose, diagnose_in_steps
 from waza_language_server.features.code_lens import code_lenses_in_steps
+from waza_language_server.features.formatting import format_in_steps
 from waza_language_server.project.document import Document
 from waza_language_server.project.outline import outline_of_in_steps
 
@@ -23,6 +24,23 @@ LONG = {
     "one mapping": HEAD + "inputs:\n" + "".join(f"  k{number}: a\n" for number in range(SIZE)),
     "old Mac line breaks": (HEAD + "inputs:\n" + "  k: a\n" * SIZE).replace("\n", "\r"),
     "graders of one name": HEAD + "  - type: text\n    name: a\n" * (SIZE // 4),
+    "lines of colons": HEAD + ":\n" * (2 * SIZE),
+    "open quotes": HEAD + "  - type: text\n    name: 'b\n" * (SIZE // 4),
+    "aliases": HEAD + "inputs:\n  a: &a [x, y]\n" + "".join(f"  k{at}: [*a, b]\n" for at in range(SIZE)),
+    "comments that leave problems out": HEAD + "    naem: b # waza: ignore\n" * (SIZE // 2),
+    "wrong assertions of one grader": HEAD
+    + "  - type: code\n    name: b\n    config:\n      assertions:\n"
+    + "".join(f"        - outpt.includes({at})\n" for at in range(SIZE // 5)),
+    "words that are wanted and forbidden": HEAD
+    + "".join(
+        f"    {key}:\n" + "".join(f"      - word {at}\n" for at in range(SIZE))
+        for key in ("config:\n      contains", "  not_contains")
+    ),
+    "a long text": HEAD + "description: |\n" + "  - a: [b\n" * (2 * SIZE),
+    "inline tasks": HEAD.replace(
+        "[t]",
+        "\n" + "".join(f"  - {{id: t{at}, name: T, inputs: {{prompt: Go}}}}\n" for at in range(SIZE // 2)),
+    ),
 }
 
 
@@ -52,6 +70,7 @@ def test_no_step_takes_long(text: str) -> None:
     assert longest_step(outline_of_in_steps(document)) < LONGEST_STEP_SECONDS
     assert longest_step(code_lenses_in_steps(document, workspace_with())) < LONGEST_STEP_SECONDS
     assert longest_step(diagnose_in_steps(document, workspace_with())) < LONGEST_STEP_SECONDS
+    assert longest_step(format_in_steps(document)) < LONGEST_STEP_SECONDS
     half = len(text) // 2
     edited = document.replaced(f"{text[:half]}x{text[half:]}", 2)
     assert longest_step(edited.read_in_steps()) < LONGEST_STEP_SECONDS

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import EVAL, opened, project_with, put, small_suite
-from waza_engine.steps import Steps
+from waza_engine.steps import Steps, finished
 from waza_language_server.project import disk
 from waza_language_server.project.disk import stamp_of
 from waza_language_server.project.index import Project
@@ -259,6 +259,22 @@ def test_looking_at_many_files_lists_each_folder_once(
     with project.disk.held_still():
         assert all(project.claim(file) is None for file in files)
     assert max(looked_at.values()) == 1
+
+
+def test_work_with_pauses_looks_at_a_folder_once_and_others_see_it_as_it_is(tmp_path: Path) -> None:
+    project = Project()
+
+    def looking() -> Steps[tuple[frozenset[str], frozenset[str]]]:
+        before = project.names(tmp_path)
+        yield
+        return before, project.names(tmp_path)
+
+    work = project.disk.held_still_in_steps(looking())
+    next(work)
+    put(tmp_path, "new.yaml", "")
+    assert project.names(tmp_path) == {"new.yaml"}
+    assert finished(work) == (frozenset(), frozenset())
+    assert not project.disk.is_still
 
 
 def test_a_long_suite_that_is_not_open_is_read_with_pauses_before_it_is_asked_about(

@@ -19,7 +19,8 @@ from waza_language_server.syntax.tried_edits import apply
 
 def problems(folder: Path, text: str, name: str = "eval.yaml") -> tuple[Document, list[Problem]]:
     document = opened(put(folder, name, text), "eval")
-    return document, list(task_globs(view_of(document, workspace_with(document))))
+    found = task_globs(view_of(document, workspace_with(document)))
+    return document, [problem for problem in found if problem is not None]
 
 
 def view_of(document: Document, workspace: Workspace) -> SuiteView:

@@ -10,7 +10,7 @@ from waza_engine.steps import Steps, finished
 from waza_language_server.project.document import Document
 from waza_language_server.syntax import pieces
 from waza_language_server.syntax.events import Reading, read, read_in_steps
-from waza_language_server.syntax.nodes import Green
+from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.pieces import read_whole
 from waza_language_server.syntax.tree import Tree, parse
 

@@ -15,6 +15,7 @@ from itertools import islice
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES
 from waza_engine.spec.reading.yaml_faults import MISSING_DASH, TOO_MANY_ALIASES, sentence
+from waza_engine.steps import Steps
 from waza_language_server.analysis.file_rules.joined_lines import (
     JoinedLine,
     is_line_of_its_own,
@@ -26,12 +27,12 @@ from waza_language_server.analysis.file_rules.merge_marks import MARKS, sides_of
 from waza_language_server.analysis.file_rules.plain_text import blocks_meant
 from waza_language_server.analysis.file_rules.repeated_keys import without_repetition
 from waza_language_server.analysis.problem import Problem, Severity
-from waza_language_server.analysis.rule import FileView
+from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at
+from waza_language_server.syntax.aliases import aliased_nodes
 from waza_language_server.syntax.characters import MAX_CHARACTERS
 from waza_language_server.syntax.fault import SyntaxFault
-from waza_language_server.syntax.nodes import aliased_nodes
 from waza_language_server.syntax.tree import Tree, parse
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.syntax.wrong_signs import has_odd_blank
@@ -71,16 +72,18 @@ class _Slip:
     """A line that it divides: believed only when the second part is known where it is put."""
 
 
-def syntax(view: FileView) -> Iterator[Problem]:
+def syntax(view: FileView) -> Found:
     """Yield the problems of the text itself."""
     yield from _syntax_problems(view.tree, view.kind, view.catalog)
-    if multiplies_itself(view.tree):
+    if (yield from multiplies_itself(view.tree)):
         yield _too_many_aliases(view.tree)
 
 
-def multiplies_itself(tree: Tree) -> bool:
+def multiplies_itself(tree: Tree) -> Steps[bool]:
     """Whether the aliases of a text stand for so many values that nothing else can be said of it."""
-    return tree.root is not None and tree.anchored and aliased_nodes(tree.root.green) > MAX_ALIASED_NODES
+    if tree.root is None or not tree.anchored:
+        return False
+    return (yield from aliased_nodes(tree.root.green)) > MAX_ALIASED_NODES
 
 
 def syntax_faults(tree: Tree) -> Iterator[Problem]:

@@ -15,7 +15,10 @@ def both_sides(view: FileView) -> Found:
     root = view.tree.root
     if root is None or view.kind != "trigger_tests":
         return
-    wanted = {_plain(prompt): prompt for prompt in _prompts(root, "should_trigger_prompts")}
+    wanted: dict[str, Node] = {}
+    for prompt in _prompts(root, "should_trigger_prompts"):
+        yield None
+        wanted[_plain(prompt)] = prompt
     for prompt in _prompts(root, "should_not_trigger_prompts"):
         yield None
         other = wanted.get(_plain(prompt))

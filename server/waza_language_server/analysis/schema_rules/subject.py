@@ -72,13 +72,7 @@ class Subject:
         if isinstance(mapping.step, int):
             start = mapping.span.start
         end = self._end_of_block(mapping)
-        values = [
-            entry.value.span for entry in mapping.entries if entry.value.kind in {"mapping", "sequence"}
-        ]
-        return any(
-            not any(span.start <= guess.start < span.end for span in values)
-            for guess in self._unreadable(start, end)
-        )
+        return any(not _is_within_collection(mapping, guess.start) for guess in self._unreadable(start, end))
 
     def _unreadable(self, start: int, end: int) -> Sequence[Span]:
         """Return the places from ``start`` up to ``end`` that could not be read."""
@@ -91,9 +85,9 @@ class Subject:
         while (parent := node.parent) is not None:
             if self.is_grader and node.span == self.node.span:
                 return node.span.end
-            behind = [each.span.start for each in parent.children() if each.span.start > node.span.end]
-            if behind:
-                return min(behind)
+            behind = parent.nth_child(parent.children_before(node.span.end + 1))
+            if behind is not None:
+                return behind.span.start
             node = parent
         return len(self.text) + 1
 
@@ -131,3 +125,11 @@ class Subject:
             listed = mapping.parent.step if mapping.parent is not None else None
             return f"this item of `{listed}`" if isinstance(listed, str) else "this item"
         return "this grader" if self.is_grader else "the file"
+
+
+def _is_within_collection(mapping: Node, offset: int) -> bool:
+    """Whether an offset lies in a list or a mapping that is a value of a mapping."""
+    entry = mapping.entry_at(offset)
+    if entry is None or entry.value.kind not in {"mapping", "sequence"}:
+        return False
+    return entry.value.span.start <= offset < entry.value.span.end

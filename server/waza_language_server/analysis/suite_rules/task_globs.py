@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 from waza_engine.files import shown
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import is_literal, split_pattern
+from waza_engine.steps import in_steps
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import SuiteView
+from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.suite_rules.renamed_tasks import Renamed, renamed_to
 from waza_language_server.embedded.language import Finding
 from waza_language_server.embedded.languages import LANGUAGES
@@ -52,13 +53,13 @@ class _Glob:
     faults: tuple[Finding, ...] = ()
 
 
-def task_globs(view: SuiteView) -> Iterator[Problem]:
+def task_globs(view: SuiteView) -> Found:
     """Yield the problems of what an eval file refers to; nothing for other files."""
     document, project, root = view.document, view.workspace.project, view.document.tree.root
     path = path_of(document.uri)
     if document.kind != "eval" or root is None or path is None or root.entry("tasks_from"):
         return
-    globs = [_resolve(document, project, node) for node in pattern_nodes(root)]
+    globs = yield from in_steps(_resolve(document, project, node) for node in pattern_nodes(root))
     for glob in globs:
         for fault in glob.faults:
             yield Problem(fault.code, glob.node.span, fault.message)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from waza_engine.counting import counted
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import FileView, Found, GraderView
+from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Related
 
@@ -72,7 +72,7 @@ def contradictions_of_expected(view: FileView) -> Found:
                 yield from _in_mapping(node.target)
 
 
-def _in_mapping(mapping: Node) -> Iterator[Problem]:
+def _in_mapping(mapping: Node) -> Found:
     keys = set(mapping.key_names)
     if keys.isdisjoint(_ASKING):
         return
@@ -87,13 +87,14 @@ def _in_mapping(mapping: Node) -> Iterator[Problem]:
             yield from _too_few_calls(mapping, wanted, limit)
 
 
-def _between(
-    mapping: Node, wanted: str, unwanted: str, meaning: Meaning, *, within: bool
-) -> Iterator[Problem]:
+def _between(mapping: Node, wanted: str, unwanted: str, meaning: Meaning, *, within: bool) -> Found:
     items, refused = _items(mapping, wanted), _items(mapping, unwanted)
     by_meaning = {meaning(item): item for item in reversed(items)}
+    yield None
     few = within and len(items) * len(refused) <= MOST_COMPARED * MOST_COMPARED
-    for item in refused:
+    for number, item in enumerate(refused, 1):
+        if not number % NODES_AT_ONCE:
+            yield None
         text = meaning(item)
         if not text.strip():
             continue

@@ -97,8 +97,7 @@ def _of_type(tree: Tree, node: Node) -> Iterator[Problem]:
 
 def _of_number(key: str, node: Node) -> Iterator[Problem]:
     value = node.to_python() if node.kind == "scalar" else None
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number:
+    if isinstance(value, bool) or not isinstance(value, int | float):
         yield Problem("wrong-type", node.span, f"`{key}` of a JSON Schema must be a number.", "error")
     elif key in _COUNTS and (value < 0 or value != int(value)):
         message = f"`{key}` of a JSON Schema must be a whole number from 0 on."

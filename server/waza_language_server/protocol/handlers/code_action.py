@@ -18,8 +18,10 @@ from waza_language_server.text.span import Span
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from waza_engine.steps import Steps
     from waza_language_server.features.code_actions import CodeAction
     from waza_language_server.features.code_lens import CodeLens
+    from waza_language_server.project.document import Document
     from waza_language_server.protocol.server import WazaServer
 
 RUNS = "waza.run"
@@ -89,14 +91,21 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
         runs = await ls.diagnostics.in_slices(document, lenses_around(ls, document, span)) or ()
     if not ls.session.is_current(document):
         return None
+    actions = await ls.diagnostics.in_slices(document, _converted(ls, document, found))
+    return None if actions is None else [*actions, *(convert.run_action(lens, RUNS) for lens in runs)]
+
+
+def _converted(
+    ls: WazaServer, document: Document, found: Sequence[CodeAction]
+) -> Steps[list[types.CodeAction]]:
+    """Return actions as the client takes them."""
+    convert = Converter(document, ls.session.encoding, ls.abilities)
     files = FileConverter(ls.session, ls.abilities)
-    return [
-        *(
-            convert.code_action(action, files.workspace_edit(action.change), workspace.project)
-            for action in found
-        ),
-        *(convert.run_action(lens, RUNS) for lens in runs),
-    ]
+    actions: list[types.CodeAction] = []
+    for action in found:
+        edit = yield from files.workspace_edit(action.change)
+        actions.append(convert.code_action(action, edit, ls.session.project))
+    return actions
 
 
 def _asked(kinds: Sequence[types.CodeActionKind | str] | None) -> list[str]:

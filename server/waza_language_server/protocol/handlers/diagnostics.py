@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from waza_engine.steps import finished, in_steps
+from waza_language_server.protocol.messages import WrittenAnswer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from waza_engine.steps import Steps
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.protocol.server import WazaServer
     from waza_language_server.protocol.services.schedule import Publish
-    from waza_language_server.protocol.services.written_problems import WrittenProblems
 
 MOST_SHOWN = 1_000
 """Problems of one document; editors show no more, and each costs them and the wire."""
@@ -26,18 +27,17 @@ _WRITTEN_AT_ONCE = 16
 
 def publisher(ls: WazaServer) -> Publish:
     """Return what sends problems, with pauses, to a client that does not ask for them."""
-    from waza_language_server.protocol.services.written_problems import WrittenProblems
-
-    known = WrittenProblems(ls.protocol.as_json)
 
     def publish(uri: str, document: Document | None, problems: tuple[Problem, ...]) -> Steps[None]:
-        written = [] if document is None else (yield from _written(ls, known, document, problems))
+        shown = "[]"
+        if document is not None:
+            shown = as_list((yield from written(ls, document, problems, ls.session.project)))
         if document is not None and ls.kept_problems.shows(uri):
-            found = json.loads(f"[{','.join(written)}]")
+            found = json.loads(shown)
             yield
             if ls.kept_problems.confirm(uri, document.version, found):
                 return
-        params = f'"uri":{json.dumps(uri)},"diagnostics":[{",".join(written)}]'
+        params = f'"uri":{json.dumps(uri)},"diagnostics":{shown}'
         if document is not None and ls.abilities.versions_diagnostics:
             params += f',"version":{document.version}'
         ls.protocol.push_written(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, f"{{{params}}}")
@@ -45,38 +45,55 @@ def publisher(ls: WazaServer) -> Publish:
     return publish
 
 
-def _written(
-    ls: WazaServer, known: WrittenProblems, document: Document, problems: tuple[Problem, ...]
+def written(
+    ls: WazaServer, document: Document, problems: tuple[Problem, ...], project: Project
 ) -> Steps[list[str]]:
+    """Return the problems as the client shows them, each as JSON; the last of too many tells of the others.
+
+    The gravest are shown, and those at the beginning, which may have been shown before the others were known.
+    """
     from waza_language_server.protocol.convert import Converter
 
-    convert, project = Converter(document, ls.session.encoding, ls.abilities), ls.session.project
+    convert, known = Converter(document, ls.session.encoding, ls.abilities), ls.written_problems
     shown, more = _shown(problems)
-    written: list[str] = []
+    found: list[str] = []
     for problem in shown:
-        is_last = len(written) + 1 == len(shown)
-        written.append(known.written(problem, convert, project, more if is_last else ""))
-        if not len(written) % _WRITTEN_AT_ONCE:
+        is_last = len(found) + 1 == len(shown)
+        found.append(known.written(problem, convert, project, more if is_last else ""))
+        if not len(found) % _WRITTEN_AT_ONCE:
             yield
-    return written
+    return found
 
 
-async def pull(ls: WazaServer, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
+def as_list(items: Iterable[str]) -> str:
+    """Return a list of what is JSON already."""
+    return f"[{','.join(items)}]"
+
+
+async def pull(
+    ls: WazaServer, params: types.DocumentDiagnosticParams
+) -> types.RelatedUnchangedDocumentDiagnosticReport | WrittenAnswer:
     """Answer with the problems of a document, or that they are those of the last time."""
     uri = params.text_document.uri
-    if (kept := _kept(ls, uri)) is not None:
+    kept = _kept(ls, uri)
+    if kept is not None:
         ls.in_background(_confirm(ls, uri))
-        result_id = f"{hash(repr(kept)):x}"
-        if params.previous_result_id == result_id:
-            return types.RelatedUnchangedDocumentDiagnosticReport(result_id)
-        shown = ls.protocol.from_json(kept, list[types.Diagnostic])
-        return types.RelatedFullDocumentDiagnosticReport(shown, result_id=result_id)
-    newest = await ls.diagnostics.newest_problems(uri)
-    diagnostics = [] if newest is None else finished(converted(ls, *newest))
-    result_id = f"{hash(repr(diagnostics)):x}"
+    items = await _written_now(ls, uri) if kept is None else as_list(map(json.dumps, kept))
+    result_id = f"{hash(items):x}"
     if params.previous_result_id == result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id)
-    return types.RelatedFullDocumentDiagnosticReport(diagnostics, result_id=result_id)
+    return WrittenAnswer(f'{{"kind":"full","resultId":"{result_id}","items":{items}}}')
+
+
+async def _written_now(ls: WazaServer, uri: str) -> str:
+    """Return the list of the problems of the newest text of a document."""
+    while (newest := await ls.diagnostics.newest_problems(uri)) is not None:
+        document, problems = newest
+        steps = written(ls, document, problems, ls.session.project)
+        found = await ls.diagnostics.in_slices(document, steps)
+        if found is not None:
+            return as_list(found)
+    return "[]"
 
 
 def _kept(ls: WazaServer, uri: str) -> Any:
@@ -95,21 +112,24 @@ async def _confirm(ls: WazaServer, uri: str) -> None:
     newest = await ls.diagnostics.newest_problems(uri)
     if newest is None or not ls.kept_problems.shows(uri):
         return
-    found = ls.protocol.as_json(finished(converted(ls, *newest)))
-    if not ls.kept_problems.confirm(uri, newest[0].version, found):
+    document, problems = newest
+    found = await ls.diagnostics.in_slices(
+        document, ls.wire_diagnostics(document, problems, ls.session.project)
+    )
+    if found is not None and not ls.kept_problems.confirm(uri, document.version, found):
         ls.workspace_diagnostic_refresh(None)
 
 
-async def pull_workspace(
-    ls: WazaServer, params: types.WorkspaceDiagnosticParams
-) -> types.WorkspaceDiagnosticReport:
+async def pull_workspace(ls: WazaServer, params: types.WorkspaceDiagnosticParams) -> WrittenAnswer:
     """Answer with what is new of the problems of files that are not open."""
     previous = {known.uri: known.value for known in params.previous_result_ids}
     found = await ls.diagnostics.worked_out(ls.workspace_problems.reports(previous))
-    full = types.WorkspaceFullDocumentDiagnosticReport
-    return types.WorkspaceDiagnosticReport(
-        [full(uri=each.uri, items=each.items, result_id=each.result_id) for each in found]
+    reports = (
+        f'{{"kind":"full","uri":{json.dumps(each.uri)},"version":null,'
+        f'"resultId":"{each.result_id}","items":{as_list(each.items)}}}'
+        for each in found
     )
+    return WrittenAnswer(f'{{"items":{as_list(reports)}}}')
 
 
 def _rank(problem: Problem) -> int:
@@ -118,30 +138,6 @@ def _rank(problem: Problem) -> int:
     from waza_language_server.syntax.beginning import CHARACTERS
 
     return -1 if problem.span.end <= CHARACTERS else SEVERITIES.index(problem.severity)
-
-
-def converted(
-    ls: WazaServer, document: Document, problems: tuple[Problem, ...]
-) -> Steps[list[types.Diagnostic]]:
-    """Return the problems as the client shows them, the gravest of too many; the last tells of the others.
-
-    Those at the beginning are among them: they may have been shown before the others were known.
-    """
-    return converted_in(ls, document, problems, ls.session.project)
-
-
-def converted_in(
-    ls: WazaServer, document: Document, problems: tuple[Problem, ...], project: Project
-) -> Steps[list[types.Diagnostic]]:
-    """Do the same beside other files than those of the session."""
-    from waza_language_server.protocol.convert import Converter
-
-    shown, more = _shown(problems)
-    convert = Converter(document, ls.session.encoding, ls.abilities)
-    diagnostics = yield from in_steps(convert.diagnostic(problem, project) for problem in shown)
-    if more:
-        diagnostics[-1].message += more
-    return diagnostics
 
 
 def _shown(problems: tuple[Problem, ...]) -> tuple[tuple[Problem, ...], str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from waza_engine.steps import finished
 from waza_language_server.features.deleted_files import deleted_files
 from waza_language_server.features.moved_files import moved_files
 from waza_language_server.project.uris import path_of
@@ -27,14 +28,16 @@ async def will_rename(ls: WazaServer, params: types.RenameFilesParams) -> types.
         if old is not None and new is not None:
             moves[old] = new
     change = await ls.diagnostics.worked_out(moved_files(ls.session.workspace, moves))
-    return FileConverter(ls.session, ls.abilities).workspace_edit(change) if change.files else None
+    files = FileConverter(ls.session, ls.abilities)
+    return finished(files.workspace_edit(change)) if change.files else None
 
 
 async def will_delete(ls: WazaServer, params: types.DeleteFilesParams) -> types.WorkspaceEdit | None:
     """Return the edits that take entries away that name files and folders, before these are deleted."""
     gone = [path for file in params.files if (path := path_of(file.uri)) is not None]
     change = await ls.diagnostics.worked_out(deleted_files(ls.session.workspace, gone))
-    return FileConverter(ls.session, ls.abilities).workspace_edit(change) if change.files else None
+    files = FileConverter(ls.session, ls.abilities)
+    return finished(files.workspace_edit(change)) if change.files else None
 
 
 def did_create(ls: WazaServer, params: types.CreateFilesParams) -> None:

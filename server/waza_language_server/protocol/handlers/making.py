@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from waza_engine.steps import finished
 from waza_language_server.engine.process import EngineError
 from waza_language_server.project.claim import says_nothing
 from waza_language_server.project.runnable_id import RunnableId
@@ -116,7 +117,7 @@ async def _fill(ls: WazaServer, uri: str, text: str) -> None:
     kept = len(before.rstrip())
     written = (f"\n{text}" if kept else text).replace("\n", line_break(before))
     edit = WorkspaceEdit((FileEdit(uri, before, (Edit(Span(kept, len(before)), written),)),))
-    change = FileConverter(ls.session, ls.abilities).workspace_edit(edit)
+    change = finished(FileConverter(ls.session, ls.abilities).workspace_edit(edit))
     answer = await ls.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(change, "New suite"))
     if not answer.applied:
         raise refused(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from waza_engine.steps import in_steps
 from waza_language_server.features import navigation
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.protocol.edit_conversion import FileConverter
@@ -30,7 +31,7 @@ def definition(ls: WazaServer, params: types.DefinitionParams) -> Answer[list[ty
     def find(document: Document) -> Steps[list[types.Location]]:
         offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)
         found = yield from navigation.definition(document, ls.session.workspace, offset)
-        return [*map(FileConverter(ls.session, ls.abilities).location, found)]
+        return (yield from in_steps(map(FileConverter(ls.session, ls.abilities).location, found)))
 
     return ls.diagnostics.answer(params.text_document.uri, find)
 
@@ -43,7 +44,7 @@ def references(ls: WazaServer, params: types.ReferenceParams) -> Answer[list[typ
         declared = params.context.include_declaration
         steps = navigation.all_references(document, ls.session.workspace, offset, with_definition=declared)
         found = yield from steps
-        return [*map(FileConverter(ls.session, ls.abilities).location, found)]
+        return (yield from in_steps(map(FileConverter(ls.session, ls.abilities).location, found)))
 
     return ls.diagnostics.answer(params.text_document.uri, find)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
 
+from waza_engine.steps import finished
 from waza_engine.terminal import visible
 from waza_language_server.features.new_graders import new_graders as feature
 from waza_language_server.project.runnable_id import RunnableId
@@ -78,7 +79,7 @@ async def _actions(
         types.CodeAction(
             visible(grader.title),
             types.CodeActionKind.QuickFix,
-            edit=files.workspace_edit(grader.change),
+            edit=finished(files.workspace_edit(grader.change)),
             data={"words": label(grader.words), "where": grader.where, "passes": grader.passes},
         )
         for grader in found

@@ -54,6 +54,6 @@ def rename(ls: WazaServer, params: types.RenameParams) -> Answer[types.Workspace
             return None
         if found.kept_file is not None:
             ls.tell(types.MessageType.Info, f"The file of the task keeps its name, {found.kept_file.name}.")
-        return FileConverter(ls.session, ls.abilities).workspace_edit(found.change)
+        return (yield from FileConverter(ls.session, ls.abilities).workspace_edit(found.change))
 
     return ls.diagnostics.answer(params.text_document.uri, find)

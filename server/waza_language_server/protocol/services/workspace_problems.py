@@ -129,7 +129,7 @@ class WorkspaceProblems(Generic[Shown]):
             # A list of problems shows no hints.
             told = tuple(problem for problem in problems if problem.severity != "hint")
             items = yield from self._convert(document, told)
-        result_id = f"{hash(repr(items)):x}" if items else _CLEAN
+        result_id = f"{hash(tuple(items)):x}" if items else _CLEAN
         self._judged[path] = _Judged(file.uri, text.value if text.known else "", now, items, result_id)
 
     def _concerns(self, path: Path, known: _Judged[Shown]) -> bool:

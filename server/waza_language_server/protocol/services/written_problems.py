@@ -1,6 +1,7 @@
-"""Problems as they are pushed: of one that was sent before, only its place is written anew.
+"""Problems as they are sent: of one that was sent before, only its place is written anew.
 
-The problems of a document are sent together after each edit, and all but a few are those of before.
+The problems of a document are sent together after each edit, pushed or pulled, and all but a few are those of
+before.
 """
 
 from __future__ import annotations
@@ -43,4 +44,4 @@ class WrittenProblems:
             members = self._as_json(convert.diagnostic(problem, project))
             del members["range"]
             rest = self._written[what] = json.dumps(members)[1:]
-        return f'{{"range":{convert.written_range(problem.span)},{rest}'
+        return f'{{"range": {convert.written_range(problem.span)}, {rest}'
