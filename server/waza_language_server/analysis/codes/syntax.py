@@ -53,9 +53,8 @@ SYNTAX_CODES = (
         "The file holds several documents",
         "error",
         "Only the first document of a file is read: the tasks behind the second `---` never run.",
-        _TASK + "---\nid: u\nname: U\ninputs:\n  prompt: Go\n",
-        _TASK,
-        "The other tasks belong in files of their own.",
+        _TASK + "---\ntags: [a]\n",
+        _TASK + "\ntags: [a]\n",
     ),
     Code(
         "unknown-anchor",
