@@ -15,6 +15,7 @@ from waza_language_server.analysis.file_rules.trigger_prompts import both_sides
 from waza_language_server.analysis.file_rules.turns import turns
 from waza_language_server.analysis.rule import FileView, GradersView, GraderView, Rule, SuiteView
 from waza_language_server.analysis.schema_rules.structure import structure_of_file, structure_of_grader
+from waza_language_server.analysis.suite_rules.grader_files import needs_files
 from waza_language_server.analysis.suite_rules.grader_names import (
     names_taken_by_suite,
     unknown_judges,
@@ -23,7 +24,7 @@ from waza_language_server.analysis.suite_rules.grader_names import (
 from waza_language_server.analysis.suite_rules.grader_packages import packages
 from waza_language_server.analysis.suite_rules.judges import nobody_to_judge
 from waza_language_server.analysis.suite_rules.named_files import missing_files
-from waza_language_server.analysis.suite_rules.programs import missing_programs
+from waza_language_server.analysis.suite_rules.programs import missing_programs, starts_program
 from waza_language_server.analysis.suite_rules.skill_directories import skill_directories
 from waza_language_server.analysis.suite_rules.skill_files import skill_file
 from waza_language_server.analysis.suite_rules.skills import missing_skills
@@ -127,8 +128,8 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("task id", duplicate_ids, _codes("duplicate-task-id")),
     Rule("suite names", names_taken_by_suite, _codes("grader-name-of-suite")),
     Rule("grader packages", packages, _codes("grader-package")),
-    Rule("named files", missing_files, _codes("missing-file")),
-    Rule("programs", missing_programs, _codes("missing-program")),
+    Rule("named files", missing_files, _codes("missing-file"), concerns=needs_files),
+    Rule("programs", missing_programs, _codes("missing-program"), concerns=starts_program),
     Rule("skills", missing_skills, _codes("skill-not-found")),
     Rule("skill directories", skill_directories, _codes("missing-file path-not-portable")),
     Rule("skill files", skill_file, _codes("skill-frontmatter skill-name unknown-key recommended-key")),

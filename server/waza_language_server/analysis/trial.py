@@ -45,6 +45,7 @@ from waza_language_server.text.edit import Edit, Fix
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
+    from waza_language_server.syntax.nodes import Node
     from waza_language_server.text.span import Span
 
 Chosen = tuple[Problem, Fix]
@@ -131,12 +132,12 @@ class Trials:
             yield from found_by(ITEM_RULES, whole_items)
         known = {entry.green for entry in graders_in(excerpt.before, kind, catalog)}
         entries = list(graders_in(excerpt.after, kind, catalog))
-        for entry in entries:
-            if entry.green not in known:
-                yield from grader_problems(part, entry)
+        touched = [entry for entry in entries if entry.green not in known]
+        for entry in touched:
+            yield from grader_problems(part, entry)
         names = [name_of(entry) for entry in graders_in(excerpt.before, kind, catalog)]
         renamed = names != [name_of(entry) for entry in entries]
-        if renamed or not excerpt.only_graders:
+        if renamed or not excerpt.only_graders or any(map(_concerns_suite, touched)):
             yield from self._of_several(changed, renamed=renamed)
 
     def _of_several(self, changed: Document, *, renamed: bool) -> Found:
@@ -221,6 +222,11 @@ class Trials:
             if index and problem.span.start <= places[index - 1].end:
                 found.append(problem)
         return found
+
+
+def _concerns_suite(grader: Node) -> bool:
+    """Whether rules of suites look into a grader."""
+    return any(rule.concerns is not None and rule.concerns(grader) for rule in SUITE_RULES)
 
 
 def _has_same_faults(before: Tree, after: Tree, changes: Changes) -> bool:

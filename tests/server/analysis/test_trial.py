@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.project.files import workspace_with
+from tests.server.project.files import opened, put, workspace_with
 from tests.shared_corpus import SUITES, suite_files
 from waza_engine.steps import Steps, finished
 from waza_language_server.analysis import grader_problems
@@ -105,6 +105,17 @@ def test_what_nobody_wants_to_see_keeps_no_fix_back(head: str, comment: str) -> 
         assert finished(tried.bring_nothing(text_for_list.fixes[0].edits)), trials
         again = [Edit(Span(len(text), len(text)), "- type: nonsense\n")]
         assert not finished(tried.bring_nothing(again)), trials
+
+
+def test_a_path_that_leads_nowhere_is_no_repair_of_a_grader_without_one(tmp_path: Path) -> None:
+    text = f"{EVAL}graders:\n- type: trigger\n  name: a\n  config: {{mode: positive}}\n"
+    document = opened(put(tmp_path, "eval.yaml", text), "eval")
+    workspace = Workspace(Project((tmp_path,)), default_catalog()).with_document(document)
+    problems = diagnose(document, workspace)
+    missing = next(problem for problem in problems if problem.code == "missing-key" and problem.fixes)
+    for trials in (Trials, TrialsOfEverything):
+        tried = trials(document, workspace, problems)
+        assert not finished(tried.repairs([(missing, missing.fixes[0])], may_reveal=True)), trials
 
 
 def test_trying_a_fix_judges_the_touched_grader_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from waza_engine.files import shown
 from waza_engine.spec.program_files import MODULE_RUNTIMES, MODULE_SUFFIXES, is_path
 from waza_language_server.analysis.problem import Problem
@@ -10,6 +12,9 @@ from waza_language_server.analysis.suite_rules.named_files import hooks_may_make
 from waza_language_server.project.suite_file import word
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import grader_type
+
+if TYPE_CHECKING:
+    from waza_language_server.syntax.nodes import Node
 
 _WITH_PROGRAMS = ("program", "inline")
 
@@ -42,3 +47,8 @@ def missing_programs(view: SuiteView) -> Found:
             if node is not None and is_module and not any(map(is_there, MODULE_RUNTIMES)):
                 message = "A module needs bun or Node.js, and neither is on PATH, so this grader fails."
                 yield Problem("missing-program", node.target.span, message, "warning")
+
+
+def starts_program(grader: Node) -> bool:
+    """Whether a grader is of a type that starts a program."""
+    return grader_type(grader) in _WITH_PROGRAMS
