@@ -48,8 +48,16 @@ class CallPattern(GraderConfig):
         json_schema_extra={"x-waza-kind": "regex"},
     )
 
-    misspellings: ClassVar = {"regex": "pattern", "match": "pattern", "command": "pattern"}
-    uncertain: ClassVar = frozenset({"command"})
+    misspellings: ClassVar = {
+        "regex": "pattern",
+        "match": "pattern",
+        "command": "pattern",
+        "name": "pattern",
+        "tool": "pattern",
+        "tool_name": "pattern",
+    }
+    # A pattern is searched in the arguments, too.
+    uncertain: ClassVar = frozenset({"command", "name", "tool", "tool_name"})
 
 
 class ExpectedCall(GraderConfig):

@@ -23,6 +23,7 @@ from waza_engine.spec.reading.yaml_faults import (
 )
 from waza_language_server.syntax.events import ReadError
 from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.flow_quotes import items_to_quote
 from waza_language_server.syntax.flow_slips import missing_commas, words_to_quote
 from waza_language_server.syntax.wrong_signs import dash_fix, dash_message, fence, merge_mark, needless_sign
 from waza_language_server.text.edit import Edit, Fix
@@ -206,7 +207,12 @@ def _explain_flow(text: str, start: int, end: int, error: ReadError | None) -> S
             fixes=(close,),
         )
     at = min(max(error.at if error else start, start), max(end - 1, start))
-    return _needs_quotes(text, start, end, at) or _needs_comma(text, start, end, at) or _unread(text, at, end)
+    return (
+        _needs_quotes(text, start, end, at)
+        or _needs_comma(text, start, end, at)
+        or _items_need_quotes(text, start, end, at)
+        or _unread(text, at, end)
+    )
 
 
 def _needs_quotes(text: str, start: int, end: int, at: int) -> SyntaxFault | None:
@@ -221,6 +227,19 @@ def _needs_quotes(text: str, start: int, end: int, at: int) -> SyntaxFault | Non
     return SyntaxFault(
         place, sentence(reserved_start(text[at])), fixes=(Fix(title, edits, preferred=is_whole),)
     )
+
+
+def _items_need_quotes(text: str, start: int, end: int, at: int) -> SyntaxFault | None:
+    edits = items_to_quote(text, start, end, at)
+    if not edits:
+        return None
+    place = edits[0].span
+    message = "A bracket in this text begins a list or a mapping; put the text in quotes."
+    title = "Put it in quotes" if len(edits) == 1 else "Put them in quotes"
+    if text[place.start] in "\"'":
+        message = "A quote in this text ends it; double the quote, or put other ones around the text."
+        title = "Quote the whole text" if len(edits) == 1 else "Quote the whole texts"
+    return SyntaxFault(place, message, fixes=(Fix(title, edits),))
 
 
 def _needs_comma(text: str, start: int, end: int, at: int) -> SyntaxFault | None:

@@ -89,3 +89,40 @@ def test_a_merge_in_a_grader_leaves_nothing_missing_and_is_ended_by_keeping_a_si
 def test_a_key_whose_value_is_in_a_merge_is_not_empty() -> None:
     text = "id: t\nname: T\ninputs:\n<<<<<<< HEAD\n  prompt: A\n=======\n  prompt: B\n>>>>>>> other\n"
     assert {each.code for each in problems(text)} == {"yaml-syntax"}
+
+
+@pytest.mark.parametrize("letter", ["I", "l", "1", "¦"])
+@pytest.mark.parametrize("lines", ["    Do this: that\n    - more\n", "    Title: a\n    Body: b\n"])
+def test_a_letter_that_looks_like_a_bar(letter: str, lines: str) -> None:
+    text = TASK.replace("  prompt: Go\n", f"  prompt: {letter}\n{lines}")
+    (problem,) = problems(text)
+    assert problem.message == f"`{letter}` begins no block of text; write `|`, which keeps the lines below."
+    assert not any(fix.preferred for fix in problem.fixes)
+    assert fixed(text, "yaml-syntax") == text.replace(f"prompt: {letter}", "prompt: |")
+    assert problems(fixed(text, "yaml-syntax")) == ()
+
+
+def test_a_text_without_its_dash_at_the_column_of_the_others() -> None:
+    right = TASK + "tags:\n  - a\n  - b\n  - c\n"
+    text = right.replace("- b", "b")
+    assert fixed(text, "yaml-syntax") == right
+
+
+def test_a_key_at_the_column_of_the_dashes_may_be_one_of_the_item_above() -> None:
+    text = graders("  - type: text\n  name: a\n    config: {contains: [x]}\n")
+    assert not any(fix.title == "Insert the dash" for each in problems(text) for fix in each.fixes)
+
+
+@pytest.mark.parametrize("base", ["", "||||||| base\nname: C\n"])
+def test_a_key_on_both_sides_of_a_merge_is_not_told_twice(base: str) -> None:
+    conflict = f"<<<<<<< HEAD\nname: A\n{base}=======\nname: B\n>>>>>>> other\n"
+    text = TASK.replace("name: T\n", conflict)
+    assert {problem.code for problem in problems(text)} == {"yaml-syntax"}
+
+
+def test_a_key_outside_of_the_merge_is_told() -> None:
+    conflict = "<<<<<<< HEAD\nname: A\n=======\nname: B\n>>>>>>> other\n"
+    for text in (TASK + conflict, TASK.replace("name: T\n", conflict) + "name: D\n"):
+        assert "duplicate-key" in {problem.code for problem in problems(text)}
+    twice = "<<<<<<< HEAD\nname: A\nname: C\n=======\ndescription: B\n>>>>>>> other\n"
+    assert "duplicate-key" in {problem.code for problem in problems(TASK.replace("name: T\n", twice))}

@@ -545,3 +545,26 @@ def test_a_value_that_is_wrong_at_both_places_is_repaired_where_it_is_written() 
     found = [(text[each.span.start : each.span.end], len(each.fixes) > 0) for each in problems(text)]
     assert found == [("0", False), ("*w", False)]
     assert problems(text.replace("&w 0", "&w 2")) == ()
+
+
+@pytest.mark.parametrize(("template", "sure"), [("{{name}}", True), ("{{ a.b }}", True), ("{name}", False)])
+def test_a_template_is_put_in_quotes(template: str, sure: bool) -> None:
+    text = TASK.replace("prompt: Go", f"prompt: {template} # why")
+    (problem,) = problems(text)
+    assert problem.message == ("`prompt` must be text, not a mapping: `{` begins one; put it in quotes.")
+    assert [fix.preferred for fix in problem.fixes] == [sure]
+    after = fixed(text, "wrong-type")
+    assert after == TASK.replace("prompt: Go", f"prompt: '{template}' # why")
+    assert problems(after) == ()
+
+
+def test_the_name_of_a_tool_in_the_older_form_was_meant_to_be_a_pattern() -> None:
+    text = graders(
+        "  - type: tool_calls\n    name: a\n    config: {required: [{name: bash}], forbidden: [{tool: rm}]}\n"
+    )
+    found = problems(text)
+    assert [(each.code, each.fixes[0].title) for each in found] == [
+        ("unknown-key", "Change to `pattern`"),
+        ("unknown-key", "Change to `pattern`"),
+    ]
+    assert not any(fix.preferred for each in found for fix in each.fixes)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import partial
 
+from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.wrong_signs import is_merge_mark
 from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
 
@@ -22,6 +25,22 @@ def sides_of_merge(text: str, offset: int) -> tuple[Fix, ...]:
     return tuple(
         Fix(title, partial(_kept, text, offset, second=title == _SECOND)) for title in (_FIRST, _SECOND)
     )
+
+
+def without_keys_of_both_sides(text: str, faults: Sequence[SyntaxFault]) -> Iterator[SyntaxFault]:
+    """Yield the faults but those of keys on two sides of a conflict: keeping one side cures them."""
+    marks = [fault.span.start for fault in faults if is_merge_mark(text, fault.span.start)]
+    for fault in faults:
+        first = fault.related[0].span.start if fault.code == "duplicate-key" and fault.related else None
+        if first is None or not _are_two_sides(text, marks, first, fault.span.start):
+            yield fault
+
+
+def _are_two_sides(text: str, marks: Sequence[int], first: int, second: int) -> bool:
+    """Whether two offsets stand on two sides of the same conflict; ``marks`` are the offsets of its marks."""
+    before = "".join(text[mark] for mark in marks if mark < first)
+    between = {text[mark] for mark in marks if first < mark < second}
+    return before[-1:] in {"<", "|"} and bool(between) and between <= {"|", "="}
 
 
 def _kept(text: str, offset: int, *, second: bool) -> Edits:

@@ -14,6 +14,8 @@ _VALUE = re.compile(r"([ ]*(?:-[ ]+)*)[A-Za-z_][\w-]*:[ ]+(?=[^\s\"'|>\[{&*!#%@`
 _COLON = re.compile(r":(?:[ ]|$)")
 _COLON_IN_WORDS = re.compile(r"(?!-[ ])[^\s:]+[ ][^:]*:(?:[ ]|$)")
 """A colon behind several words: no key of a suite has a blank in it."""
+LIKE_A_BAR = frozenset("Il1¦│")
+"""What stands alone behind a key where `|` was meant: letters that look like it."""
 _LOOKED_AT = 40
 _CANDIDATES = 3
 
@@ -44,7 +46,7 @@ def blocks_meant(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[tu
 def _as_block(text: str, lines: LineIndex, first: int, column: int, place: Span) -> Edit | None:
     """Return the edit that folds the text from ``place`` on; None when it has one line, or may be keys."""
     parts = [text[place.start : place.end]]
-    end, meant = place.end, _COLON.search(parts[0]) is not None
+    end, meant = place.end, parts[0] in LIKE_A_BAR or _COLON.search(parts[0]) is not None
     for line in range(first + 1, lines.line_count):
         span = lines.line_span(line)
         written = text[span.start : span.end].rstrip()

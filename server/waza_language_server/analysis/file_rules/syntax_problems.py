@@ -23,8 +23,8 @@ from waza_language_server.analysis.file_rules.joined_lines import (
     joined_with_outer,
 )
 from waza_language_server.analysis.file_rules.lost_signs import LostSign, lost_signs
-from waza_language_server.analysis.file_rules.merge_marks import sides_of_merge
-from waza_language_server.analysis.file_rules.plain_text import blocks_meant
+from waza_language_server.analysis.file_rules.merge_marks import sides_of_merge, without_keys_of_both_sides
+from waza_language_server.analysis.file_rules.plain_text import LIKE_A_BAR, blocks_meant
 from waza_language_server.analysis.file_rules.repeated_keys import without_repetition
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView, Found
@@ -114,7 +114,7 @@ def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator
             if not slip.moves or (len(explained) == len(faults) and _known(repaired, column, kind, catalog)):
                 yield slip.problem
                 faults = [fault for fault in faults if fault not in explained]
-    for fault in faults:
+    for fault in without_keys_of_both_sides(tree.text, faults):
         problem = _problem(fault)
         if is_merge_mark(tree.text, fault.span.start):
             problem = replace(problem, fixes=(*problem.fixes, *sides_of_merge(tree.text, fault.span.start)))
@@ -330,6 +330,14 @@ def _joined_lines(text: str, found: Iterator[JoinedLine], fault: SyntaxFault) ->
 
 def _plain_text(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:
     for place, edit in blocks_meant(text, lines, fault):
+        if (letter := text[place.start : place.end]) in LIKE_A_BAR:
+            bar = Edit(place, "|")
+            fixes = (
+                Fix(f"Write `|` for `{letter}`", (bar,)),
+                Fix("Write the text as a block with `>-`", (edit,)),
+            )
+            message = f"`{letter}` begins no block of text; write `|`, which keeps the lines below."
+            yield _Slip(Problem("yaml-syntax", place, message, "error", fixes), bar)
         fix = Fix("Write the text as a block with `>-`", (edit,), preferred=True)
         message = "This text has `: ` in it, so its lines are read as keys; write it as a block with `>-`."
         yield _Slip(Problem("yaml-syntax", place, message, "error", (fix,)), edit)
@@ -338,6 +346,12 @@ def _plain_text(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Sl
 def _missing_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:
     line = lines.line_span(lines.line_of(fault.span.start))
     indent = fault.span.start - line.start
+    before = text[line.start : fault.span.start]
+    if not before.strip(" ") and not _KEY_OR_ITEM.match(text, fault.span.start):
+        # A text at the column of the dashes; a key there may be one of the item above.
+        edit = Edit(Span(fault.span.start, fault.span.start), "- ")
+        fix = Fix("Insert the dash", (edit,))
+        yield _Slip(Problem("yaml-syntax", fault.span, _DASH, "error", (fix,)), edit)
     if indent >= 2 and not text[line.start : fault.span.start].strip(" "):
         edit = Edit(Span(fault.span.start - 2, fault.span.start), "- ")
         fix = Fix("Insert the dash", (edit,))

@@ -43,18 +43,28 @@ def empty_value(subject: Subject, node: Node, shape: Shape) -> Problem:
     what = _hint(shape)
     message = f"{name} has no value{f': {what}' if what else '.'}"
     fixes: tuple[Fix, ...] = ()
-    comment = _GLUED_COMMENT.match(subject.text, node.span.end) if "string" in shape.types else None
-    if comment is not None and node.green.tag is None and node.green.anchor is None:
-        written, place = comment["text"], Span(comment.start("text"), comment.end("text"))
-        shown = written if len(written) <= 40 else f"{written[:39]}…"
-        message = f"{name} has no value: `#` begins a comment; put `{shown}` in quotes."
-        fixes = (Fix("Put it in quotes", (Edit(place, quoted(written)),)),)
+    if (lost := _lost_in_comment(subject, node, shape)) is not None:
+        why, fix = lost
+        message, fixes = f"{name} has no value: {why}.", (fix,)
     elif holder is not None and node.green.tag is None and node.green.anchor is None:
         fixes = tuple(_usual_values(subject, holder, shape))
     around = subject.shape_at(node.parent) if node.parent is not None else None
     needed = around is not None and node.step in around.required
     severity = "error" if needed else shape.severity or "error"
     return Problem("empty-value", subject.value_span(node), message, severity, fixes)
+
+
+def _lost_in_comment(subject: Subject, node: Node, shape: Shape) -> tuple[str, Fix] | None:
+    """Return why a value is empty behind which `#` is glued to a text, and the fix; None for another one."""
+    if "string" not in shape.types or node.green.tag is not None or node.green.anchor is not None:
+        return None
+    comment = _GLUED_COMMENT.match(subject.text, node.span.end) if not len(node.span) else None
+    if comment is None:
+        return None
+    written, place = comment["text"], Span(comment.start("text"), comment.end("text"))
+    shown = written if len(written) <= 40 else f"{written[:39]}…"
+    fix = Fix("Put it in quotes", (Edit(place, quoted(written)),))
+    return f"`#` begins a comment; put `{shown}` in quotes", fix
 
 
 def _usual_values(subject: Subject, holder: Entry, shape: Shape) -> Iterator[Fix]:
@@ -86,6 +96,12 @@ def nothing_given(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[
     if len(given) == 1:
         key, value = given[0].key.value, given[0].value
         # A limit of 0 is none, and a switch that is off switches nothing on.
+        known = shape.properties.get(key)
+        lost = _lost_in_comment(subject, value, known.shape) if known is not None else None
+        if lost is not None:
+            why, fix = lost
+            message = f"`{key}` has no value: {why}."
+            return Problem("nothing-checked", subject.value_span(value), message, "error", (fix,))
         is_set = value.target.kind == "scalar" and value.target.value.strip() not in {"", "~", "null"}
         what = f"`{key}: {value.target.value.strip()}` has no effect" if is_set else f"`{key}` is empty"
         need = f"{name} needs it" if len(keys) == 1 else message[:1].lower() + message[1:].rstrip(".")

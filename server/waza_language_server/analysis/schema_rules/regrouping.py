@@ -178,6 +178,17 @@ def in_quotes(text: str, node: Node) -> Edit | None:
     return Edit(node.span, quoted(written))
 
 
+def template_in_quotes(text: str, node: Node) -> Edit | None:
+    """Return the edit that makes text of a mapping without values on one line: `{{name}}`, `{name}`."""
+    written = text[node.span.start : node.span.end]
+    is_bare = node.style == "flow" and "\n" not in written and "\r" not in written
+    if node.kind != "mapping" or not node.entries or not is_bare or _goes_on(text, node):
+        return None
+    if any(len(entry.value.span) for entry in node.entries) or node.green.anchor or node.green.tag:
+        return None
+    return Edit(node.span, quoted(written))
+
+
 def _column_of_key(text: str, node: Node) -> int:
     holder = node.parent.entry(node.step) if node.parent is not None and isinstance(node.step, str) else None
     start = holder.key.span.start if holder is not None else node.span.start

@@ -11,6 +11,7 @@ from typing import Any
 
 from waza_engine.spec.reading.scalars import is_not_finite, resolve_scalar
 from waza_language_server.analysis.problem import Problem, Severity
+from waza_language_server.analysis.schema_rules.keyed_graders import list_of_keyed
 from waza_language_server.analysis.schema_rules.meant_lists import list_of_keys, lists_of_text, out_of_lists
 from waza_language_server.analysis.schema_rules.meant_scalars import (
     Meant,
@@ -27,6 +28,7 @@ from waza_language_server.analysis.schema_rules.regrouping import (
     only_value,
     out_of_list,
     spaces_behind_dashes,
+    template_in_quotes,
     without_dashes,
 )
 from waza_language_server.analysis.schema_rules.subject import Subject
@@ -74,6 +76,8 @@ def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
         fixes = tuple(_type_fixes(subject, node, shape, expected))
         if "string" in expected and in_quotes(subject.text, node) is not None:
             message = f"{message.rstrip('.')}: the `: ` in it makes a key of its first words."
+        elif "string" in expected and template_in_quotes(subject.text, node) is not None:
+            message = f"{message.rstrip('.')}: `{{` begins one; put it in quotes."
     return Problem("wrong-type", subject.value_span(node), message, shape.severity or "error", fixes)
 
 
@@ -216,12 +220,8 @@ def _type_fixes(subject: Subject, node: Node, shape: Shape, expected: Sequence[s
 def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:
     items = shape.branch("sequence").items
     items = subject.catalog.any_grader if items is not None and items.kind == "grader" else items
-    if "array" in expected and (edits := list_of_keys(subject, node)):
-        yield Fix("Make it a list", edits)
-    elif "array" in expected and items is not None and (edits := list_by_name(subject.text, node, items)):
-        yield Fix("Make it a list", edits, preferred=True)
-    elif "array" in expected and (dash := dash_before(subject.text, node)) is not None:
-        yield Fix("Make it a list", (dash,), preferred=True)
+    if "array" in expected and (listed := _as_list(subject, node, items)) is not None:
+        yield from listed
     elif "object" in expected and (edits := without_dashes(subject.text, node)):
         yield Fix("Remove the dashes" if len(edits) > 1 else "Remove the dash", edits, preferred=True)
     elif "string" in expected and (text := in_quotes(subject.text, node)) is not None:
@@ -231,6 +231,9 @@ def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
         if not is_text and (value := only_value(subject.text, node)) is not None:
             yield Fix(f"Write the value without `{first.key.value}`", (value,))
         yield Fix("Put it in quotes", (text,), preferred=is_text)
+    elif "string" in expected and (text := template_in_quotes(subject.text, node)) is not None:
+        # Two braces are a template in many tools, and nothing in YAML.
+        yield Fix("Put it in quotes", (text,), preferred=subject.text.startswith("{{", node.span.start))
     elif "array" not in expected and (single := out_of_list(subject.text, node)) is not None:
         yield Fix("Write the value without the list", (single,), preferred=True)
     elif "array" not in expected and (edits := out_of_lists(subject.text, node)):
@@ -239,6 +242,22 @@ def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
         yield Fix(f"Write the value without `{node.entries[0].key.value}`", (value,))
     if not {"integer", "number"}.isdisjoint(expected) and node.kind != "scalar":
         yield from _usual_number(node, shape)
+
+
+def _as_list(subject: Subject, node: Node, items: Shape | None) -> tuple[Fix, ...] | None:
+    """Return the ways to make a list of a mapping; None when it is none that was meant to be a list."""
+    title, text = "Make it a list", subject.text
+    if edits := list_of_keys(subject, node):
+        return (Fix(title, edits),)
+    if items is subject.catalog.any_grader:
+        by_type = list_of_keyed(subject.catalog, text, node)
+        if by_type is not None:
+            # Where there is no room for a list, no name is made of a type.
+            return (Fix(title, by_type),) if by_type else ()
+    if items is not None and (edits := list_by_name(text, node, items)):
+        return (Fix(title, edits, preferred=True),)
+    dash = dash_before(text, node)
+    return (Fix(title, (dash,), preferred=True),) if dash is not None else None
 
 
 def _written_otherwise(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:

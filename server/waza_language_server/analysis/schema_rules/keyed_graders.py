@@ -1,0 +1,102 @@
+"""Grader entries below their name or their type: `- my_check: {type: text}`, `- text: {contains: [a]}`."""
+
+from __future__ import annotations
+
+from waza_engine.frozen import frozen
+from waza_engine.spec.reading.scalars import resolve_scalar
+from waza_language_server.schema.catalog import Catalog
+from waza_language_server.syntax.author_style import line_break
+from waza_language_server.syntax.frames import column_of
+from waza_language_server.syntax.nodes import Entry, Node
+from waza_language_server.text.edit import Edit, Edits
+from waza_language_server.text.span import Span
+
+
+@frozen()
+class KeyedGrader:
+    """A grader entry and the key above it, which is its ``name`` or its ``type``."""
+
+    entry: Entry
+    role: str
+    has_options: bool = False
+    """Whether options stand below the key, which belong below ``config``."""
+
+    @property
+    def key(self) -> str:
+        """The key above the grader."""
+        return self.entry.key.value
+
+
+def keyed_grader(catalog: Catalog, entry: Entry) -> KeyedGrader | None:
+    """Return what an entry says of a grader below it; None where its key is neither name nor type."""
+    value, key = entry.value, entry.key.value
+    if value.kind != "mapping" or value.green.anchor is not None or value.green.tag is not None:
+        return None
+    below, known = set(value.key_names), set(catalog.any_grader.branch("mapping").properties)
+    if key in known or not below or "<<" in below or not isinstance(resolve_scalar(key), str):
+        return None
+    if "type" in below:
+        return KeyedGrader(entry, "name") if "name" not in below else None
+    if key not in catalog.grader_types:
+        return None
+    if below <= catalog.options_of(key) - known:
+        return KeyedGrader(entry, "type", has_options=True)
+    return KeyedGrader(entry, "type") if below <= known else None
+
+
+def as_item(text: str, grader: KeyedGrader, item: Node) -> Edits:
+    """Return the edits that write the only key of a list item as name or type beside the others."""
+    entry = grader.entry
+    if entry.value.style == "flow":
+        return _in_braces(text, grader, braces=item.style != "flow")
+    key, colon = entry.key.span, _colon(text, entry)
+    if not colon:
+        return ()
+    head = f"{grader.role}: {text[key.start : key.end]}"
+    if grader.has_options:
+        margin = line_break(text) + " " * column_of(text, key.start)
+        return (Edit(Span(key.start, colon), f"{head}{margin}config:"),)
+    # The key goes to the column of the others, which stay where they are.
+    blanks = " " * (column_of(text, entry.value.span.start) - column_of(text, key.start))
+    return (Edit(Span(key.start, colon), f"{blanks}{head}"),)
+
+
+def list_of_keyed(catalog: Catalog, text: str, node: Node) -> Edits | None:
+    """Return the edits that make a list of a mapping of graders by their types.
+
+    None for a mapping by names alone. There are no edits where blocks would have to move.
+    """
+    graders = [keyed_grader(catalog, entry) for entry in node.entries]
+    if not any(grader is not None and grader.role == "type" for grader in graders):
+        return None
+    edits: list[Edit] = []
+    for grader in graders:
+        written = _in_braces(text, grader, braces=True) if grader is not None else ()
+        if grader is None or not written:
+            return ()
+        start = grader.entry.key.span.start
+        edits += written if node.style == "flow" else (Edit(Span(start, start), "- "), *written)
+    if node.style == "flow":
+        first, last = node.span.start, node.span.end - 1
+        edits += Edit(Span(first, first + 1), "["), Edit(Span(last, last + 1), "]")
+    return tuple(edits)
+
+
+def _in_braces(text: str, grader: KeyedGrader, *, braces: bool) -> Edits:
+    """Return the edits for a grader in braces; ``braces`` when none stand around its key."""
+    key, value = grader.entry.key.span, grader.entry.value
+    colon = _colon(text, grader.entry)
+    if value.style != "flow" or not colon or text[colon : value.span.start].strip(" \t"):
+        return ()
+    head = f"{'{' if braces else ''}{grader.role}: {text[key.start : key.end]}, "
+    start, end = value.span.start, value.span.end
+    if grader.has_options:
+        behind = (Edit(Span(end, end), "}"),) if braces else ()
+        return Edit(Span(key.start, start), f"{head}config: "), *behind
+    behind = () if braces else (Edit(Span(end - 1, end), ""),)
+    return Edit(Span(key.start, start + 1), head), *behind
+
+
+def _colon(text: str, entry: Entry) -> int:
+    """Return where a value may begin behind the colon of its key; 0 when there is none."""
+    return text.find(":", entry.key.span.end, entry.value.span.start) + 1

@@ -1,0 +1,116 @@
+"""Items of a list in brackets that need quotes, or other ones: `['it's']`, `["say "hi" now"]`, `[[0-9]+]`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from waza_language_server.syntax.events import read
+from waza_language_server.text.edit import Edit
+from waza_language_server.text.span import Span
+
+_LONGEST = 2_000
+"""Characters of a value in brackets that is looked at: its lists are read again for trial."""
+_LISTS_TRIED = 4
+_ITEMS_TRIED = 50
+_BLANKS = re.compile(r"\s*")
+_QUOTED = {
+    # The first quote that ends an item: a comma or the end of the list is behind it.
+    quote: re.compile(rf"{quote}(?P<inner>[^\r\n]*?){quote}(?=\s*[,\]])")
+    for quote in "\"'"
+}
+_NO_TEXT = re.compile(r":(?:\s|$)|\s#|[\"']")
+"""What may be a key, a comment, or the quotes of a value."""
+_BRACKET = re.compile(r"[\[\]{}]")
+_CLOSING = {"[": "]", "{": "}", "(": ")"}
+
+
+def items_to_quote(text: str, start: int, end: int, at: int) -> tuple[Edit, ...]:
+    """Return the edits that put items of a list in quotes, so that all of ``text[start:end]`` can be read.
+
+    ``at`` is where reading stopped. None where no list around it becomes readable so.
+    """
+    if end - start > _LONGEST:
+        return ()
+    opened = (place for place in range(min(at, end - 1), start - 1, -1) if text[place] == "[")
+    for opening in islice(opened, _LISTS_TRIED):
+        edits = _edits_of_list(text, opening, end)
+        if edits and _reads(_applied(text, start, end, edits)):
+            return edits
+    return ()
+
+
+def _edits_of_list(text: str, opening: int, end: int) -> tuple[Edit, ...]:
+    items = tuple(islice(_items(text, opening + 1, end), _ITEMS_TRIED))
+    broken = [item for item in items if not _reads(f"[{text[item.start : item.end]}]")]
+    written = [(item, _in_quotes(text[item.start : item.end])) for item in broken]
+    if any(new is None for _, new in written):
+        return ()
+    return tuple(Edit(item, new) for item, new in written if new is not None)
+
+
+def _items(text: str, at: int, end: int) -> Iterator[Span]:
+    """Yield the items of the list that is open at ``at``, as commas outside of brackets divide them."""
+    while at < end:
+        blanks = _BLANKS.match(text, at, end)
+        at = blanks.end() if blanks is not None else at
+        if text[at : at + 1] in {"", "]"}:
+            return
+        pattern = _QUOTED.get(text[at])
+        match = pattern.match(text, at, end) if pattern is not None else None
+        stop = match.end() if match is not None else _end_of_words(text, at, end)
+        yield Span(at, at + len(text[at:stop].rstrip()))
+        blanks = _BLANKS.match(text, stop, end)
+        at = blanks.end() if blanks is not None else stop
+        if text[at : at + 1] != ",":
+            return
+        at += 1
+
+
+def _end_of_words(text: str, at: int, end: int) -> int:
+    stack: list[str] = []
+    for place in range(at, end):
+        char = text[place]
+        if stack and char == stack[-1]:
+            stack.pop()
+        elif char in _CLOSING:
+            stack.append(_CLOSING[char])
+        elif not stack and char in ",]\r\n":
+            return place
+    return end
+
+
+def _in_quotes(item: str) -> str | None:
+    """Return an item that cannot be read as one text in quotes; None where it is not clear which text."""
+    if "\n" in item or "\r" in item or not item:
+        return None
+    if item[0] not in _QUOTED:
+        return f"'{item}'" if _has_bracket_in_words(item) else None
+    if item[-1] != item[0] or len(item) < 2:
+        return None
+    inner = item[1:-1]
+    if item[0] == "'":
+        # A quote that is doubled already stands for one.
+        return "'" + inner.replace("''", "'").replace("'", "''") + "'"
+    return "'" + inner.replace("'", "''") + "'" if "\\" not in inner else None
+
+
+def _has_bracket_in_words(item: str) -> bool:
+    """Whether brackets are a part of a text: `[0-9]+`, `a{2}`; not what is a list or a mapping by itself."""
+    if _NO_TEXT.search(item) is not None or _BRACKET.search(item) is None:
+        return False
+    return item[0] not in "[{" or _end_of_words(item, 1, len(item)) < len(item) - 1
+
+
+def _reads(text: str) -> bool:
+    return read(text).error is None
+
+
+def _applied(text: str, start: int, end: int, edits: tuple[Edit, ...]) -> str:
+    parts: list[str] = []
+    at = start
+    for edit in edits:
+        parts += text[at : edit.span.start], edit.text
+        at = edit.span.end
+    return "".join((*parts, text[at:end]))
