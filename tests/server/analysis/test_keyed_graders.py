@@ -77,3 +77,31 @@ def test_a_mapping_of_graders_by_type_becomes_a_list(written: str, right: str) -
 def test_a_type_above_a_block_is_not_made_a_name() -> None:
     (problem,) = problems(TASK + "graders:\n  text:\n    contains: [a]\n")
     assert (problem.code, problem.fixes) == ("wrong-type", ())
+
+
+def test_a_name_with_nothing_behind_it() -> None:
+    right = graders("  - name: my_check\n    type: text\n    config: {contains: [a]}\n")
+    text = right.replace("name: my_check", "my_check:")
+    (problem,) = problems(text)
+    assert problem.message == "This grader has no key `my_check`; did you mean `name: my_check`?"
+    assert fixed(text, "unknown-key") == right
+
+
+def test_a_type_with_nothing_behind_it() -> None:
+    right = graders("  - type: text\n    name: a\n    config: {contains: [a]}\n")
+    text = right.replace("type: text", "text:")
+    (problem,) = problems(text)
+    assert problem.message == "`text` is the type of this grader; write `type: text`."
+    assert fixed(text, "missing-grader-type") == right
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "  - my_check:\n    name: x\n    type: text\n    config: {contains: [a]}\n",
+        "  - type: text\n    my_check:\n    config: {contains: [a]}\n",
+        "  - weihgt:\n    type: text\n    name: x\n    config: {contains: [a]}\n",
+    ],
+)
+def test_another_key_with_nothing_behind_it_is_no_name(entry: str) -> None:
+    assert not any("name: " in fix.title for each in problems(graders(entry)) for fix in each.fixes)

@@ -324,3 +324,22 @@ def test_a_single_value_under_a_name_of_a_list_is_not_taken_for_it() -> None:
 def test_a_switch_under_another_name_is_asked_for() -> None:
     text = TASK + "expected:\n  skill_activated: true\n"
     assert fixed(text, "unknown-key") == text.replace("skill_activated", "should_trigger")
+
+
+@pytest.mark.parametrize("key", ["path", "file", "glob", "text", "include"])
+@pytest.mark.parametrize("value", ["tasks/*.yaml", "'tasks/a.yml'"])
+def test_a_path_of_task_files_stands_without_a_key(key: str, value: str) -> None:
+    text = EVAL.replace("tasks: [tasks/*.yaml]\n", f"tasks:\n  - {key}: {value}\n")
+    (problem,) = problems(text, "eval")
+    assert (problem.code, problem.severity) == ("unknown-key", "error")
+    assert problem.message == (
+        f"This item of `tasks` has no key `{key}`; write the path alone, or the run fails."
+    )
+    after = fixed(text, "unknown-key", "eval")
+    assert after == EVAL.replace("tasks: [tasks/*.yaml]\n", f"tasks:\n  - {value}\n")
+    assert problems(after, "eval") == ()
+
+
+def test_a_task_with_a_stray_path_keeps_its_key() -> None:
+    text = EVAL.replace("[tasks/*.yaml]", "\n  - {id: a, path: a.yaml, inputs: {prompt: Go}}")
+    assert not any("path alone" in problem.message for problem in problems(text, "eval"))

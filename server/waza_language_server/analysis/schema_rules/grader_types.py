@@ -7,7 +7,12 @@ from functools import partial
 
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.conversions import conversions
-from waza_language_server.analysis.schema_rules.keyed_graders import as_item, keyed_grader
+from waza_language_server.analysis.schema_rules.keyed_graders import (
+    as_item,
+    bare_key,
+    key_as_value,
+    keyed_grader,
+)
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.catalog import Catalog
 from waza_language_server.spelling import listed, nearest, slip_of
@@ -89,7 +94,13 @@ def missing_type(subject: Subject, node: Node | None) -> Problem:
 def _below_its_key(subject: Subject) -> Problem | None:
     """Return the problem of a grader that stands below its name or its type; None for every other one."""
     entry = subject.node
-    only = entry.entries[0] if len(entry.key_names) == 1 else None
+    first = next(entry.each_entry(), None)
+    if first is not None and bare_key(subject.catalog, subject.text, entry, first) == "type":
+        written = f"`type: {first.key.value}`"
+        message = f"`{first.key.value}` is the type of this grader; write {written}."
+        fix = Fix(f"Write {written}", key_as_value(subject.text, first, "type"))
+        return Problem("missing-grader-type", first.key.span, message, "error", (fix,))
+    only = first if len(entry.key_names) == 1 else None
     grader = keyed_grader(subject.catalog, only) if only is not None else None
     if grader is None:
         return None

@@ -61,6 +61,33 @@ def as_item(text: str, grader: KeyedGrader, item: Node) -> Edits:
     return (Edit(Span(key.start, colon), f"{blanks}{head}"),)
 
 
+def bare_key(catalog: Catalog, text: str, item: Node, entry: Entry) -> str | None:
+    """Return what the first key of a grader is that has nothing behind it: ``name``, ``type``, or neither.
+
+    A type stands for itself where none is given; everything else is a name where a type is.
+    """
+    value, key = entry.value, entry.key.value
+    first = next(item.each_entry(), None)
+    if first is None or first.key.span != entry.key.span or len(item.key_names) < 2:
+        return None
+    if value.kind != "scalar" or len(value.span) or value.green.anchor or value.green.tag:
+        return None
+    if key in catalog.any_grader.branch("mapping").properties or not isinstance(resolve_scalar(key), str):
+        return None
+    if not key_as_value(text, entry, "name"):
+        return None
+    if "type" not in item.key_names:
+        return "type" if key in catalog.grader_types else None
+    return "name" if "name" not in item.key_names else None
+
+
+def key_as_value(text: str, entry: Entry, role: str) -> Edits:
+    """Return the edit that makes the value of another key of a key without a value."""
+    key = entry.key.span
+    colon = text.find(":", key.end, key.end + 2) + 1
+    return (Edit(Span(key.start, colon), f"{role}: {text[key.start : key.end]}"),) if colon else ()
+
+
 def list_of_keyed(catalog: Catalog, text: str, node: Node) -> Edits | None:
     """Return the edits that make a list of a mapping of graders by their types.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from itertools import islice
 
@@ -9,6 +10,7 @@ from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.grader_types import current_types
+from waza_language_server.analysis.schema_rules.keyed_graders import bare_key, key_as_value
 from waza_language_server.analysis.schema_rules.meant_scalars import key_of_other_unit, milliseconds_of
 from waza_language_server.analysis.schema_rules.misplaced_keys import (
     at_other_level,
@@ -19,6 +21,7 @@ from waza_language_server.analysis.schema_rules.misplaced_keys import (
 )
 from waza_language_server.analysis.schema_rules.one_pattern import OPTION, as_one_pattern, one_pattern
 from waza_language_server.analysis.schema_rules.print_signs import odd_indent
+from waza_language_server.analysis.schema_rules.regrouping import only_value
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.unknown_key import UnknownKey
 from waza_language_server.analysis.schema_rules.wrapped_values import as_block, as_list, only_text
@@ -32,6 +35,7 @@ _LOOKED_AT = 100
 """How many keys beside one may turn its meaning."""
 _SIGNS_OF_CHANGES = ("-", "+", "<", ">")
 """What a file has in front of its lines that is a list of changes to another one."""
+_TASK_FILE = re.compile(r"\S+\.ya?ml")
 _TYPED = frozenset({"number", "integer", "boolean"})
 
 
@@ -41,6 +45,8 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
     if not key.isascii() and (indent := odd_indent(subject, entry.key)) is not None:
         span, message, fix = indent
         return UnknownKey(Problem("yaml-indentation", span, message, "error", (fix,)), mapping, mapping, ())
+    if (keyed := _keyed_glob(subject, mapping, shape, entry)) is not None:
+        return keyed
     if (pattern := one_pattern(shape, entry)) is not None:
         return _alternatives(subject, mapping, shape, entry, pattern)
     if (repeated := in_own_block(subject, mapping, shape, entry)) is not None:
@@ -69,6 +75,8 @@ def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
         return _misspelt(subject, mapping, shape, entry, slips[0], safe=safe)
     if (unwrapped := in_needless_block(subject, mapping, shape, entry)) is not None:
         return unwrapped
+    if (named := _name_as_key(subject, mapping, shape, entry)) is not None:
+        return named
     owners = _types_with_option(subject, mapping, key)
     known_keys = shape.properties
 
@@ -82,6 +90,35 @@ def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
     if alike is None or owners or not _may_be_meant(shape, alike, entry):
         return _stray(subject, mapping, shape, entry, owners)
     return _misspelt(subject, mapping, shape, entry, alike, safe=False)
+
+
+def _keyed_glob(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
+    """Return the problem of a path of task files below a key of its own, where the list has it as it is."""
+    around = subject.shape_at(mapping.parent) if mapping.parent is not None else None
+    items = around.branch("sequence").items if around is not None else None
+    if items is None or items.branch("scalar").kind != "task.glob":
+        return None
+    value, bare = entry.value, only_value(subject.text, mapping)
+    if bare is None or value.kind != "scalar" or _TASK_FILE.fullmatch(value.value) is None:
+        return None
+    name, key = _capital(subject.name_of(mapping)), entry.key.value
+    message = f"{name} has no key `{key}`; write the path alone, or the run fails."
+    fixes = (Fix(f"Write the value without `{key}`", (bare,)),)
+    problem = Problem("unknown-key", entry.key.span, message, "error", fixes)
+    return UnknownKey(problem, mapping, mapping, shape.at_least_one[:1])
+
+
+def _name_as_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
+    """Return the problem of the name of a grader that is its first key, with nothing behind it."""
+    is_whole = subject.is_grader and mapping.span == subject.node.target.span
+    if not is_whole or bare_key(subject.catalog, subject.text, mapping, entry) != "name":
+        return None
+    written = f"`name: {entry.key.value}`"
+    message = f"This grader has no key `{entry.key.value}`; did you mean {written}?"
+    edits = key_as_value(subject.text, entry, "name")
+    fixes = (*((Fix(f"Write {written}", edits),) if edits else ()), *removals(subject, entry))
+    problem = Problem("unknown-key", entry.key.span, message, shape.unknown_keys, fixes)
+    return UnknownKey(problem, mapping, mapping, ("name",))
 
 
 def _misspelt(
