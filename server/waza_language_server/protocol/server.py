@@ -110,6 +110,7 @@ class WazaServer(LanguageServer):
     def session(self) -> Session:
         """The open documents and the project around them."""
         from waza_language_server.project.uris import path_of
+        from waza_language_server.protocol.handlers.watched_files import ask_again
         from waza_language_server.protocol.services.session import Session
 
         roots = (path_of(folder.uri) for folder in self.workspace.folders.values())
@@ -122,6 +123,7 @@ class WazaServer(LanguageServer):
         for item in self.opened_early:
             session.open(item.uri, str(item.language_id), item.version, item.text)
         self.opened_early.clear()
+        session.on_claims = partial(ask_again, self)
         return session
 
     @property

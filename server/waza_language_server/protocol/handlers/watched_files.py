@@ -126,9 +126,20 @@ def look_at_files_again(ls: WazaServer) -> None:
         ls.live.edited(anyway=True)
     ls.forget_estimates()
     ls.idle.add("workspace", lambda: read_workspace(ls))
-    refresh_problems(ls)
+    ls.diagnostics.all_again()
+    # A skill that has changed makes scores stale.
+    ask_again(ls)
+
+
+def ask_again(ls: WazaServer) -> None:
+    """Let the client ask again for all that it shows of open documents."""
+    if ls.is_closing:
+        return
+    if ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
+        ls.workspace_diagnostic_refresh(None)
+    if ls.abilities.refreshes_semantic_tokens:
+        ls.workspace_semantic_tokens_refresh(None)
     if ls.abilities.refreshes_inlay_hints:
-        # A skill that has changed makes scores stale.
         ls.workspace_inlay_hint_refresh(None)
     tell_marks_changed(ls)
     if ls.abilities.refreshes_code_lenses:
