@@ -87,8 +87,9 @@ def is_watched(path: Path) -> bool:
 
 def did_change_folders(ls: WazaServer, _params: types.DidChangeWorkspaceFoldersParams) -> None:
     """Take the folders that the client has open now."""
-    roots = (path_of(folder.uri) for folder in ls.workspace.folders.values())
-    ls.session.files_changed([root for root in roots if root is not None])
+    from waza_language_server.protocol.services.client_session import client_roots
+
+    ls.session.files_changed(client_roots(ls))
     ls.files_changed(None)
     look_at_files_again(ls)
 
