@@ -111,8 +111,13 @@ class WazaServer(LanguageServer):
         from waza_language_server.protocol.services.client_session import begun_session
 
         session = begun_session(self)
-        self.opened_early.clear()
+        session.on_claims = self._claims_differ
         return session
+
+    def _claims_differ(self) -> None:
+        from waza_language_server.protocol.handlers.watched_files import ask_again
+
+        ask_again(self)
 
     @property
     def loaded_session(self) -> Session | None:

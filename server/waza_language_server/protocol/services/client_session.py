@@ -24,7 +24,7 @@ def begun_session(ls: WazaServer) -> Session:
         session.use_severities(known_severities(ls.options.severity))
     for item in ls.opened_early:
         session.open(item.uri, str(item.language_id), item.version, item.text)
-    session.on_claims = lambda: _show_again(ls)
+    ls.opened_early.clear()
     return session
 
 
@@ -32,9 +32,3 @@ def client_roots(ls: WazaServer) -> list[Path]:
     """Return the folders that the client has open now, those on a disk."""
     roots = (path_of(folder.uri) for folder in ls.workspace.folders.values())
     return [root for root in roots if root is not None]
-
-
-def _show_again(ls: WazaServer) -> None:
-    from waza_language_server.protocol.handlers.watched_files import ask_again
-
-    ask_again(ls)
