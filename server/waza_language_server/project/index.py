@@ -312,8 +312,8 @@ class Project:
     def _eval_name_of(self, config: Path) -> str | None:
         document = self.documents.get(config)
         if document is not None:
-            return _configured_eval_name(document.tree)
-        return self.disk.derived(config, "eval name", lambda text: _configured_eval_name(parse(text.value)))
+            return configured_eval_name(document.tree)
+        return self.disk.derived(config, "eval name", lambda text: configured_eval_name(parse(text.value)))
 
     def _beside_eval(self, path: Path) -> bool:
         if path.name in TRIGGER_NAMES:
@@ -340,7 +340,8 @@ def _written_id(text: Fact[str]) -> str | None:
     return found[0] or None if len(found) == 1 else None
 
 
-def _configured_eval_name(tree: Tree) -> str | None:
+def configured_eval_name(tree: Tree) -> str | None:
+    """Return the name that a ``.waza.yaml`` gives eval files, None when it gives none that can be one."""
     node = tree.root.get("files", "evalFile") if tree.root else None
     if node is None or node.kind != "scalar" or not node.value.strip():
         return None

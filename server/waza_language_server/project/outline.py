@@ -179,6 +179,11 @@ def outline_of_in_steps(document: Document) -> Steps[Outline]:
     return known
 
 
+def is_outlined(document: Document) -> bool:
+    """Whether that is computed already."""
+    return document in _outlines
+
+
 def weight_of(entry: Node) -> float | None:
     """Return what a grader counts: zero and below mean 1, and a package may say it for who does not."""
     node = entry.get("weight")

@@ -19,6 +19,7 @@ class ClientAbilities:
     shows_code_lenses: bool = False
     refreshes_code_lenses: bool = False
     refreshes_inlay_hints: bool = False
+    refreshes_semantic_tokens: bool = False
     versions_diagnostics: bool = False
     shows_related_information: bool = False
     shows_tags: bool = False
@@ -65,6 +66,7 @@ def resolve_abilities(capabilities: types.ClientCapabilities) -> ClientAbilities
         refreshes_diagnostics=bool(says("workspace.diagnostics.refresh_support")),
         shows_code_lenses=says("text_document.code_lens") is not None,
         refreshes_code_lenses=bool(says("workspace.code_lens.refresh_support")),
+        refreshes_semantic_tokens=bool(says("workspace.semantic_tokens.refresh_support")),
         refreshes_inlay_hints=bool(says("workspace.inlay_hint.refresh_support")),
         versions_diagnostics=bool(says("text_document.publish_diagnostics.version_support")),
         shows_related_information=bool(

@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from waza_language_server.protocol.services.unended_runs import UnendedRuns
     from waza_language_server.protocol.services.workspace_problems import WorkspaceProblems
     from waza_language_server.protocol.services.written_problems import WrittenProblems
-    from waza_language_server.text.line_index import Encoding
 
 log = logging.getLogger(__name__)
 
@@ -109,20 +108,16 @@ class WazaServer(LanguageServer):
     @cached_property
     def session(self) -> Session:
         """The open documents and the project around them."""
-        from waza_language_server.project.uris import path_of
-        from waza_language_server.protocol.services.session import Session
+        from waza_language_server.protocol.services.client_session import begun_session
 
-        roots = (path_of(folder.uri) for folder in self.workspace.folders.values())
-        encoding = cast("Encoding", str(self.server_capabilities.position_encoding or "utf-16"))
-        session = Session([root for root in roots if root is not None], encoding)
-        if self.options.severity is not None:
-            from waza_language_server.analysis.directives import known_severities
-
-            session.use_severities(known_severities(self.options.severity))
-        for item in self.opened_early:
-            session.open(item.uri, str(item.language_id), item.version, item.text)
-        self.opened_early.clear()
+        session = begun_session(self)
+        session.on_claims = self._claims_differ
         return session
+
+    def _claims_differ(self) -> None:
+        from waza_language_server.protocol.handlers.watched_files import ask_again
+
+        ask_again(self)
 
     @property
     def loaded_session(self) -> Session | None:

@@ -87,8 +87,9 @@ def is_watched(path: Path) -> bool:
 
 def did_change_folders(ls: WazaServer, _params: types.DidChangeWorkspaceFoldersParams) -> None:
     """Take the folders that the client has open now."""
-    roots = (path_of(folder.uri) for folder in ls.workspace.folders.values())
-    ls.session.files_changed([root for root in roots if root is not None])
+    from waza_language_server.protocol.services.client_session import client_roots
+
+    ls.session.files_changed(client_roots(ls))
     ls.files_changed(None)
     look_at_files_again(ls)
 
@@ -126,9 +127,20 @@ def look_at_files_again(ls: WazaServer) -> None:
         ls.live.edited(anyway=True)
     ls.forget_estimates()
     ls.idle.add("workspace", lambda: read_workspace(ls))
-    refresh_problems(ls)
+    ls.diagnostics.all_again()
+    # A skill that has changed makes scores stale.
+    ask_again(ls)
+
+
+def ask_again(ls: WazaServer) -> None:
+    """Let the client ask again for all that it shows of open documents."""
+    if ls.is_closing:
+        return
+    if ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
+        ls.workspace_diagnostic_refresh(None)
+    if ls.abilities.refreshes_semantic_tokens:
+        ls.workspace_semantic_tokens_refresh(None)
     if ls.abilities.refreshes_inlay_hints:
-        # A skill that has changed makes scores stale.
         ls.workspace_inlay_hint_refresh(None)
     tell_marks_changed(ls)
     if ls.abilities.refreshes_code_lenses:

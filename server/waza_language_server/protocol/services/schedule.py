@@ -172,6 +172,9 @@ class Diagnostics:
         if self._publish is None:
             return
         self._restart(uri)
+        self._others_later(uri)
+
+    def _others_later(self, uri: str) -> None:
         if self._neighbours is not None:
             self._neighbours.cancel()
         loop = asyncio.get_running_loop()
@@ -194,13 +197,17 @@ class Diagnostics:
         if work is not None:
             work.cancel()
         self._clear(uri)
+        if self._publish is not None:
+            # They may refer to what stood there unsaved.
+            self._others_later(uri)
 
     def _refresh_others(self, edited: str | None) -> None:
-        for document in self._session.documents:
-            if document.uri != edited:
-                self._restart(document.uri)
+        # Also those that are not ours: what was edited may have made them so.
+        for uri in self._session.uris:
+            if uri != edited:
+                self._restart(uri)
         for uri in tuple(self._published):
-            if self._session.document(uri) is None:
+            if self._session.text(uri) is None:
                 self._clear(uri)
 
     def _restart(self, uri: str) -> None:

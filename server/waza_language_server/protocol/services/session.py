@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import cache
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from waza_engine.files import FileError, read_bytes
@@ -17,9 +17,9 @@ from waza_engine.frozen import frozen
 from waza_language_server.project.claim import begins_eval, claim, says_nothing
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.document import Document
-from waza_language_server.project.index import Project
+from waza_language_server.project.index import Project, configured_eval_name
 from waza_language_server.project.nearby import Nearby
-from waza_language_server.project.outline import outline_of_in_steps
+from waza_language_server.project.outline import is_outlined, outline_of, outline_of_in_steps
 from waza_language_server.project.skill_file import SkillFile, SuitesOfSkills
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.workspace import Workspace
@@ -27,14 +27,15 @@ from waza_language_server.schema.catalog import default_catalog
 from waza_language_server.text.line_index import Encoding, LineIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from waza_engine.steps import Steps
     from waza_language_server.project.document import DocumentKind
     from waza_language_server.schema.shape import JsonSchema
 
 UNTITLED = PurePath("untitled.yaml")
+MOST_ROUNDS = 5
+"""How often claims are asked for: of configurations, of eval files named by them, of tasks, and once more."""
 
 
 @frozen()
@@ -56,8 +57,12 @@ class _Opened:
     text: str
     document: Document | None = None
     """The snapshot, once the document was claimed."""
+    settled: str = ""
+    """The text that its author last took for finished: what is half typed does not lose a claim."""
     judged: bool = False
-    """Whether this version was looked at; until then nobody knows whether it is ours."""
+    """Whether it was asked if it is ours, since something changed that this depends on."""
+    asked_again: bool = False
+    """Whether that was not its own text, which was asked about before."""
     began_empty: bool = False
     """Whether it said nothing when it was opened: what stands there now was written in this editor."""
     was_saved: bool = False
@@ -74,6 +79,11 @@ class Session:
         """The files, and what they may say: by the engine, and by plug-ins once they are known."""
         self.suites_of_skills = SuitesOfSkills()
         self._opened: dict[str, _Opened] = {}
+        self._basis: frozenset[tuple[object, ...]] = frozenset()
+        """What the open documents said, when it was last asked what is ours, that others are claimed by."""
+        self._claims_differ = False
+        self.on_claims: Callable[[], None] = lambda: None
+        """Called when a document became ours, or is ours no more, because of what another one says."""
 
     @property
     def project(self) -> Project:
@@ -100,6 +110,11 @@ class Session:
         return self.workspace.catalog is not default_catalog()
 
     @property
+    def uris(self) -> tuple[str, ...]:
+        """All that is open, ours or not."""
+        return tuple(self._opened)
+
+    @property
     def documents(self) -> tuple[Document, ...]:
         """The newest snapshots of all open documents that are ours."""
         found = (self.document(uri) for uri in tuple(self._opened))
@@ -110,7 +125,7 @@ class Session:
         opened = self._opened.get(uri)
         if opened is None:
             return None
-        if opened.document is None and not opened.judged:
+        if not opened.judged:
             opened = self._judge(opened)
         return opened.document
 
@@ -130,9 +145,7 @@ class Session:
         path = path_of(uri)
         if path is not None:
             yield from self.project.read_in_steps(path)
-        for opened in tuple(self._opened.values()):
-            if opened.document is not None:
-                yield from outline_of_in_steps(opened.document)
+        yield from self._claim_all_in_steps()
         document = self.document(uri)
         if document is not None:
             yield from outline_of_in_steps(document)
@@ -180,7 +193,9 @@ class Session:
         """Remember a document that was opened; one that is open already is replaced."""
         self.close(uri)
         text = _well_formed(text)
-        self._opened[uri] = _Opened(uri, language, version, text, began_empty=says_nothing(text))
+        self._opened[uri] = _Opened(
+            uri, language, version, text, began_empty=says_nothing(text), settled=text
+        )
 
     def change(self, uri: str, version: int, changes: Sequence[Change]) -> None:
         """Apply edits in order; each one's positions refer to the text after the one before."""
@@ -200,8 +215,10 @@ class Session:
             old = LineIndex(opened.text) if opened.document is None else opened.document.lines
             end = max(old.offset(*place[:2], self.encoding), old.offset(*place[2:], self.encoding))
             typed_at = len(text) - (before - end)
+        # What is ours stays so while it is half typed, and costs a keystroke nothing.
+        judged = document is not None and opened.judged
         self._opened[uri] = replace(
-            opened, version=version, text=text, document=document, judged=False, typed_at=typed_at
+            opened, version=version, text=text, document=document, judged=judged, typed_at=typed_at
         )
         if document is not None:
             self.workspace = self.workspace.with_document(document)
@@ -220,15 +237,16 @@ class Session:
         opened = self._opened.get(uri)
         if opened is None:
             return False
-        self._opened[uri] = replace(opened, typed_at=None, was_saved=True)
+        self._opened[uri] = replace(opened, typed_at=None, was_saved=True, settled=opened.text)
         self.judge_again(uri)
         return opened.typed_at is not None
 
     def judge_again(self, uri: str | None = None) -> None:
-        """Ask anew what is ours: one document that was saved, or all that were not ours so far."""
+        """Ask anew what is ours: one document that was saved, or all, when somebody looks at them."""
         for opened in tuple(self._opened.values()):
-            if uri is None and opened.document is None:
-                self._opened[opened.uri] = replace(opened, judged=False)
+            if uri is None:
+                again = opened.judged or opened.asked_again
+                self._opened[opened.uri] = replace(opened, judged=False, asked_again=again)
             elif uri == opened.uri:
                 self._judge(opened)
 
@@ -248,19 +266,45 @@ class Session:
         skills = (self.skill(uri) for uri in tuple(self._opened))
         return (*found, *(one.path for one in skills if one and _differs_from_disk(one.path, one.text)))
 
+    def _claim_all_in_steps(self) -> Steps[None]:
+        """Read all open documents, and ask which are ours until what they say changes no claim any more.
+
+        An edit that leaves alone what others are claimed by, as most do, costs a comparison.
+        """
+        for _ in range(MOST_ROUNDS):
+            while unread := tuple(filter(_is_unread, self._opened.values())):
+                # Meanwhile newer texts may come.
+                for opened in unread:
+                    document = yield from self.claimed_in_steps(opened.uri)
+                    if document is not None:
+                        yield from outline_of_in_steps(document)
+            basis = frozenset(_claimed_by(self._opened.values()))
+            if basis == self._basis:
+                break
+            self._basis = basis
+            self.judge_again()
+        if self._claims_differ:
+            self._claims_differ = False
+            self.on_claims()
+
     def _use(self, project: Project) -> None:
         self.workspace = self.workspace.with_project(project)
 
     def _judge(self, opened: _Opened) -> _Opened:
         kind = self._kind(opened)
+        if kind is None and opened.document is not None:
+            kind = self._kind(replace(opened, text=opened.settled))
         document = opened.document
         if kind is None or document is None or document.kind != kind:
+            self._claims_differ |= opened.asked_again and kind != (document and document.kind)
             document = None if kind is None else Document(opened.uri, opened.version, opened.text, kind)
         if document is not None:
-            self.workspace = self.workspace.with_document(document)
+            if self.project.documents.get(path_of(opened.uri) or Path()) is not document:
+                self.workspace = self.workspace.with_document(document)
         elif opened.document is not None:
             self._use(self.project.without(opened.uri))
-        judged = replace(opened, document=document, judged=True)
+        settled = opened.settled if opened.document is not None else opened.text
+        judged = replace(opened, document=document, judged=True, asked_again=False, settled=settled)
         self._opened[opened.uri] = judged
         return judged
 
@@ -288,6 +332,20 @@ class Session:
         start = lines.offset(start_line, start_column, self.encoding)
         end = max(start, lines.offset(end_line, end_column, self.encoding))
         return text[:start] + new + text[end:]
+
+
+def _is_unread(opened: _Opened) -> bool:
+    return not opened.judged or (opened.document is not None and not is_outlined(opened.document))
+
+
+def _claimed_by(opened: Iterable[_Opened]) -> Iterator[tuple[object, ...]]:
+    """Yield what open documents say that the claims of others depend on."""
+    for document in (one.document for one in opened):
+        if document is not None and document.kind == "eval":
+            said = outline_of(document)
+            yield document.uri, said.patterns, said.skill_directories
+        elif document is not None and document.kind == "project_config":
+            yield document.uri, configured_eval_name(document.tree)
 
 
 def _well_formed(text: str) -> str:

@@ -1,0 +1,34 @@
+"""The session of a client as its messages begin it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from waza_language_server.project.uris import path_of
+from waza_language_server.protocol.services.session import Session
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.text.line_index import Encoding
+
+
+def begun_session(ls: WazaServer) -> Session:
+    """Return a session with the folders and settings of the client and what it has opened so far."""
+    encoding = cast("Encoding", str(ls.server_capabilities.position_encoding or "utf-16"))
+    session = Session(client_roots(ls), encoding)
+    if ls.options.severity is not None:
+        from waza_language_server.analysis.directives import known_severities
+
+        session.use_severities(known_severities(ls.options.severity))
+    for item in ls.opened_early:
+        session.open(item.uri, str(item.language_id), item.version, item.text)
+    ls.opened_early.clear()
+    return session
+
+
+def client_roots(ls: WazaServer) -> list[Path]:
+    """Return the folders that the client has open now, those on a disk."""
+    roots = (path_of(folder.uri) for folder in ls.workspace.folders.values())
+    return [root for root in roots if root is not None]
