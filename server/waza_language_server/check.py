@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from waza_engine.frozen import frozen
+from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
 from waza_language_server.analysis.problem import Problem, Severity
@@ -15,6 +16,7 @@ from waza_language_server.project.claim import CONFIG_NAMES, EVAL_NAMES, SKILL_N
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.reach import Reach
+from waza_language_server.project.suite_files import read_suites
 from waza_language_server.project.uris import uri_of
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
@@ -71,6 +73,7 @@ def check_paths(paths: Sequence[Path]) -> Iterator[Report]:
     """Yield a report for every suite file among and below the paths, and for files that cannot be checked."""
     workspace = workspace_of(paths)
     with workspace.project.disk.held_still():
+        finished(read_suites(workspace.project))
         for file, named in each_file(paths):
             report = _check_file(workspace, file, named=named)
             if report is not None:

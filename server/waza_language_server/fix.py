@@ -17,6 +17,7 @@ from waza_language_server.check import each_file, open_document, workspace_of
 from waza_language_server.features.code_actions import fix_all_in_steps
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.document import Document
+from waza_language_server.project.suite_files import read_suites
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.syntax.tried_edits import apply
 
@@ -40,6 +41,7 @@ def fix_paths(paths: Sequence[Path]) -> Iterator[Fixed]:
     A file that cannot be read as text is left alone, and so is one that changes meanwhile.
     """
     workspace = workspace_of(paths)
+    finished(read_suites(workspace.project))
     for file in [file for file, _ in each_file(paths)]:
         document = open_document(workspace.project, file)
         if document is None:

@@ -18,7 +18,7 @@ from waza_language_server.features.rename_refusal import RenameError
 from waza_language_server.features.skill_moves import skill_moves
 from waza_language_server.project.references import Symbol, is_taken, references, symbol_at
 from waza_language_server.project.rewriting import rewritten
-from waza_language_server.project.suite_files import SuiteSource
+from waza_language_server.project.suite_files import SuiteSource, read_suites
 from waza_language_server.project.suites import picks_up
 from waza_language_server.project.uris import uri_of
 from waza_language_server.text.file_names import is_file_name
@@ -74,6 +74,7 @@ def rename(
     if symbol is None or symbol.kind == "file":
         return None
     _refuse_impossible(symbol, name)
+    yield from read_suites(workspace.project)
     if name == symbol.name:
         return Renaming(WorkspaceEdit())
     if (yield from is_taken(workspace, symbol, name)):
@@ -124,7 +125,7 @@ def _new_file(workspace: Workspace, file: Path, name: str) -> Path | None:
     taken = {other.casefold() for other in project.names(file.parent)} - {file.name.casefold()}
     if new.name.casefold() in taken:
         return None
-    suites = project.suites_of(file)
+    suites = project.every_suite_of(file)
     return new if all(_stays_in(workspace, suite.path, file, new) for suite in suites) else None
 
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
@@ -30,6 +31,7 @@ from waza_language_server.project.claim import (
 from waza_language_server.project.disk import TOO_LARGE, Disk
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.facts import Fact
+from waza_language_server.project.far_suites import MOST_OF_FILE, FarSuites
 from waza_language_server.project.outline import EMPTY, Outline, outline_in_steps, outline_of
 from waza_language_server.project.reach import Reach
 from waza_language_server.project.suites import (
@@ -73,11 +75,13 @@ class Project:
         documents: Mapping[Path, Document] | None = None,
         disk: Disk | None = None,
         recorded: _Recorded | None = None,
+        far: FarSuites | None = None,
     ) -> None:
         self.roots = tuple(roots)
         self.documents: Mapping[Path, Document] = MappingProxyType(dict(documents or {}))
         self.disk = disk or Disk(Reach(self.roots))
         self._recorded = recorded or _Recorded()
+        self.far = far or FarSuites()
 
     @property
     def scores(self) -> Scores:
@@ -94,20 +98,21 @@ class Project:
         path = path_of(document.uri)
         if path is None:
             return self
-        return Project(self.roots, {**self.documents, path: document}, self.disk, self._recorded)
+        return Project(self.roots, {**self.documents, path: document}, self.disk, self._recorded, self.far)
 
     def without(self, uri: str) -> Project:
         """Return the view in which the document is closed."""
         path = path_of(uri)
         kept = {known: document for known, document in self.documents.items() if known != path}
-        return Project(self.roots, kept, self.disk, self._recorded)
+        return Project(self.roots, kept, self.disk, self._recorded, self.far)
 
     def with_roots(self, roots: Iterable[Path]) -> Project:
         """Return the view with other folders open."""
         folders = tuple(roots)
         # What may be looked at depends on them.
-        disk = self.disk if folders == self.roots else None
-        return Project(folders, self.documents, disk, self._recorded)
+        same = folders == self.roots
+        disk, far = (self.disk, self.far) if same else (None, None)
+        return Project(folders, self.documents, disk, self._recorded, far)
 
     # What a file is.
 
@@ -134,7 +139,7 @@ class Project:
             return claim(path, text, self.names(path.parent), eval_names=eval_names)
         beside_eval = self._beside_eval(path)
         kind = claim(path, text, eval_names=eval_names, beside_eval=beside_eval)
-        if kind is None and self._suites_that_pick_up(path):
+        if kind is None and self._suites_that_pick_up(path, MOST_OF_FILE):
             kind = claim(path, text, in_suite=True)
         return kind
 
@@ -189,7 +194,9 @@ class Project:
         for folder in folders_above(path):
             yield from self.read_folder_in_steps(folder)
             if folder in self.roots:
-                return
+                break
+        for eval_file in tuple(islice(self.far.of(path), MOST_OF_FILE)):
+            yield from self.read_outline_in_steps(eval_file)
 
     def read_folder_in_steps(self, folder: Path) -> Steps[None]:
         """Read the eval files in a folder, those that are not open."""
@@ -264,15 +271,20 @@ class Project:
         For an eval file that is the suite itself, for a trigger file the suites of its folder.
         """
         with self.disk.held_still():
-            return self._suites_of(path)
+            return self.disk.once((self, "suites of", path), lambda: self._suites_of(path, MOST_OF_FILE))
 
-    def _suites_of(self, path: Path) -> tuple[Suite, ...]:
+    def every_suite_of(self, path: Path) -> tuple[Suite, ...]:
+        """Return the same, however many suites share a folder of tasks: for a change that must miss none."""
+        with self.disk.held_still():
+            return self._suites_of(path, None)
+
+    def _suites_of(self, path: Path, most_far: int | None) -> tuple[Suite, ...]:
         if path.name in TRIGGER_NAMES:
             return self.suites_in(path.parent)
         document = self.documents.get(path)
         if (document is not None and document.kind == "eval") or path.name in self.eval_names(path):
             return (self.suite(path),)
-        found = self._suites_that_pick_up(path)
+        found = self._suites_that_pick_up(path, most_far)
         if found or path.parent.name != "tasks":
             return found
         return self.suites_in(path.parent.parent)
@@ -320,7 +332,7 @@ class Project:
             return bool(self.suites_in(path.parent))
         return path.parent.name == "tasks" and bool(self.suites_in(path.parent.parent))
 
-    def _suites_that_pick_up(self, path: Path) -> tuple[Suite, ...]:
+    def _suites_that_pick_up(self, path: Path, most_far: int | None) -> tuple[Suite, ...]:
         found: dict[Path, Suite] = {}
         for folder in folders_above(path):
             for suite in self.suites_in(folder):
@@ -328,6 +340,9 @@ class Project:
                     found[suite.path] = suite
             if folder in self.roots:
                 break
+        for known in islice(self.far.of(path), most_far):
+            if known not in found and self._is_eval(known) and picks_up(suite := self.suite(known), path):
+                found[known] = suite
         for known, document in self.documents.items():
             if document.kind == "eval" and known not in found and picks_up(suite := self.suite(known), path):
                 found[known] = suite

@@ -29,7 +29,12 @@ from waza_language_server.project.mentions import (
 from waza_language_server.project.named_paths import PathsIn
 from waza_language_server.project.skill_definitions import skills_called
 from waza_language_server.project.stamps import stamp_of
-from waza_language_server.project.suite_files import SuiteSource, files_of_suite, files_of_workspace
+from waza_language_server.project.suite_files import (
+    SuiteSource,
+    files_of_suite,
+    files_of_workspace,
+    read_suites,
+)
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FilePlace
 
@@ -90,6 +95,7 @@ def symbol_at(document: Document, workspace: Workspace, offset: int) -> Symbol |
 
 def references(workspace: Workspace, symbol: Symbol) -> Steps[tuple[Reference, ...]]:
     """Return every place where a symbol is named, those of its own document first."""
+    yield from read_suites(workspace.project)
     match symbol.kind:
         case "grader":
             graders = _connected((yield from _graders(workspace, symbol)), symbol)
@@ -395,7 +401,7 @@ def _own_first(document: Document, files: Iterator[SuiteSource | None]) -> Itera
 
 
 def _suites(project: Project, path: Path | None) -> tuple[Suite, ...]:
-    return project.suites_of(path) if path is not None else ()
+    return project.every_suite_of(path) if path is not None else ()
 
 
 def _uri(project: Project, path: Path) -> str:

@@ -6,7 +6,7 @@ files there are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from waza_language_server.project.suites import folders_below
 from waza_language_server.project.uris import path_of, uri_of
 
 if TYPE_CHECKING:
+    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document, DocumentKind
     from waza_language_server.project.index import Project
     from waza_language_server.project.skill_file import SkillFile
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 MAX_FOLDERS = 20_000
 """Folders of a workspace that are looked into."""
+MOST_READ_AT_ONCE = 10
+"""Folders that are told to have changed and are looked into while the editor waits."""
 _SKIPPED_FOLDERS = frozenset({"node_modules", "vendor"})
 
 
@@ -64,6 +67,33 @@ def files_of_suite(project: Project, suite: Suite) -> Iterator[SuiteSource]:
     yield SuiteSource.at(project, suite.path, "eval")
     for path in project.task_paths(suite).value:
         yield SuiteSource.at(project, path, "task")
+
+
+def read_suites(project: Project) -> Steps[None]:
+    """Read what the eval files in the open folders say, unless that is known: which tasks are whose."""
+    moment = project.far.moment
+    if project.far.is_known:
+        return
+    for folder in _folders(project, None):
+        yield from project.read_folder_in_steps(folder)
+        for suite in project.suites_in(folder):
+            project.far.note(suite)
+    project.far.all_noted(moment)
+
+
+def read_suites_again(project: Project, changed: Iterable[Path] | None) -> None:
+    """Take note that files have changed on the disk; None when nobody knows which.
+
+    Of a few the suites beside them are read at once, and what is known of all others stays known.
+    """
+    paths = None if changed is None else tuple(changed)
+    folders = {path.parent for path in paths or ()}
+    if paths is None or len(folders) > MOST_READ_AT_ONCE or any(path.name in CONFIG_NAMES for path in paths):
+        project.far.doubt()
+        return
+    for folder in folders:
+        for suite in project.suites_in(folder):
+            project.far.note(suite)
 
 
 def files_of_workspace(

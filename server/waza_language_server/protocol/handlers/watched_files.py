@@ -12,10 +12,13 @@ from pygls.exceptions import JsonRpcException
 
 from waza_engine.results.places import FOLDER, JOURNAL_SUFFIX
 from waza_language_server.project.reading_ahead import read_ahead
+from waza_language_server.project.suite_files import read_suites
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.own_requests import MARKS_CHANGED
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from waza_engine.steps import Steps
     from waza_language_server.protocol.server import WazaServer
 
@@ -63,8 +66,9 @@ def did_change(ls: WazaServer, params: types.DidChangeWatchedFilesParams) -> Non
         ls.live.edited(anyway=True)
         others = [path for path in others if path not in ls.live.files]
     if others:
-        ls.files_changed([path for path in others if path is not None])
-        look_at_files_again(ls)
+        changed = [path for path in others if path is not None]
+        ls.files_changed(changed)
+        look_at_files_again(ls, changed)
 
 
 def _is_journal(path: Path | None) -> bool:
@@ -95,7 +99,14 @@ def did_change_folders(ls: WazaServer, _params: types.DidChangeWorkspaceFoldersP
 
 
 def read_workspace(ls: WazaServer) -> Steps[None]:
-    """Read the files of the workspace before somebody asks who names what."""
+    """Read the files of the workspace before somebody asks who names what.
+
+    What was answered while the suites of an open document were not known yet is asked for again.
+    """
+    yield from read_suites(ls.session.project)
+    if ls.session.suites_found():
+        ls.diagnostics.all_again()
+        ask_again(ls)
     yield from read_ahead(ls.session.workspace)
 
 
@@ -120,9 +131,12 @@ def refresh_problems(ls: WazaServer) -> None:
         ls.workspace_diagnostic_refresh(None)
 
 
-def look_at_files_again(ls: WazaServer) -> None:
-    """Take a new view of the disk, and let the client ask again for what depends on it."""
-    ls.session.files_changed()
+def look_at_files_again(ls: WazaServer, changed: Iterable[Path] | None = None) -> None:
+    """Take a new view of the disk, and let the client ask again for what depends on it.
+
+    ``changed`` are all files that have changed, None when nobody knows.
+    """
+    ls.session.files_changed(changed=changed)
     if ls.judges_live:
         ls.live.edited(anyway=True)
     ls.forget_estimates()

@@ -21,6 +21,7 @@ from waza_language_server.project.index import Project, configured_eval_name
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import is_outlined, outline_of, outline_of_in_steps
 from waza_language_server.project.skill_file import SkillFile, SuitesOfSkills
+from waza_language_server.project.suite_files import read_suites_again
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
@@ -250,8 +251,21 @@ class Session:
             elif uri == opened.uri:
                 self._judge(opened)
 
-    def files_changed(self, roots: Iterable[Path] | None = None) -> None:
-        """Take a new view of the disk, and of other folders when given."""
+    def suites_found(self) -> bool:
+        """Take a new view when suites have been found elsewhere that may pick up what is open; whether so."""
+        news = self.project.far.take_news()
+        paths = [path for path in map(path_of, self._opened) if path is not None]
+        if not any(news.concern(path) for path in paths):
+            return False
+        self._use(self.project.with_roots(self.project.roots))
+        self.judge_again()
+        return True
+
+    def files_changed(
+        self, roots: Iterable[Path] | None = None, changed: Iterable[Path] | None = None
+    ) -> None:
+        """Take a new view of the disk, and of other folders when given; ``changed`` when that is all."""
+        read_suites_again(self.project, changed)
         self.suites_of_skills.forget()
         self._use(self.project.with_roots(self.project.roots if roots is None else roots))
         self.judge_again()

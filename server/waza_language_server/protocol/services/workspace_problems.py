@@ -15,7 +15,7 @@ from waza_engine.frozen import frozen
 from waza_language_server.analysis.diagnose import diagnose_in_steps
 from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME
 from waza_language_server.project.document import Document
-from waza_language_server.project.suite_files import files_of_workspace
+from waza_language_server.project.suite_files import files_of_workspace, read_suites
 
 Shown = TypeVar("Shown")
 """What the client is shown of a problem."""
@@ -65,13 +65,17 @@ class WorkspaceProblems(Generic[Shown]):
         self._changes: list[Path | None] = [None]
         self._forgotten = 0
         self._complete_at = -1
+        self._far_version = 0
 
     def changed(self, paths: Iterable[Path] | None) -> None:
         """Take note that files changed on the disk or were closed; None when everything may be another."""
         if paths is None:
             self._changes.append(None)
         else:
-            self._changes += (None if path.name in _CONCERN_ALL else path.parent.parent for path in paths)
+            far = self._session.project.far
+            for path in paths:
+                self._changes.append(None if path.name in _CONCERN_ALL else path.parent.parent)
+                self._changes += far.folders_of(path)
         if len(self._changes) > _MOST_CHANGES:
             self._forgotten += len(self._changes) - 1
             self._changes = [None]
@@ -98,6 +102,12 @@ class WorkspaceProblems(Generic[Shown]):
 
     def _judge(self) -> Steps[None]:
         """Judge all closed files of which something may have changed."""
+        far = self._session.project.far
+        yield from read_suites(self._session.project)
+        if self._far_version != far.version:
+            # Tasks have other suites now, wherever they lie.
+            self._far_version = far.version
+            self.changed(None)
         now = self._forgotten + len(self._changes)
         if self._complete_at == now:
             return

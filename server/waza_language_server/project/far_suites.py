@@ -1,0 +1,113 @@
+"""The suites whose globs lead out of their folder: ``one/eval.yaml`` with ``../tasks/*.yaml``.
+
+The suites of a task are looked for above it; these lie elsewhere, so they are noted by the place their globs
+lead to while the workspace is read. A note is a hint where to look: who finds a suite by one asks the file
+whether it still says so.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from waza_engine.spec.reading.task_globs import is_literal, split_pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from waza_language_server.project.suites import Suite
+
+MOST_OF_FILE = 16
+"""Suites elsewhere that are asked about one file while it is written: their trees are kept in memory."""
+
+_Place = tuple["Path", int, str]
+"""A folder, how many levels below it the files lie, and their name when a glob names one file alone."""
+
+
+class FarSuites:
+    """A memory of them that all views of the same open folders share."""
+
+    def __init__(self) -> None:
+        self.version = 0
+        """Grows with each glob that is noted and was not known."""
+        self._at: dict[_Place, dict[Path, None]] = {}
+        self._places: dict[Path, frozenset[_Place]] = {}
+        self._doubts = 1
+        self._known_since = 0
+        self._news: set[_Place] = set()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether all suites of the workspace were looked at, and nothing was told to have changed since."""
+        return self._known_since == self._doubts
+
+    @property
+    def moment(self) -> int:
+        """What ``all_noted`` wants to know of the moment before somebody began to look."""
+        return self._doubts
+
+    def doubt(self) -> None:
+        """Take note that files have changed on the disk."""
+        self._doubts += 1
+
+    def all_noted(self, moment: int) -> None:
+        """Take note that all suites of the workspace were looked at since a ``moment``."""
+        self._known_since = moment
+
+    def note(self, suite: Suite) -> None:
+        """Note where the globs of a suite lead."""
+        places = frozenset(_places_of(suite))
+        before = self._places.get(suite.path, frozenset[_Place]())
+        if places == before:
+            return
+        for place in before - places:
+            self._at[place].pop(suite.path, None)
+        for place in places - before:
+            self._at.setdefault(place, {})[suite.path] = None
+            self._news.add(place)
+            self.version += 1
+        self._places[suite.path] = places
+
+    def of(self, path: Path) -> Iterator[Path]:
+        """Yield the eval files elsewhere that may pick up a file."""
+        for place in _places_around(path):
+            yield from tuple(self._at.get(place, ()))
+
+    def folders_of(self, eval_file: Path) -> tuple[Path, ...]:
+        """Return the folders in and below which a suite picks up what does not lie below its own."""
+        return tuple(folder for folder, _, _ in self._places.get(eval_file, ()))
+
+    def take_news(self) -> FarNews:
+        """Return what was noted since the last time."""
+        news, self._news = self._news, set[_Place]()
+        return FarNews(news)
+
+
+class FarNews:
+    """Globs that were noted since somebody asked for the last time."""
+
+    def __init__(self, places: set[_Place]) -> None:
+        self._places = places
+
+    def concern(self, path: Path) -> bool:
+        """Whether one of them may pick up a file."""
+        return bool(self._places) and not self._places.isdisjoint(_places_around(path))
+
+
+def _places_around(path: Path) -> Iterator[_Place]:
+    yield path.parent, 1, path.name
+    for levels, folder in enumerate(path.parents, 1):
+        yield folder, levels, ""
+
+
+def _places_of(suite: Suite) -> Iterator[_Place]:
+    for pattern in suite.outline.patterns:
+        # Nearly every glob stays where it is, and is read no further.
+        segments = split_pattern(pattern) if ".." in pattern else []
+        if not segments or segments[0] != ".." or segments[-1] == "..":
+            continue
+        literal = next((at for at, each in enumerate(segments) if not is_literal(each)), len(segments))
+        at = min(literal, len(segments) - 1)
+        folder = type(suite.folder)(os.path.normpath(suite.folder.joinpath(*segments[:at])))
+        yield folder, len(segments) - at, segments[-1] if literal == len(segments) else ""
