@@ -131,7 +131,7 @@ export class TestExplorer implements vscode.Disposable {
         const client = this.client();
         const chosen = request.include?.map(({ id }) => id) ?? this.tree.suites();
         const test = this.controller.createTestRun(request);
-        const planned = plannedRuns(chosen, request.exclude?.map(({ id }) => id));
+        const planned = plannedRuns(chosen, request.exclude?.map(({ id }) => id), this.tree.runnable);
         try {
             for (const each of planned) {
                 if (client === undefined || token.isCancellationRequested) {
@@ -172,7 +172,7 @@ export class TestExplorer implements vscode.Disposable {
         const chosen = request.include?.map(({ id }) => id) ?? this.tree.suites();
         const test = this.controller.createTestRun(request, "Re-grade");
         try {
-            for (const id of plannedRegrades(chosen, request.exclude?.map((each) => each.id))) {
+            for (const id of plannedRegrades(chosen, request.exclude?.map((each) => each.id), this.tree.runnable)) {
                 if (client === undefined || token.isCancellationRequested) {
                     break;
                 }
