@@ -9,7 +9,7 @@ import type { RunOptions } from "../runSettings";
 import type { RunView } from "../runViews";
 import type { RunRequest, Runs } from "../runs";
 import { affectedAmong, plannedRegrades, plannedRuns, suitesAmong } from "./plan";
-import { RunReports } from "./reports";
+import { rowWords, RunReports } from "./reports";
 import { Staleness } from "./staleness";
 import { TestRunView } from "./testRunView";
 import { RUNNABLE, TestTree } from "./tree";
@@ -211,8 +211,7 @@ export class TestExplorer implements vscode.Disposable {
             take: (event) => {
                 view.take(event);
                 if (event.kind === "ended") {
-                    const isAll = target.whole && target.kind === "suite";
-                    this.tree.showEnd(suiteIdOf(started.id), isAll ? event.conclusion?.words : undefined);
+                    this.tree.showEnd(suiteIdOf(started.id), rowWords(target, event.conclusion?.words));
                 }
             },
             end: (problem) => {

@@ -30,7 +30,7 @@ export class TestTree {
     private readonly runs = new Map<string, string | undefined>();
     /** Why results may no longer hold, by item. */
     private readonly stale = new Map<string, string>();
-    /** How the last run of a whole suite ended: the icon beside it is VS Code's sum, which shows an error where tasks failed, too. */
+    /** How the last run of a suite ended, or of a part of it: the icon beside it is VS Code's sum, which shows an error where tasks failed, too. */
     private readonly ended = new Map<string, string>();
     /** What tells suites of one name apart, by their files. */
     private apart: ReadonlyMap<string, string> = new Map();
@@ -158,7 +158,7 @@ export class TestTree {
         }
     }
 
-    /** Shows how a run of a whole suite ended; undefined when what was told of it is no longer all. */
+    /** Shows how a run of a suite ended; undefined when what was told of it no longer holds. */
     showEnd(suite: string, words: string | undefined): void {
         setOrDelete(this.ended, suite, words);
         this.describe(this.item(suite));
