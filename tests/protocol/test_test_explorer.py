@@ -98,6 +98,32 @@ async def test_the_tree_has_suites_then_tasks_and_prompts_then_graders(suite: Pa
         ]
 
 
+async def test_each_item_says_what_runs_with_it(suite: Path) -> None:
+    place, tasks = suite.as_posix(), suite.parent / "tasks"
+    named = "graders:\n  - {type: text, name: looks after turn 2, config: {contains: [x]}}\n"
+    asked = (
+        "checkpoints:\n  - {after_turn: 1, graders: [{type: text, name: asks, config: {contains: [x]}}]}\n"
+    )
+    (tasks / "two.yaml").write_text(TWO + named + asked, "utf-8")
+    (tasks / "off.yaml").write_text("id: off\nname: Off\nenabled: false\ninputs: {prompt: Hi}\n", "utf-8")
+
+    async def runs(editor: Editor, parent: str | None) -> dict[str, str | None]:
+        found = await editor.protocol.send_request_async("waza/tests", {"parent": parent})
+        return {item["id"].removeprefix(f"{place}::"): item["runs"] for item in found}
+
+    async with editing(suite.parent) as editor:
+        assert await runs(editor, None) == {place: place}
+        of_suite = await runs(editor, place)
+        assert (of_suite["two"], of_suite["off"]) == (f"{place}::two", None)
+        assert await runs(editor, f"{place}::two") == {
+            "two::speaks": f"{place}::two::speaks",
+            "two::looks after turn 2": f"{place}::two::looks after turn 2",
+            "two::asks after turn 1": f"{place}::two",
+            "two::_output_contains": f"{place}::two",
+        }
+        assert await runs(editor, f"{place}::off") == {"off::speaks": None}
+
+
 async def test_a_parent_that_is_no_id_is_refused(suite: Path) -> None:
     async with editing(suite.parent) as editor:
         with pytest.raises(JsonRpcException) as refusal:

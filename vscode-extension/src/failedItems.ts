@@ -22,6 +22,11 @@ export class FailedItems {
         }
     }
 
+    /** Whether a task or a prompt by itself has failed. */
+    get areSome(): boolean {
+        return this.ids.size > 0;
+    }
+
     /** The runs that try it again, as the settings are then; the whole run when no task or prompt by itself has failed. */
     requests(): RunRequest[] {
         const { id, tasks, prompts } = this.request;

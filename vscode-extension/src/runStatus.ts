@@ -15,6 +15,8 @@ const MARKS: Readonly<Record<string, string>> = { passed: "$(pass)", failed: "$(
 const OTHER_MARK = "$(warning)";
 /** How runs end that leave failures to walk. */
 const WITH_FAILURES: ReadonlySet<string> = new Set(["failed", "errored", "broken"]);
+/** How runs end that were cut off, by somebody or with their engine: that is what is told of them. */
+const CUT_OFF = "interrupted";
 
 /** Each run that goes on has an entry of its own; those that have ended stay a while, and no longer than until the next one begins. */
 export class RunStatusBar implements vscode.Disposable {
@@ -99,6 +101,7 @@ class RunStatus implements RunView {
     private readonly id: string;
     private readonly begun = Date.now();
     private readonly redrawing: NodeJS.Timeout;
+    hasTold = false;
 
     constructor(
         request: RunRequest,
@@ -123,7 +126,7 @@ class RunStatus implements RunView {
 
     end(problem: string | undefined): void {
         clearInterval(this.redrawing);
-        const verdict = this.state.end?.conclusion?.verdict ?? (problem === undefined ? "interrupted" : "errored");
+        const verdict = this.state.end?.conclusion?.verdict ?? (problem === undefined ? CUT_OFF : "errored");
         const words = this.words(verdict, problem);
         // A run may be well and its results lost: what is not kept is no pass.
         const mark = problem === undefined || verdict === "failed" ? (MARKS[verdict] ?? OTHER_MARK) : OTHER_MARK;
@@ -132,7 +135,10 @@ class RunStatus implements RunView {
         const tooltip = shown === text ? "Show the results" : `${text}\n\nShow the results`;
         this.entry.show(`${mark} ${shown}`, tooltip, "testing.showMostRecentOutput");
         this.entry.end();
-        if (this.state.end !== undefined && problem === undefined && WITH_FAILURES.has(verdict)) {
+        // One that a limit stopped, or whose results are lost, may have found failures like any other.
+        const leavesFailures = problem === undefined ? WITH_FAILURES.has(verdict) : this.failed.areSome && verdict !== CUT_OFF;
+        if (this.state.end !== undefined && leavesFailures) {
+            this.hasTold = true;
             const isWrong = verdict === "failed" || (this.state.end.conclusion?.tasks?.["failed"] ?? 0) > 0;
             void offerFailures(this.id, words, isWrong, () => {
                 this.runAgain(this.failed.requests());

@@ -7,6 +7,8 @@ export interface RunView {
     take(event: RunEvent): void;
     /** @param problem why the run could not start or did not come to its end, undefined when it did */
     end(problem: string | undefined): void;
+    /** Whether it has told in a message what was wrong, when it has ended: nobody needs to be told twice. */
+    readonly hasTold?: boolean;
 }
 
 /** Makes the view of a run that begins. */

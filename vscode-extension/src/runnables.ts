@@ -9,6 +9,9 @@ import * as path from "node:path";
 import type { LanguageClient, Range } from "vscode-languageclient/node";
 import type { TextDocument } from "vscode";
 
+/** A file system takes names of 255 bytes; the file of a task has an ending, and one more while it is written. */
+const LONGEST_ID_BYTES = 200;
+
 /** One answer of the request `waza/runnables`; see docs/protocol.md. */
 export interface Runnable {
     readonly id: string;
@@ -78,6 +81,9 @@ export function taskOf(id: string): string | undefined {
 export function whyNoId(text: string, taken: ReadonlySet<string>): string | undefined {
     if (!/^[\p{L}\p{M}\p{N}._-]+$/u.test(text)) {
         return "Write a word of letters, digits, dots, - and _.";
+    }
+    if (Buffer.byteLength(text) > LONGEST_ID_BYTES) {
+        return `Write a shorter id, of at most ${String(LONGEST_ID_BYTES)} bytes: its file is named after it.`;
     }
     return taken.has(text) ? `The suite has a task ${text} already.` : undefined;
 }

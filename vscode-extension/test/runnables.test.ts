@@ -43,6 +43,10 @@ void test("the id of a new task is a word of any script that no task has", () =>
     for (const text of ["", "a b", "../x", "a/b", "a:b"]) {
         assert.match(whyNoId(text, taken) ?? "", /letters, digits/);
     }
+    assert.equal(whyNoId("é".repeat(100), taken), undefined);
+    for (const text of ["a".repeat(201), "é".repeat(101)]) {
+        assert.equal(whyNoId(text, taken), "Write a shorter id, of at most 200 bytes: its file is named after it.");
+    }
     assert.equal(whyNoId("greets", taken), "The suite has a task greets already.");
 });
 

@@ -179,6 +179,44 @@ void test("what failed beside a task that could not be run at all can be walked,
     assert.deepEqual(window.asked[1]?.argument.tasks, ["two", "three"]);
 });
 
+void test("what failed before a limit stopped the run can be walked and run again, and is told once", async () => {
+    const window = opened();
+    pressed.button = "Re-run Failed";
+    const limit = "stopped: $0.12 of at most $0.10 was spent; what was finished is kept";
+    const asked = await window.run({ id: BETA });
+    window.tellEvent(asked, { kind: "failed", item: `${BETA}::two`, conclusion: { verdict: "failed" } });
+    window.tellEvent(asked, { kind: "ended", status: "error", conclusion: { verdict: "limited", words: `${limit} · 0 of 3 tasks passed, 1 failed, 2 not run`, tasks: { failed: 1 } } });
+    asked?.answer({ status: "error", resultsFile: "/r.json", message: limit });
+    await settled();
+    pressed.button = undefined;
+    assert.equal(shown.filter((message) => message.includes("$0.12 of at most")).length, 1, shown.join("\n"));
+    assert.match(shown.find((message) => message.includes("$0.12 of at most")) ?? "", /1 failed, 2 not run/u);
+    assert.deepEqual(window.asked.slice(1).map(({ argument }) => argument.id), [`${BETA}::two`]);
+});
+
+void test("what failed in a run whose results are lost can be walked, and the message says what was lost", async () => {
+    const window = opened();
+    const asked = await window.run({ id: BETA });
+    window.tellEvent(asked, { kind: "failed", item: `${BETA}::two`, conclusion: { verdict: "failed" } });
+    window.tell(asked, "failed", "0 of 1 task passed, 1 failed");
+    asked?.answer({ status: "error", resultsFile: null, message: "Results cannot be written to /r: the disk is full." });
+    await settled();
+    assert.equal(shown.length, 2, shown.join("\n"));
+    assert.match(shown[1] ?? "", /1 failed · 0:00 · Results cannot be written to \/r: the disk is full\./u);
+});
+
+void test("a limit that was reached before anything failed has nothing to walk", async () => {
+    const window = opened();
+    pressed.button = "Re-run Failed";
+    const asked = await window.run({ id: BETA });
+    window.tell(asked, "limited", "stopped by a limit");
+    asked?.answer({ status: "error", resultsFile: null, message: "stopped by a limit" });
+    await settled();
+    pressed.button = undefined;
+    assert.deepEqual(shown, ["Waza: beta › greeter", "stopped by a limit"]);
+    assert.equal(window.asked.length, 1);
+});
+
 void test("a run whose results could not be written is no pass in the status bar, and says why", async () => {
     const window = opened();
     const asked = await window.run({ id: BETA });

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { TestController, TestItem, TestRun } from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { tellingPaths } from "../src/testing/namesakes";
+import { plannedRegrades, plannedRuns } from "../src/testing/plan";
 import { RunReports } from "../src/testing/reports";
 import { TestRunView } from "../src/testing/testRunView";
 import { TestTree } from "../src/testing/tree";
@@ -41,13 +42,13 @@ class Children {
 
 const createTestItem = (id: string, label: string, uri: unknown) => ({ id, label, uri, children: new Children() });
 
-/** A tree of suites by their files and names, and what a run has shown of its items. */
-function treeOf(suites: Readonly<Record<string, string>>) {
+/** A tree of suites by their files and names, with what the server tells below any of them, and what a run has shown of its items. */
+function treeOf(suites: Readonly<Record<string, string>>, below: readonly object[] = []) {
     const items = new Children();
     const controller = { items, createTestItem } as unknown as TestController;
-    const found = Object.entries(suites).map(([id, label]) => ({ id, label, kind: "suite", hasChildren: true, uri: id, range: RANGE }));
+    const found = Object.entries(suites).map(([id, label]) => ({ id, runs: id, label, kind: "suite", hasChildren: true, uri: id, range: RANGE }));
     const client = {
-        sendRequest: () => Promise.resolve(found),
+        sendRequest: (_method: string, { parent }: { parent: string | null }) => Promise.resolve(parent === null ? found : below),
         protocol2CodeConverter: { asUri: (uri: string) => Uri.file(uri) },
     } as unknown as LanguageClient;
     const shown: string[] = [];
@@ -99,6 +100,34 @@ void test("the output of all tests says whose answer follows", () => {
     }
     view.take({ kind: "ended", conclusion: { verdict: "broken", words: "0 of 1 task passed, 1 in error", reasons: ["1 task could not be run"] } });
     assert.deepEqual(output, ["▶ one", "Hello.", "▶ one · trial 2", "Hello.", "0 of 1 task passed, 1 in error\r\n1 task could not be run"]);
+});
+
+void test("a grader runs by itself or with its task as the server says, whatever it is called", async () => {
+    const task = `${SUITE}::one`;
+    const [named, asked] = [`${task}::greets after turn 2`, `${task}::asks after turn 1`];
+    const told = { kind: "grader", hasChildren: false, uri: SUITE, range: RANGE };
+    const { tree } = treeOf({}, [{ ...told, id: named, runs: named, label: "greets after turn 2" }, { ...told, id: asked, runs: task, label: "asks after turn 1" }]);
+    await tree.resolve(tree.item(task));
+    assert.deepEqual(plannedRuns([named], [], tree.runnable), [{ id: named }]);
+    assert.deepEqual(plannedRuns([asked], [], tree.runnable), [{ id: task }]);
+    assert.deepEqual(plannedRegrades([named, asked], [named], tree.runnable), [task]);
+    assert.deepEqual(plannedRuns([`${task}#trial-2::greets after turn 2`], [], tree.runnable), [{ id: task }]);
+});
+
+void test("a task that is switched off says so and cannot be run, until it is switched on", async () => {
+    const [off, on] = [`${SUITE}::off`, `${SUITE}::on`];
+    const told = { kind: "task", hasChildren: true, uri: SUITE, range: RANGE };
+    const below = [{ ...told, id: off, runs: null as string | null, label: "off" }, { ...told, id: on, runs: on, label: "on" }];
+    const { tree } = treeOf({}, below);
+    const suite = tree.item(SUITE);
+    await tree.resolve(suite);
+    assert.deepEqual([tree.item(off).description, tree.item(off).tags.length], ["off", 0]);
+    assert.deepEqual([tree.item(on).description, tree.item(on).tags.length], ["", 1]);
+    assert.deepEqual(plannedRuns([off, on, `${off}#trial-1`], [], tree.runnable), [{ id: on }]);
+    assert.deepEqual(plannedRegrades([off], [], tree.runnable), []);
+    Object.assign(below[0] ?? {}, { runs: off });
+    await tree.resolve(suite);
+    assert.deepEqual([tree.item(off).description, tree.item(off).tags.length], ["", 1]);
 });
 
 void test("trials stand together at the line of their task, by their numbers", () => {

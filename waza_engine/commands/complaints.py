@@ -21,12 +21,16 @@ class Complaints:
     def __init__(self) -> None:
         self._told: set[str] = set()
 
+    def has_told(self, text: str) -> bool:
+        """Tell whether this was told already, as it is."""
+        return text in self._told
+
     def new_in(self, event: RunEvent) -> str:
         """Return the warning of an event, after the task it is about; "" for none and for a repeated one."""
         if not is_complaint(event):
             return ""
         text = f"{event.task}: {event.message}" if event.task else event.message or ""
-        if text in self._told:
+        if self.has_told(text):
             return ""
         self._told.add(text)
         return text

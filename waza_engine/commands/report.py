@@ -98,7 +98,9 @@ class TextReport:
             self._printer.line("answers only; `waza-engine grade` grades them")
         if outcome.message:
             self._errors.line((outcome.message, "red"))
-        if report.write_error:
+        if self._complaints.has_told(f"error: {report.write_error}"):
+            self._printer.line("results: not kept, the error above says why")
+        elif report.write_error:
             self._errors.line((report.write_error, "red"))
         if report.results_file is not None:
             self._printer.line(f"results: {report.results_file}")

@@ -390,4 +390,6 @@ def _print_warning(event: RunEvent, complaints: Complaints) -> None:
     if text := complaints.new_in(event):
         complain(text)
     elif event.kind == "ended" and event.status == "error":
-        complain(f"error: {event.message}")
+        text = f"error: {event.message}"
+        if not complaints.has_told(text):
+            complain(text)

@@ -63,7 +63,7 @@ class CommandExecutor:
                 "such as `adapters/claude.json`"
             )
         self._suite = settings.suite_directory
-        path = self._suite / written
+        path = _told_plainly(self._suite / written)
         if not path.exists():
             raise ExecutorError(
                 f"there is no {path}, which `config.adapter` names; copy one from the project's "
@@ -272,3 +272,12 @@ def _not_started(program: str, error: OSError | ValueError) -> str:
     if error.errno == errno.ENOEXEC:
         return f"`{program}` is no program: its first line must name one, such as `#!/usr/bin/env python3`"
     return f"the program `{program}` cannot be started: {error.strerror or 'unknown reason'}"
+
+
+def _told_plainly(path: Path) -> Path:
+    """Return a path without the `..` of what was written, where that leads to the same file."""
+    plain = Path(os.path.normpath(path))
+    try:
+        return plain if plain.resolve() == path.resolve() else path
+    except (OSError, RuntimeError):
+        return path

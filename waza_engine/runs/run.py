@@ -305,7 +305,8 @@ class PreparedRun:
         try:
             path = course.store.finish(course.attachments.of_run(outcome))
         except ResultsError as error:
-            course.write_error = str(error)
+            # Where it could not be written from the start, that was told, and why.
+            course.write_error = course.write_error or str(error)
         copies = self._copies
         if copies is not None:
             course.writing(lambda: write_copy(copies, outcome), extra=True)

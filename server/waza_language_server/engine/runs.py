@@ -15,6 +15,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from waza_engine.counting import counted
@@ -80,6 +81,8 @@ class Run:
     options: Options = field(default_factory=dict[str, Any])
     tokens: list[str | int | None] = field(default_factory=list[str | int | None])
     listeners: list[Listener] = field(default_factory=list["Listener"])
+    asked: datetime = field(default_factory=lambda: datetime.now(UTC))
+    """When it was asked for; its results are newer."""
     run_id: str | None = None
     cancelling: bool = False
     waits: bool = False

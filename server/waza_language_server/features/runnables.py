@@ -1,5 +1,7 @@
 """What can be run from a file: the suite, a task, one grader, one trigger prompt.
 
+A task that is switched off is not among it, nor are its graders: a run leaves them out.
+
 Read from syntax alone, so the list is the same before, during and after a run and while the file does not
 parse.
 
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps, in_steps
 from waza_language_server.project.runnable_id import RunnableId
-from waza_language_server.project.suite_file import SuiteFile, task_id, word
+from waza_language_server.project.suite_file import SuiteFile, is_switched_off, task_id, word
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.verdict_places import PROMPT_LISTS
 from waza_language_server.text.span import Span
@@ -75,7 +77,7 @@ def suites_run_from(document: Document, workspace: Workspace) -> tuple[Path, ...
         return ()
     if document.kind == "eval":
         return (path,)
-    if document.kind not in {"task", "trigger_tests"}:
+    if document.kind not in {"task", "trigger_tests"} or (document.kind == "task" and is_switched_off(root)):
         return ()
     suites = tuple(suite.path for suite in workspace.project.suites_of(path)[:MAX_SUITES])
     if document.kind == "trigger_tests" and next(_prompts(root, suites), None) is None:
@@ -106,7 +108,8 @@ def _suite(root: Node, path: Path, whole: Span) -> Iterator[Runnable]:
 
 def _tasks(entries: SuiteFile, path: Path) -> Iterator[Runnable]:
     for task in entries.tasks():
-        yield Runnable(RunnableId(path, task.id), _start(task.item), task.id, task.item.span)
+        if not is_switched_off(task.node):
+            yield Runnable(RunnableId(path, task.id), _start(task.item), task.id, task.item.span)
 
 
 def _whole_task(root: Node, suites: Sequence[Path], task: str, whole: Span) -> Iterator[Runnable]:
@@ -119,7 +122,8 @@ def _whole_task(root: Node, suites: Sequence[Path], task: str, whole: Span) -> I
 
 def _graders(entries: SuiteFile, suite: Path, own_task: str | None = None) -> Iterator[Runnable | None]:
     """Yield the graders of the file and of its tasks, and None behind each task: many have none."""
-    for graders in chain((entries.own_graders(),), map(entries.graders_of, entries.tasks())):
+    tasks = (task for task in entries.tasks() if not is_switched_off(task.node))
+    for graders in chain((entries.own_graders(),), map(entries.graders_of, tasks)):
         for grader in graders:
             task = grader.task.id if grader.task is not None else own_task
             if grader.has_results:

@@ -18,6 +18,7 @@ from waza_engine.vocabulary import shown_grader
 from waza_language_server.features.live_text import is_live, live_label, live_story
 from waza_language_server.features.words_of_verdicts import age, error_label, number, told_by
 from waza_language_server.project.document_scores import Outcome, Score
+from waza_language_server.project.going_runs import RUNS_AGAIN
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import GraderResult
@@ -44,6 +45,8 @@ def stale_label(stale: str, changes: Sequence[ChangedInput]) -> str:
     """Return what is said behind a score that may no longer hold: which file changed, and how much of it."""
     if not stale:
         return ""
+    if stale == RUNS_AGAIN:
+        return f"{STALE}: runs again"
     if not changes:
         return STALE
     more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""

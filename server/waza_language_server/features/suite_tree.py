@@ -7,6 +7,7 @@ Architecture invariant: no results and no run state here; the ids are those of l
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from waza_engine.frozen import frozen
@@ -29,12 +30,16 @@ ItemKind = Literal["suite", "task", "grader", "prompt"]
 
 @frozen()
 class TreeItem:
-    """One line of the tree. ``id`` is that of a runnable."""
+    """One line of the tree.
+
+    ``runs`` is the id of what runs with it: its own where it is a runnable, None in a task that is off.
+    """
 
     id: str
     kind: ItemKind
     label: str
     place: FilePlace
+    runs: str | None
 
     @property
     def has_children(self) -> bool:
@@ -52,9 +57,8 @@ def suites_in_steps(project: Project) -> Steps[tuple[TreeItem, ...]]:
             if not project.text(path).value.strip():
                 continue  # an empty file that is open: it may become a suite
             label = project.outline(path).name or path.parent.name
-            found[path] = TreeItem(
-                str(RunnableId(path)), "suite", label, VerdictPlaces(project, path).of_suite()
-            )
+            place = VerdictPlaces(project, path).of_suite()
+            found[path] = _runnable(RunnableId(path), "suite", label, place)
     return tuple(found[path] for path in sorted(found))
 
 
@@ -78,13 +82,20 @@ def _tasks(project: Project, places: VerdictPlaces, suite: Path) -> Iterator[Tre
     inline = [(task.id, word(task.node.get("name"))) for task in SuiteFile(project.tree(suite)).tasks()]
     files = ((task.id, task.outline.name) for task in project.tasks_of(project.suite(suite)).value)
     for task, name in (*inline, *files):
-        yield TreeItem(str(RunnableId(suite, task)), "task", name or task, places.of_task(task))
+        item = _runnable(RunnableId(suite, task), "task", name or task, places.of_task(task))
+        yield replace(item, runs=None) if places.is_switched_off(task) else item
     for prompt, should, place in places.prompts():
-        yield TreeItem(str(RunnableId(suite, prompt=prompt, should_trigger=should)), "prompt", prompt, place)
+        yield _runnable(RunnableId(suite, prompt=prompt, should_trigger=should), "prompt", prompt, place)
 
 
 def _graders(places: VerdictPlaces, suite: Path, task: str) -> Iterator[TreeItem]:
-    for name in places.graders_of(task):
-        yield TreeItem(
-            str(RunnableId(suite, task, name)), "grader", shown_grader(name), places.of_grader(task, name)
-        )
+    off = places.is_switched_off(task)
+    for name, by_itself in places.graders_of(task):
+        own = RunnableId(suite, task, name)
+        runs = own if by_itself else RunnableId(suite, task)
+        place = places.of_grader(task, name)
+        yield TreeItem(str(own), "grader", shown_grader(name), place, None if off else str(runs))
+
+
+def _runnable(own: RunnableId, kind: ItemKind, label: str, place: FilePlace) -> TreeItem:
+    return TreeItem(str(own), kind, label, place, str(own))

@@ -29,6 +29,7 @@ from waza_language_server.features.score_text import (
 )
 from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.document_scores import PASSED_OVER
+from waza_language_server.project.going_runs import RUNS_AGAIN
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
 
 if TYPE_CHECKING:
@@ -149,7 +150,10 @@ class _View:
         if run is None or not (run.tasks or run.reasons):
             return None
         changes = self._scores.changes(run.timestamp, tuple(run.tasks))
-        stale = self._stale(run, "", changes) or self._told_since(run)
+        stale = self._stale(run, "", changes)
+        if not stale:
+            awaited = self._scores.awaits_suite(self._run, run.timestamp)
+            stale = RUNS_AGAIN if awaited else self._told_since(run)
         passed = sum(task.passed for task in run.tasks.values())
         label = f"{_glyph(run)} {passed}/{counted(len(run.tasks), 'task')}" if run.tasks else "!"
         why = _why_broken(run) if label.startswith("!") else ""
@@ -203,6 +207,8 @@ class _View:
         stale = self._stale(task, place, changes) or (_RERUN if task.rejudged else "")
         if not stale and task.is_from_before(task.timestamp):
             stale = PASSED_OVER
+        if not stale and self._scores.awaits_task(self._run, task):
+            stale = RUNS_AGAIN
         label = _task_label(task)
         lines = [f"**{code(task.id)}** {'!' if task.status == 'error' else label}"]
         if task.error:
@@ -264,6 +270,8 @@ class _View:
         found = self._scores.changes(result.timestamp, ())
         changes = tuple(change for change in found if change.path.name not in TRIGGER_NAMES)
         stale = self._since(changes) or self._scores.other_agent(result.timestamp)
+        if not stale and self._scores.awaits_prompt(self._run, result):
+            stale = RUNS_AGAIN
         lines = [fenced(result.error)] if result.error else []
         story = "\n\n".join([*lines, self._origin(result, stale)])
         return Verdict(prompt, _prompt_label(result) + stale_label(stale, changes), story, changes)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps, finished
 from waza_language_server.project.changed_inputs import ChangedInput, FilesToday, place_of
 from waza_language_server.project.disk import MAX_BYTES
+from waza_language_server.project.going_runs import RUNS_AGAIN
 from waza_language_server.project.recorded_values import (
     INPUTS,
     Values,
@@ -32,7 +34,13 @@ from waza_language_server.project.suite_file import GraderEntry, SuiteFile, task
 from waza_language_server.project.uris import path_of
 
 if TYPE_CHECKING:
-    from waza_engine.results.reading.scores import GraderResult, RunOrigin, RunResult, TaskResult
+    from waza_engine.results.reading.scores import (
+        GraderResult,
+        PromptResult,
+        RunOrigin,
+        RunResult,
+        TaskResult,
+    )
     from waza_language_server.project.document import Document
     from waza_language_server.project.histories import SuiteHistory
     from waza_language_server.project.index import Project
@@ -163,6 +171,27 @@ class DocumentScores:
         found = (self._scores.regraded.of(suite.path, task, grader) for suite, _ in self._runs)
         return next((one for one in found if one is not None and one.live), None)
 
+    def awaits_suite(self, run: RunResult, moment: datetime) -> bool:
+        """Tell whether a run of the whole suite goes on, newer than its verdict of a moment."""
+        return any(self._scores.going.await_suite(suite, moment) for suite in self._suites_of(run))
+
+    def awaits_task(self, run: RunResult, task: TaskResult) -> bool:
+        """Tell whether a run goes on that has not judged a task yet."""
+        going = self._scores.going
+        return any(going.await_task(suite, task.id, task.timestamp) for suite in self._suites_of(run))
+
+    def awaits_prompt(self, run: RunResult, prompt: PromptResult) -> bool:
+        """Tell whether a run goes on that has not tried a trigger prompt yet."""
+        return any(
+            self._scores.going.await_prompt(
+                suite, prompt.prompt, prompt.timestamp, should_trigger=prompt.should_trigger
+            )
+            for suite in self._suites_of(run)
+        )
+
+    def _suites_of(self, run: RunResult) -> list[Path]:
+        return [suite.path for suite, known in self._runs if known is run]
+
     def context(self, tree: Tree) -> object:
         """Return what the scores of graders of the file itself depend on beside their entries.
 
@@ -184,6 +213,7 @@ class DocumentScores:
             self._digests,
             {moment: self.then(moment) for moment in {one.timestamp for one in judged}},
             self._scores.regraded.version,
+            self._scores.going.all,
             inputs.to_python() if inputs is not None else None,
         )
 
@@ -338,7 +368,14 @@ class DocumentScores:
         recorded = task.graders.get(name) or task.checkpoints.get(name)
         if regraded is not None:
             return self._outcome(task, regraded.result, now, regraded)
-        return None if recorded is None else self._outcome(task, recorded, now)
+        if recorded is None:
+            return None
+        outcome = self._outcome(task, recorded, now)
+        if not outcome.stale and self._scores.going.await_grader(
+            suite.path, task.id, name, recorded.timestamp
+        ):
+            return replace(outcome, stale=RUNS_AGAIN)
+        return outcome
 
     def _outcome(
         self, task: TaskResult, result: GraderResult, now: _Written, regraded: Regraded | None = None

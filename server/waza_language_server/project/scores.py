@@ -15,6 +15,7 @@ from waza_engine.steps import Steps, finished
 from waza_language_server.project.changed_inputs import InputTexts
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.ended_runs import EndedRuns
+from waza_language_server.project.going_runs import GoingRuns
 from waza_language_server.project.histories import Histories
 from waza_language_server.project.recorded_values import Values, values_in_steps
 from waza_language_server.project.refused_runs import RefusedRuns
@@ -47,6 +48,7 @@ class Scores:
         self._graded: dict[tuple[Path, datetime], Values] = {}
         self._ended = EndedRuns(MAX_RESULT_BYTES)
         self.refused = RefusedRuns()
+        self.going = GoingRuns()
         self.inputs = InputTexts()
         self.regraded = Regradings()
         self.strengths = Strengths()

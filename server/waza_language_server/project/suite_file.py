@@ -78,6 +78,12 @@ class GraderEntry:
         return checkpoint_grader(self.name, int(turn)) if turn is not None and turn.isdecimal() else ""
 
 
+def is_switched_off(task: Node) -> bool:
+    """Tell whether a task is left out of every run by `enabled: false`."""
+    switch = task.get("enabled")
+    return switch is not None and switch.target.to_python() is False
+
+
 class SuiteFile:
     """The tasks and graders of an eval file, or of a task file, which is a task as a whole."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.project.claim import TRIGGER_NAMES
-from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
+from waza_language_server.project.suite_file import SuiteFile, is_switched_off, rule_at, shown_at
 from waza_language_server.project.suite_files import SuiteSource
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FilePlace
@@ -58,24 +58,30 @@ class VerdictPlaces:
         rule = rule_at(holder[1], tuple(path), None)
         return place if rule is None else self._place(holder[0], shown_at(rule))
 
-    def graders_of(self, task: str) -> Iterator[str]:
+    def graders_of(self, task: str) -> Iterator[tuple[str, bool]]:
         """Yield what is recorded of a task: the graders of the suite, its own, what it expects.
 
-        The names are those of records, which tell graders of checkpoints by their turn.
+        The names are those of records, which tell graders of checkpoints by their turn. With each, whether it
+        can be run by itself: what is asked at a checkpoint and what a task expects is judged with the task.
         """
         path, node = self._task(task)
         for entry in SuiteFile(self._project.tree(self._suite)).graders():
             if entry.recorded_as and (entry.task is None or entry.task.id == task):
-                yield entry.recorded_as
+                yield entry.recorded_as, entry.has_results
         if path != self._suite:
             for entry in SuiteFile(self._project.tree(path)).graders():
                 if entry.recorded_as:
-                    yield entry.recorded_as
+                    yield entry.recorded_as, entry.has_results
         expected = node.get("expected") if node is not None else None
         for key in EXPECTED_LISTS:
             listed = expected.get(key) if expected is not None else None
             if listed is not None and any(True for _ in listed.target.each_item()):
-                yield f"_{key}"
+                yield f"_{key}", False
+
+    def is_switched_off(self, task: str) -> bool:
+        """Tell whether a run leaves the task out."""
+        _, node = self._task(task)
+        return node is not None and is_switched_off(node)
 
     def of_prompt(self, prompt: str, *, should_trigger: bool) -> FilePlace:
         """Return where a trigger prompt stands."""

@@ -159,3 +159,20 @@ def test_a_suite_without_an_adapter_says_what_to_write(tmp_path: Path) -> None:
         load(tmp_path / "adapter.json", adapter="")
     with pytest.raises(ExecutorError, match=r"there is no .*adapter\.json, which `config\.adapter` names"):
         load(tmp_path / "adapter.json")
+
+
+def test_an_adapter_above_the_suite_is_told_by_its_plain_path(tmp_path: Path) -> None:
+    suite = tmp_path / "evals" / "one"
+    suite.mkdir(parents=True)
+    with pytest.raises(ExecutorError, match=r"which `config\.adapter` names") as caught:
+        load(suite / "eval.yaml", adapter="../../a.json")
+    assert f"there is no {tmp_path / 'a.json'}, " in str(caught.value)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
+def test_the_plain_path_of_an_adapter_never_names_another_file(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere" / "deep").mkdir(parents=True)
+    (tmp_path / "a.json").write_text("{}", "utf-8")
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere" / "deep")
+    with pytest.raises(ExecutorError, match=r"there is no .*link.*a\.json"):
+        load(tmp_path / "link" / "eval.yaml", adapter="../a.json")

@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.command_line import engine
 from tests.engine.suites import GREETS, run, task, write_suite
 from waza_engine.commands.result_page import recorded_page
 from waza_engine.results.codec.runs import run_of
@@ -122,6 +123,17 @@ def test_a_run_whose_results_cannot_be_written_still_says_what_it_found(tmp_path
     assert (report.results_file, report.outcome.tasks[0].status) == (None, "passed")
     assert "cannot be written" in report.write_error
     assert (events[-1].kind, events[-1].status) == ("ended", "error")
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_results_that_cannot_be_written_are_told_once(tmp_path: Path, form: str) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
+    (tmp_path / ".waza").write_text("a file in the way")
+    found = engine("run", path, "--format", form)
+    assert found.returncode == 2
+    assert found.stderr.count("cannot be written") == 1
+    if form == "text":
+        assert found.stdout.splitlines()[-1] == "results: not kept, the error above says why"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="file size limits are POSIX")

@@ -80,6 +80,25 @@ def test_lists_without_indentation_and_crlf_have_the_same_lenses(tmp_path: Path)
     ]
 
 
+def test_a_task_that_is_switched_off_is_not_offered_nor_are_its_graders(tmp_path: Path) -> None:
+    graders = "graders: [{type: text, name: own}]"
+    tasks = f"  - {{id: on, name: On, {graders}}}\n  - {{id: off, name: Off, enabled: SWITCH, {graders}}}\n"
+    text = f"name: s\nskill: s\ngraders:\n  - {{type: text, name: whole}}\ntasks:\n{tasks}"
+    for switch, offered in (("false", []), ("true", ["off", "off::own"]), ("'false'", ["off", "off::own"])):
+        document = opened(tmp_path / "eval.yaml", "eval", text.replace("SWITCH", switch))
+        found = finished(runnables_in_steps(document, workspace_with()))
+        ids = [str(each.id).partition("eval.yaml")[2].removeprefix("::") for each in found]
+        assert ids == ["", "::whole", "on", "on::own", *offered]
+
+
+def test_a_task_file_that_is_switched_off_has_no_lens(tmp_path: Path) -> None:
+    small_suite(tmp_path)
+    text = "id: first\nname: First\nenabled: false\ngraders:\n  - {type: text, name: own}\n"
+    document = opened(tmp_path / "tasks/first.yaml", "task", text)
+    assert finished(runnables_in_steps(document, workspace_with(document))) == ()
+    assert "▶" not in lenses(tmp_path / "tasks/first.yaml", "task", text)
+
+
 def test_ids_are_paths(tmp_path: Path) -> None:
     eval_path = small_suite(tmp_path)
     text = "id: first\nname: First\ngraders:\n  - {type: text, name: own}\n"

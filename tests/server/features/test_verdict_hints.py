@@ -14,6 +14,8 @@ from tests.server.project.files import opened, put, workspace_with
 from waza_language_server.features.annotated_source import Hint, annotate_source
 from waza_language_server.features.inlay_hints import InlayHint, inlay_hints
 from waza_language_server.project.document import DocumentKind
+from waza_language_server.project.going_runs import GoingRun
+from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.workspace import Workspace
 
 EVAL = """\
@@ -281,3 +283,50 @@ def test_a_suite_of_which_something_broke_and_nothing_was_wrong_is_in_error(suit
     mark = Editor().hints(suite, "eval")[0]
     assert mark.label == "! 1/1 task: no answer"
     assert "- `Use it now` ! `no answer`" in mark.tooltip
+
+
+@pytest.mark.parametrize(
+    ("target", "limits", "waiting"),
+    [
+        ({}, {}, {"suite", "first", "second", "Use it"}),
+        ({}, {"tasks": frozenset({"second"})}, {"second"}),
+        ({}, {"tasks": frozenset[str](), "prompts": frozenset({"Use it"})}, {"Use it"}),
+        ({"task": "first"}, {}, {"first"}),
+        ({"task": "first", "grader": "mentions"}, {}, set[str]()),
+        ({"prompt": "Use it", "should_trigger": True}, {}, {"Use it"}),
+        ({"prompt": "Use it", "should_trigger": False}, {}, set[str]()),
+    ],
+)
+def test_what_runs_again_and_is_not_judged_yet_says_so(
+    suite: Path, target: dict[str, Any], limits: dict[str, frozenset[str]], waiting: set[str]
+) -> None:
+    tried = {"prompt": "Use it", "should_trigger": True, "did_trigger": True}
+    more = engine("completed", trigger_results=[tried])
+    write_results(suite, {"first": [[EXPECTED]], "second": [[grade("mentions", 1.0)]]}, more=more)
+    editor, key = Editor(), object()
+    files: dict[str, tuple[Path, DocumentKind]] = {"suite": (suite, "eval")}
+    files |= {"Use it": (suite.parent / "trigger_tests.yaml", "trigger_tests")}
+    files |= {name: (suite.parent / f"tasks/{name}.yaml", "task") for name in ("first", "second")}
+
+    def found() -> set[str]:
+        firsts = {name: editor.hints(path, kind)[0] for name, (path, kind) in files.items()}
+        return {name for name, hint in firsts.items() if hint.label.endswith(" · stale: runs again")}
+
+    going = editor.workspace.project.scores.going
+    assert found() == set()
+    going.begin(key, GoingRun(RunnableId(suite, **target), RUN_AT + timedelta(minutes=1), **limits))
+    assert found() == waiting
+    going.end(key)
+    assert found() == set()
+    going.begin(key, GoingRun(RunnableId(suite, **target), RUN_AT, **limits))
+    assert found() == set()
+
+
+def test_a_grader_that_runs_again_says_so_and_its_task_does_not(suite: Path) -> None:
+    write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=engine("completed"))
+    editor = Editor()
+    going = editor.workspace.project.scores.going
+    for grader, label in (("mentions", "✓ 1.00 · stale: runs again"), ("other", "✓ 1.00")):
+        target = RunnableId(suite, None, grader)
+        going.begin(1, GoingRun(target, RUN_AT + timedelta(minutes=1)))
+        assert [hint.label for hint in editor.hints(suite, "eval") if hint.kind == "score"] == [label]

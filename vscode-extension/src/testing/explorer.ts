@@ -9,7 +9,7 @@ import type { RunOptions } from "../runSettings";
 import type { RunView } from "../runViews";
 import type { RunRequest, Runs } from "../runs";
 import { affectedAmong, plannedRegrades, plannedRuns, suitesAmong } from "./plan";
-import { RunReports } from "./reports";
+import { rowWords, RunReports } from "./reports";
 import { Staleness } from "./staleness";
 import { TestRunView } from "./testRunView";
 import { RUNNABLE, TestTree } from "./tree";
@@ -131,7 +131,7 @@ export class TestExplorer implements vscode.Disposable {
         const client = this.client();
         const chosen = request.include?.map(({ id }) => id) ?? this.tree.suites();
         const test = this.controller.createTestRun(request);
-        const planned = plannedRuns(chosen, request.exclude?.map(({ id }) => id));
+        const planned = plannedRuns(chosen, request.exclude?.map(({ id }) => id), this.tree.runnable);
         try {
             for (const each of planned) {
                 if (client === undefined || token.isCancellationRequested) {
@@ -172,7 +172,7 @@ export class TestExplorer implements vscode.Disposable {
         const chosen = request.include?.map(({ id }) => id) ?? this.tree.suites();
         const test = this.controller.createTestRun(request, "Re-grade");
         try {
-            for (const id of plannedRegrades(chosen, request.exclude?.map((each) => each.id))) {
+            for (const id of plannedRegrades(chosen, request.exclude?.map((each) => each.id), this.tree.runnable)) {
                 if (client === undefined || token.isCancellationRequested) {
                     break;
                 }
@@ -211,8 +211,7 @@ export class TestExplorer implements vscode.Disposable {
             take: (event) => {
                 view.take(event);
                 if (event.kind === "ended") {
-                    const isAll = target.whole && target.kind === "suite";
-                    this.tree.showEnd(suiteIdOf(started.id), isAll ? event.conclusion?.words : undefined);
+                    this.tree.showEnd(suiteIdOf(started.id), rowWords(target, event.conclusion?.words));
                 }
             },
             end: (problem) => {

@@ -3,6 +3,9 @@
 import { promptIn, suiteIdOf } from "../runnables";
 import { runnableOf } from "./reports";
 
+/** The id of what runs when an item is run; undefined when a run leaves it out. */
+type RunnableOf = (id: string) => string | undefined;
+
 /** The argument of `waza.run`, as far as a choice decides it. */
 export interface PlannedRun {
     readonly id: string;
@@ -18,12 +21,16 @@ export interface PlannedRun {
  *
  * @param chosen ids of items
  * @param excluded ids of items that must not run
+ * @param runnable tells what runs with an item
  */
-export function plannedRuns(chosen: readonly string[], excluded: readonly string[] = []): PlannedRun[] {
+export function plannedRuns(chosen: readonly string[], excluded: readonly string[] = [], runnable: RunnableOf = runnableOf): PlannedRun[] {
     const out = new Set(excluded);
     const bySuite = new Map<string, Set<string>>();
     const prompts = new Set<string>();
-    for (const id of chosen.filter((each) => !out.has(each)).map(runnableOf)) {
+    for (const id of chosen.filter((each) => !out.has(each)).map(runnable)) {
+        if (id === undefined) {
+            continue;
+        }
         if (promptIn(id) !== undefined) {
             prompts.add(id);
             continue;
@@ -40,10 +47,12 @@ export function plannedRuns(chosen: readonly string[], excluded: readonly string
  *
  * @param chosen ids of items
  * @param excluded ids of items that are not meant
+ * @param runnable tells what runs with an item
  */
-export function plannedRegrades(chosen: readonly string[], excluded: readonly string[] = []): string[] {
+export function plannedRegrades(chosen: readonly string[], excluded: readonly string[] = [], runnable: RunnableOf = runnableOf): string[] {
     const out = new Set(excluded);
-    const ids = [...new Set(chosen.filter((each) => !out.has(each)).map(runnableOf))].filter((id) => promptIn(id) === undefined);
+    const meant = new Set(chosen.filter((each) => !out.has(each)).map(runnable));
+    const ids = [...meant].filter((id) => id !== undefined && promptIn(id) === undefined) as string[];
     return ids.filter((id) => !ids.some((other) => id.startsWith(`${other}::`)));
 }
 

@@ -6,7 +6,7 @@
  */
 
 import type { Location } from "vscode-languageclient/node";
-import { promptIn } from "../runnables";
+import { promptIn, type Runnable } from "../runnables";
 import { verdictOf, type RunEvent, type Verdict } from "../runEvents";
 
 export interface ReportMessage {
@@ -58,6 +58,18 @@ export function runnableOf(id: string): string {
     }
     const at = id.indexOf(TRIAL);
     return (at < 0 ? id : id.slice(0, at)).replace(/::(?:_output_(?:contains|not_contains|contains_any)|(?:(?!::).)* after turn \d+)$/su, "");
+}
+
+/**
+ * What the row of a suite says of a run that has ended; undefined when it says nothing of the suite, as that of one grader.
+ *
+ * @param target what ran; `whole` unless the suite was limited to some of it
+ */
+export function rowWords(target: { readonly kind: Runnable["kind"]; readonly whole: boolean }, words: string | undefined): string | undefined {
+    if (words === undefined || target.kind === "grader") {
+        return undefined;
+    }
+    return target.kind === "suite" && target.whole ? words : `last run, of a part: ${words}`;
 }
 
 /** The grader of an event as people know it. */

@@ -12,6 +12,8 @@ import type { StaleResult } from "./staleness";
 /** One answer of the request `waza/tests`; see docs/protocol.md. */
 interface TreeItem {
     readonly id: string;
+    /** The id of what runs with it: its own, or that of its task for what cannot be judged apart; null in a task that is switched off. */
+    readonly runs: string | null;
     readonly kind: "suite" | "task" | "grader" | "prompt";
     readonly label: string;
     readonly hasChildren: boolean;
@@ -24,9 +26,11 @@ export const RUNNABLE = new vscode.TestTag("waza.runnable");
 
 export class TestTree {
     private readonly items = new Map<string, vscode.TestItem>();
+    /** What runs with each item that the server has told of. */
+    private readonly runs = new Map<string, string | undefined>();
     /** Why results may no longer hold, by item. */
     private readonly stale = new Map<string, string>();
-    /** How the last run of a whole suite ended: the icon beside it is VS Code's sum, which shows an error where tasks failed, too. */
+    /** How the last run of a suite ended, or of a part of it: the icon beside it is VS Code's sum, which shows an error where tasks failed, too. */
     private readonly ended = new Map<string, string>();
     /** What tells suites of one name apart, by their files. */
     private apart: ReadonlyMap<string, string> = new Map();
@@ -116,6 +120,12 @@ export class TestTree {
         return made;
     }
 
+    /** The id of what runs when an item is run, as the server says; of one that only a run has told of, as far as its name says it. */
+    readonly runnable = (id: string): string | undefined => {
+        const told = this.runs.has(id) ? id : runnableOf(id); // a trial is an item of runs alone, and its task is not
+        return this.runs.has(told) ? this.runs.get(told) : told;
+    };
+
     /** Says behind suites of one name where they are: those of several folders of the window are told by these already. */
     private tellApart(suites: readonly vscode.TestItem[]): void {
         const named = suites.map(({ id, label }) => ({ name: `${label}\n${folderOf(suiteOf(id)) ?? ""}`, file: suiteOf(id) }));
@@ -148,7 +158,7 @@ export class TestTree {
         }
     }
 
-    /** Shows how a run of a whole suite ended; undefined when what was told of it is no longer all. */
+    /** Shows how a run of a suite ended; undefined when what was told of it no longer holds. */
     showEnd(suite: string, words: string | undefined): void {
         setOrDelete(this.ended, suite, words);
         this.describe(this.item(suite));
@@ -157,7 +167,8 @@ export class TestTree {
     /** Says behind the label of an item what its icon does not tell. */
     private describe(item: vscode.TestItem): void {
         const apart = kindOf(item.id) === "suite" ? this.apart.get(suiteOf(item.id)) : undefined;
-        item.description = described(item.id, apart, this.ended.get(item.id), this.stale.get(item.id));
+        const off = kindOf(item.id) === "task" && this.runnable(item.id) === undefined ? "off" : undefined;
+        item.description = described(item.id, [apart, off, this.ended.get(item.id)], this.stale.get(item.id));
     }
 
     /** The items of a grader in the single trials of its task. */
@@ -172,18 +183,19 @@ export class TestTree {
         return found;
     }
 
-    private filled(client: LanguageClient, { id, label, hasChildren, uri, range }: TreeItem): vscode.TestItem {
+    private filled(client: LanguageClient, { id, runs, label, hasChildren, uri, range }: TreeItem): vscode.TestItem {
         const place = client.protocol2CodeConverter.asUri(uri);
         let item = this.items.get(id);
         if (item?.uri?.toString() !== place.toString()) {
             item = this.controller.createTestItem(id, label, place);
-            this.describe(item);
             this.items.set(id, item);
         }
+        this.runs.set(id, runs ?? undefined);
+        this.describe(item);
         item.label = label;
         item.range = rangeOf(range);
         item.canResolveChildren = hasChildren;
-        item.tags = [RUNNABLE];
+        item.tags = runs === null ? [] : [RUNNABLE];
         return item;
     }
 
@@ -199,6 +211,7 @@ export class TestTree {
 
     private forget(item: vscode.TestItem): void {
         this.items.delete(item.id);
+        this.runs.delete(item.id);
         item.children.forEach((child) => {
             this.forget(child);
         });
@@ -206,13 +219,13 @@ export class TestTree {
 }
 
 /**
- * What stands behind the label of an item: the folder of a suite in a window of several, what tells it from another of its name, how
- * its run ended, what a prompt should do, and that its result may no longer hold.
+ * What stands behind the label of an item: the folder of a suite in a window of several, what is its own (what tells it from another of its
+ * name, that it is switched off, how its run ended), what a prompt should do, and that its result may no longer hold.
  */
-function described(id: string, apart: string | undefined, ended: string | undefined, stale: string | undefined): string {
+function described(id: string, own: readonly (string | undefined)[], stale: string | undefined): string {
     const should = promptIn(id) === undefined ? undefined : id.includes("#leaves:") ? "should not trigger" : "should trigger";
     const folder = kindOf(id) === "suite" ? folderOf(suiteOf(id)) : undefined;
-    return [folder, apart, ended, should, stale].filter((each) => each !== undefined).join(" · ");
+    return [folder, ...own, should, stale].filter((each) => each !== undefined).join(" · ");
 }
 
 function setOrDelete(words: Map<string, string>, id: string, value: string | undefined): void {

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from waza_engine.files import shown
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
+from waza_language_server.project.suite_file import is_switched_off
 from waza_language_server.project.suites import picks_up
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.syntax.nodes import Node
@@ -79,8 +80,7 @@ def orphans(view: SuiteView) -> Iterator[Problem]:
     if document.kind != "task" or root is None or path is None or path.parent.name != "tasks":
         return
     beside = project.suites_in(path.parent.parent)
-    switch = root.get("enabled")
-    if switch is not None and switch.target.to_python() is False:
+    if is_switched_off(root):
         return
     if (
         not root.entries

@@ -16,7 +16,7 @@ import asyncio
 import logging
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from lsprotocol import types
@@ -25,6 +25,7 @@ from waza_engine.results.json_values import text_of
 from waza_language_server.engine.runs import RunKey, RunOutcome, RunProgress, text_of_glob
 from waza_language_server.features.code_lens import RUN_AFFECTED
 from waza_language_server.features.test_bed import TEST_BED
+from waza_language_server.project.going_runs import GoingRun
 from waza_language_server.protocol.handlers.grader_types import forget_types
 from waza_language_server.protocol.handlers.making import MAKING, make
 from waza_language_server.protocol.handlers.new_graders import NEW_GRADER_FROM_TEXT, new_grader_from_text
@@ -93,11 +94,22 @@ async def progress_cancelled(ls: WazaServer, params: types.WorkDoneProgressCance
 
 def show_run(ls: WazaServer, run: Run) -> None:
     """Draw lenses and scores again: a run has started, or has ended with results of its own."""
+    going = ls.session.project.scores.going
+    if run.outcome is None:
+        going.begin(run, GoingRun(run.target, run.asked, _chosen(run, "tasks"), _chosen(run, "prompts")))
+    else:
+        going.end(run)
     if run.outcome is not None and run.outcome.results_file is not None:
         ls.session.project.scores.run_ended(run.target, Path(run.outcome.results_file))
     elif run.was_refused and run.outcome is not None:
         _note_refusal(ls, run, run.outcome.message or "the run did not begin")
     refresh_scores(ls)
+
+
+def _chosen(run: Run, key: Literal["tasks", "prompts"]) -> frozenset[str] | None:
+    """Return the tasks or the prompts that the run of a suite is limited to, None without such a limit."""
+    patterns: list[str] | None = run.options.get(key)
+    return None if patterns is None else frozenset(map(text_of_glob, patterns))
 
 
 def _note_refusal(ls: WazaServer, run: Run, why: str) -> None:

@@ -56,6 +56,7 @@ def _document(item: TreeItem, files: FileConverter) -> dict[str, Any]:
     location = files.location(item.place)
     return {
         "id": item.id,
+        "runs": item.runs,
         "kind": item.kind,
         "label": label(item.label),
         "hasChildren": item.has_children,

@@ -1,0 +1,92 @@
+"""Runs that go on: what they have not judged yet keeps an older result, which would pass for theirs.
+
+A result is of a run that goes on when it is not older than its begin: records carry when their run began.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from waza_engine.frozen import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from waza_language_server.project.runnable_id import RunnableId
+
+RUNS_AGAIN = "it runs again, and this run has not judged it yet"
+
+
+@frozen()
+class GoingRun:
+    """What runs, and since when; ``tasks`` and ``prompts`` are what a suite is limited to, None for all."""
+
+    target: RunnableId
+    began: datetime
+    tasks: frozenset[str] | None = None
+    prompts: frozenset[str] | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is of a whole suite."""
+        return self.target.kind == "suite" and self.tasks is None and self.prompts is None
+
+    def has_task(self, task: str) -> bool:
+        """Tell whether it judges a task, or a grader of it."""
+        if self.target.kind != "suite":
+            return self.target.task == task
+        return self.is_whole or (self.tasks is not None and task in self.tasks)
+
+    def has_prompt(self, prompt: str, *, should_trigger: bool) -> bool:
+        """Tell whether it tries a trigger prompt."""
+        if self.target.kind == "prompt":
+            return (self.target.prompt, self.target.should_trigger) == (prompt, should_trigger)
+        return self.is_whole or (self.prompts is not None and prompt in self.prompts)
+
+
+class GoingRuns:
+    """The runs of this server that have not ended."""
+
+    def __init__(self) -> None:
+        self._going: dict[object, GoingRun] = {}
+
+    @property
+    def all(self) -> Sequence[GoingRun]:
+        """Each of them, the oldest first."""
+        return tuple(self._going.values())
+
+    def begin(self, key: object, run: GoingRun) -> None:
+        """Take a run that has begun, or waits for its turn."""
+        self._going[key] = run
+
+    def end(self, key: object) -> None:
+        """Forget a run: what it did not judge is told by its record."""
+        self._going.pop(key, None)
+
+    def await_suite(self, suite: Path, moment: datetime) -> bool:
+        """Tell whether a run of the whole suite goes on that is newer than a result of a moment."""
+        return any(run.is_whole for run in self._since(suite, moment))
+
+    def await_task(self, suite: Path, task: str, moment: datetime) -> bool:
+        """Tell the same of a task: a run of one grader says nothing of it as a whole."""
+        return any(run.target.kind != "grader" and run.has_task(task) for run in self._since(suite, moment))
+
+    def await_grader(self, suite: Path, task: str, grader: str, moment: datetime) -> bool:
+        """Tell the same of a grader of a task; one of the suite that runs alone runs in all of them."""
+        for run in self._since(suite, moment):
+            if run.target.kind != "grader":
+                if run.has_task(task):
+                    return True
+            elif run.target.grader == grader and run.target.task in (None, "", task):
+                return True
+        return False
+
+    def await_prompt(self, suite: Path, prompt: str, moment: datetime, *, should_trigger: bool) -> bool:
+        """Tell the same of a trigger prompt."""
+        since = self._since(suite, moment)
+        return any(run.has_prompt(prompt, should_trigger=should_trigger) for run in since)
+
+    def _since(self, suite: Path, moment: datetime) -> list[GoingRun]:
+        return [run for run in self._going.values() if run.target.suite == suite and moment < run.began]
