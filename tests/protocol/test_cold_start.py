@@ -76,7 +76,7 @@ def usual(tmp_path_factory: pytest.TempPathFactory, warm: Path) -> Any:
     assert len(compiled(warm)) > 100
     assert sum(path.suffix == ".attrs" for path in compiled(warm)) == 1
     assert [each["code"] for each in answers["problems"]] == ["unknown-key"]
-    assert answers["textDocument/hover"]["contents"]["value"].startswith("**code**")
+    assert answers["textDocument/hover"]["contents"]["value"].startswith("code · ")
     assert "weight" in str(answers["textDocument/completion"])
     return answers
 
