@@ -16,10 +16,10 @@ _LISTS_TRIED = 4
 _ITEMS_TRIED = 50
 _BLANKS = re.compile(r"\s*")
 _QUOTED = {
-    # The first quote that ends an item: a comma or the end of the list is behind it.
-    quote: re.compile(rf"{quote}(?P<inner>[^\r\n]*?){quote}(?=\s*[,\]])")
-    for quote in "\"'"
+    '"': re.compile(r'"(?P<inner>[^\r\n]*?)"(?=\s*[,\]])'),
+    "'": re.compile(r"'(?P<inner>[^\r\n]*?)'(?=\s*[,\]])"),
 }
+"""A text up to the first quote that ends an item: a comma or the end of the list is behind it."""
 _NO_TEXT = re.compile(r":(?:\s|$)|\s#|[\"']")
 """What may be a key, a comment, or the quotes of a value."""
 _BRACKET = re.compile(r"[\[\]{}]")
