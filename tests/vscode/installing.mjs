@@ -30,8 +30,11 @@ await play(scenario, { ...options, python: undefined, workspace, environment: { 
 async function scenario(page) {
   const toast = (text) => page.locator(".notification-toast", { hasText: text }).first();
   const buttons = async (text) => (await toast(text).locator("a.monaco-button").allInnerTexts()).map((label) => label.trim());
+  // VS Code puts a fourth message within 800 ms under the bell alone, and nobody reads one as fast.
+  const read = () => page.waitForTimeout(1_000);
   const again = async (text) => {
     const retry = toast(text).locator("a.monaco-button", { hasText: "Try Again" }).first();
+    await read();
     await retry.click();
   };
 
@@ -68,6 +71,8 @@ async function scenario(page) {
     program("python3", recent("echo 'Name or service not known' >&2; exit 1"));
     await again("has no venv");
     const offer = toast("This extension can create an environment").locator("a.monaco-button", { hasText: "Create Environment" });
+    await offer.waitFor();
+    await read();
     await offer.click();
     await toast("index was not reached").waitFor();
     await page.screenshot({ path: path.join(artifacts, "offline.png") });
