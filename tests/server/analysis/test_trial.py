@@ -19,7 +19,7 @@ from waza_language_server.analysis.diagnose import Found, diagnose
 from waza_language_server.analysis.excerpt import Excerpt
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules import schema_errors
-from waza_language_server.analysis.schema_rules.unknown_key import UnknownKey
+from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKey
 from waza_language_server.analysis.trial import Trials
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
