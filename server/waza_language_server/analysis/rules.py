@@ -10,6 +10,7 @@ from waza_language_server.analysis.file_rules.expected_graders import expected_g
 from waza_language_server.analysis.file_rules.grader_names import duplicate_names
 from waza_language_server.analysis.file_rules.modeline import wrong_schema
 from waza_language_server.analysis.file_rules.schema_version import newer_version
+from waza_language_server.analysis.file_rules.suppressions import unknown_codes
 from waza_language_server.analysis.file_rules.syntax_problems import syntax
 from waza_language_server.analysis.file_rules.trigger_prompts import both_sides
 from waza_language_server.analysis.file_rules.turns import turns
@@ -77,6 +78,7 @@ nothing was wrong and all else stays as it is (``outside_graders.py``).
 
 ITEM_RULES: tuple[Rule[FileView], ...] = (
     Rule("modeline", wrong_schema, _codes("wrong-schema"), reads_comments=True),
+    Rule("suppressions", unknown_codes, _codes("unknown-code"), reads_comments=True),
     Rule("turns", turns, _codes("duplicate-turn turn-never-comes")),
     Rule("rows", rows, _codes("bounds-reversed")),
     Rule("weights", weights, _codes("weights-not-one")),

@@ -84,6 +84,14 @@ SENSE_CODES = (
         f"# yaml-language-server: $schema=../schemas/task.schema.json\n{_TASK}",
     ),
     Code(
+        "unknown-code",
+        "A comment names a code that no problem has",
+        "information",
+        "`# waza: ignore[code]` and `# waza: severity[code=hint]` do nothing for a code that does not exist.",
+        f"{_TASK}tags: [a]  # waza: ignore[unknwon-key]\n",
+        f"{_TASK}tags: [a]  # waza: ignore[unknown-key]\n",
+    ),
+    Code(
         "prompt-on-both-sides",
         "The prompt must trigger the skill and must not",
         "warning",
