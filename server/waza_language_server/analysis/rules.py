@@ -99,10 +99,10 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
     Rule("patterns of graders", patterns_of_grader, _PATTERN_CODES),
     Rule("vacuous checks", vacuous_checks, _codes("weak-grader")),
     Rule("thresholds", trigger_thresholds, _codes("threshold-out-of-reach weak-grader")),
-    Rule("contradictions", contradictions_of_grader, _codes("contradiction")),
+    Rule("contradictions", contradictions_of_grader, _codes("contradiction bounds-reversed")),
     Rule("rubrics", rubric_names, _codes("value-not-allowed")),
     Rule("JSON Schemas", json_schemas, _codes("value-not-allowed wrong-type out-of-range")),
-    Rule("workspace paths", workspace_paths, _codes("outside-workspace")),
+    Rule("workspace paths", workspace_paths, _codes("outside-workspace path-not-portable")),
     Rule("tool patterns", unanchored_patterns, _codes("unanchored-tool")),
     Rule("tool names", tool_names, _codes("blank-in-tool-name")),
     Rule(

@@ -13,9 +13,10 @@ _EVAL = (
 SENSE_CODES = (
     Code(
         "contradiction",
-        "One key forbids what another asks for",
+        "A check that no answer can pass",
         "error",
-        "Such a check fails in every trial, whatever the agent does.",
+        "One key forbids what another asks for, or what is in every answer. Such a check fails in every "
+        "trial, whatever the agent does.",
         f"{_TASK}expected:\n  output_contains: [deployed to Azure]\n  output_not_contains: [deployed]\n",
         f"{_TASK}expected:\n  output_contains: [deployed to Azure]\n  output_not_contains: [failed]\n",
         "Which of the two is meant is for the author to say.",
