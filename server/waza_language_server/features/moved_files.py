@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from waza_language_server.features.kept_tasks import kept_tasks
+from waza_language_server.features.renamed_folders import renamed_skills
 from waza_language_server.project.named_paths import PathsIn, moved_path
 from waza_language_server.project.references import mentions_in, place_of
 from waza_language_server.project.rewriting import rewritten
@@ -25,9 +26,10 @@ def moved_files(workspace: Workspace, moves: Mapping[Path, Path]) -> Steps[Works
     """Return the edits of the paths that name what is moved, before it is.
 
     ``moves`` are the new paths of files and folders; what is in a folder moves with it. A file that is moved
-    keeps naming what it named, and a suite keeps its tasks.
+    keeps naming what it named, a suite keeps its tasks, and a skill is called like its folder.
     """
-    return WorkspaceEdit.of((yield from path_changes(workspace, moves)))
+    paths = yield from path_changes(workspace, moves)
+    return WorkspaceEdit.of([*paths, *(yield from renamed_skills(workspace, moves))])
 
 
 def path_changes(

@@ -198,3 +198,35 @@ def test_programs_below_a_folder_that_is_renamed_are_still_found(suite: Path) ->
     text = f"skill: s\nconfig: {{}}\ngraders:\n  - {grader}\ntasks: [t/*.yaml]\n"
     put(suite, "a/b/eval.yaml", text)
     assert after(suite, a="c") == {}
+
+
+SKILL = "---\nname: deployer\ndescription: Deploys. Use when asked to.\n---\nBody.\n"
+
+
+def test_a_skill_is_called_like_its_folder(suite: Path) -> None:
+    put(suite, "skills/deployer/SKILL.md", SKILL)
+    assert after(suite, skills__deployer="skills/shipper") == {
+        "evals/eval.yaml": EVAL.replace("deployer", "shipper"),
+        "skills/deployer/SKILL.md": SKILL.replace("deployer", "shipper"),
+    }
+    # In another folder it is still called so.
+    assert after(suite, skills__deployer="more/deployer") == {}
+
+
+@pytest.mark.parametrize(
+    ("folder", "other", "new"),
+    [
+        ("deployer", None, "Not A Skill's Name"),
+        ("deployer", "skills/taken/SKILL.md", "taken"),
+        ("called-otherwise", None, "shipper"),
+        # Another folder would have to be renamed as well.
+        ("deployer", "others/deployer/SKILL.md", "shipper"),
+    ],
+)
+def test_a_skill_keeps_a_name_that_cannot_follow(
+    suite: Path, folder: str, other: str | None, new: str
+) -> None:
+    put(suite, f"skills/{folder}/SKILL.md", SKILL)
+    if other is not None:
+        put(suite, other, SKILL.replace("deployer", other.split("/")[1]))
+    assert after(suite, **{f"skills__{folder}": f"skills/{new}"}) == {}
