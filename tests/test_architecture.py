@@ -592,7 +592,16 @@ def _compiles_a_pattern(function: ast.expr) -> bool:
 
 
 def _is_literal(pattern: ast.expr) -> bool:
+    """Tell whether it is written in the source: as one text, or with a part that a constant names."""
+    if isinstance(pattern, ast.JoinedStr):
+        return all(isinstance(part, ast.Constant) or _names_a_constant(part) for part in pattern.values)
     return isinstance(pattern, ast.Constant) and isinstance(pattern.value, str | bytes)
+
+
+def _names_a_constant(part: ast.expr) -> bool:
+    return (
+        isinstance(part, ast.FormattedValue) and isinstance(part.value, ast.Name) and part.value.id.isupper()
+    )
 
 
 READS_OTHERWISE = {
