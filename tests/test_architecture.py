@@ -599,9 +599,9 @@ def _is_literal(pattern: ast.expr) -> bool:
 
 
 def _names_a_constant(part: ast.expr) -> bool:
-    return (
-        isinstance(part, ast.FormattedValue) and isinstance(part.value, ast.Name) and part.value.id.isupper()
-    )
+    """Tell whether it is `{_NAME}` in an f-string."""
+    named = part.value if isinstance(part, ast.FormattedValue) else None
+    return isinstance(named, ast.Name) and named.id.isupper()
 
 
 READS_OTHERWISE = {
