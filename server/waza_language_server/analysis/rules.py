@@ -10,6 +10,7 @@ from waza_language_server.analysis.file_rules.expected_graders import expected_g
 from waza_language_server.analysis.file_rules.grader_names import duplicate_names
 from waza_language_server.analysis.file_rules.modeline import wrong_schema
 from waza_language_server.analysis.file_rules.schema_version import newer_version
+from waza_language_server.analysis.file_rules.suppressions import unknown_codes
 from waza_language_server.analysis.file_rules.trigger_prompts import both_sides
 from waza_language_server.analysis.file_rules.turns import turns
 from waza_language_server.analysis.rule import FileView, GradersView, GraderView, Rule, SuiteView
@@ -77,6 +78,7 @@ nothing was wrong and all else stays as it is (``outside_graders.py``).
 
 ITEM_RULES: tuple[Rule[FileView], ...] = (
     Rule("modeline", wrong_schema, _codes("wrong-schema"), reads_comments=True),
+    Rule("suppressions", unknown_codes, _codes("unknown-code"), reads_comments=True),
     Rule("turns", turns, _codes("duplicate-turn turn-never-comes")),
     Rule("rows", rows, _codes("bounds-reversed")),
     Rule("weights", weights, _codes("weights-not-one")),
@@ -97,10 +99,10 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
     Rule("patterns of graders", patterns_of_grader, _PATTERN_CODES),
     Rule("vacuous checks", vacuous_checks, _codes("weak-grader")),
     Rule("thresholds", trigger_thresholds, _codes("threshold-out-of-reach weak-grader")),
-    Rule("contradictions", contradictions_of_grader, _codes("contradiction")),
+    Rule("contradictions", contradictions_of_grader, _codes("contradiction bounds-reversed")),
     Rule("rubrics", rubric_names, _codes("value-not-allowed")),
     Rule("JSON Schemas", json_schemas, _codes("value-not-allowed wrong-type out-of-range")),
-    Rule("workspace paths", workspace_paths, _codes("outside-workspace")),
+    Rule("workspace paths", workspace_paths, _codes("outside-workspace path-not-portable")),
     Rule("tool patterns", unanchored_patterns, _codes("unanchored-tool")),
     Rule("tool names", tool_names, _codes("blank-in-tool-name")),
     Rule(
