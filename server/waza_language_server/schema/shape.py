@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 JsonSchema = Mapping[str, Any]
 Severity = Literal["error", "warning", "information", "hint"]
-NodeKind = Literal["mapping", "sequence", "scalar"]
 
 _SCALARS = frozenset({"string", "number", "integer", "boolean", "null"})
 _NODE_KINDS: Mapping[str, frozenset[str]] = {
