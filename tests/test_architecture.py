@@ -673,7 +673,7 @@ def test_the_answer_to_initialize_needs_the_protocol_library_and_what_completes(
     heavy = {"pydantic", "openai", "ruamel", "jsonschema", "jsonschema_rs", "re2", "regex"}
     heavy |= {"typer", "rich", "psutil", "pylsp_jsonrpc", "importlib.metadata"}
     assert heavy & loaded == set()
-    judging = {"analysis.rules", "analysis.document_problems", "engine", "kept"}
+    judging = {"analysis.rules", "analysis.diagnose", "engine", "kept"}
     assert {f"waza_language_server.{room}" for room in judging} & loaded == set()
 
 
