@@ -52,6 +52,8 @@ def missing_files(view: SuiteView) -> Found:
     suites = project.suites_of(path)
     if not suites or any(hooks_may_make(project.tree(suite.path).root) for suite in suites):
         return
+    if not project.knows_suites_of(path):
+        return
     tasks = (task.node for task in SuiteFile(document.tree).tasks()) if document.kind == "eval" else (root,)
     files = _Files(view, suites)
     for task in tasks:
