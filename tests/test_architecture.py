@@ -592,7 +592,16 @@ def _compiles_a_pattern(function: ast.expr) -> bool:
 
 
 def _is_literal(pattern: ast.expr) -> bool:
+    """Tell whether it is written in the source: as one text, or with a part that a constant names."""
+    if isinstance(pattern, ast.JoinedStr):
+        return all(isinstance(part, ast.Constant) or _names_a_constant(part) for part in pattern.values)
     return isinstance(pattern, ast.Constant) and isinstance(pattern.value, str | bytes)
+
+
+def _names_a_constant(part: ast.expr) -> bool:
+    """Tell whether it is `{_NAME}` in an f-string."""
+    named = part.value if isinstance(part, ast.FormattedValue) else None
+    return isinstance(named, ast.Name) and named.id.isupper()
 
 
 READS_OTHERWISE = {

@@ -49,6 +49,8 @@ def missing_files(view: SuiteView) -> Found:
     path, root = path_of(document.uri), document.tree.root
     if files is None or path is None or root is None:
         return
+    if not project.knows_suites_of(path):
+        return
     tasks = (task.node for task in SuiteFile(document.tree).tasks()) if document.kind == "eval" else (root,)
     for task in tasks:
         yield None
