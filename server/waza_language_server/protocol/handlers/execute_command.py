@@ -114,10 +114,9 @@ def _chosen(run: Run, key: Literal["tasks", "prompts"]) -> frozenset[str] | None
 
 
 def _note_refusal(ls: WazaServer, run: Run, why: str) -> None:
-    patterns: list[str] | None = run.options.get("tasks")
-    tasks = None if patterns is None else [text_of_glob(pattern) for pattern in patterns]
-    if tasks is None and run.options.get("prompts") is not None:
-        tasks = []
+    tasks = _chosen(run, "tasks")
+    if tasks is None and _chosen(run, "prompts") is not None:
+        tasks = frozenset[str]()
     # Where it stands nobody needs to be told at its own line.
     reason = why.removeprefix(f"{run.target.suite}: ")
     ls.session.project.scores.refused.note(run.target, reason, tasks)
