@@ -101,7 +101,14 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
     Rule("thresholds", trigger_thresholds, _codes("threshold-out-of-reach weak-grader")),
     Rule("contradictions", contradictions_of_grader, _codes("contradiction bounds-reversed")),
     Rule("rubrics", rubric_names, _codes("value-not-allowed")),
-    Rule("JSON Schemas", json_schemas, _codes("value-not-allowed wrong-type out-of-range")),
+    Rule(
+        "JSON Schemas",
+        json_schemas,
+        _codes(
+            "value-not-allowed wrong-type out-of-range bounds-reversed contradiction invalid-pattern "
+            "unknown-key"
+        ),
+    ),
     Rule("workspace paths", workspace_paths, _codes("outside-workspace path-not-portable")),
     Rule("tool patterns", unanchored_patterns, _codes("unanchored-tool")),
     Rule("tool names", tool_names, _codes("blank-in-tool-name")),
