@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.schema_rules.conversions import conversions
-from waza_language_server.analysis.schema_rules.grader_types import current_types
+from waza_language_server.analysis.schema_rules.graders.conversions import conversions
+from waza_language_server.analysis.schema_rules.graders.grader_types import current_types
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.locate import grader_type, type_node
 from waza_language_server.schema.shape import Shape
