@@ -49,8 +49,6 @@ def missing_files(view: SuiteView) -> Found:
     path, root = path_of(document.uri), document.tree.root
     if files is None or path is None or root is None:
         return
-    if not project.knows_suites_of(path):
-        return
     tasks = (task.node for task in SuiteFile(document.tree).tasks()) if document.kind == "eval" else (root,)
     for task in tasks:
         yield None
@@ -79,7 +77,7 @@ def _files_around(view: SuiteView) -> _Files | None:
     suites = project.suites_of(path)
     if not suites or any(hooks_may_make(project.tree(suite.path).root) for suite in suites):
         return None
-    return _Files(view, suites)
+    return _Files(view, suites) if project.knows_suites_of(path) else None
 
 
 def hooks_may_make(root: Node | None) -> bool:
