@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from waza_language_server.features.snippets import Layout
 from waza_language_server.schema.locate import shape_at, shape_below
+from waza_language_server.syntax.author_style import indent_step
 from waza_language_server.syntax.cursor import Cursor, cursor_at
 from waza_language_server.syntax.lines import dash_at, key_at
 from waza_language_server.text.edit import Edit
@@ -65,7 +66,7 @@ def _column(document: Document, workspace: Workspace, above: Span) -> int | None
         # A text of several lines, brackets, an item without keys, a comment.
         return None
     if value["value"][:1] in {"|", ">"}:
-        return cursor.indent + 2
+        return cursor.indent + indent_step(document.tree)
     if value["value"] and not _PROPERTIES.fullmatch(value["value"]):
         return cursor.indent
     return _column_of_value(document, workspace, cursor)
@@ -80,4 +81,4 @@ def _column_of_value(document: Document, workspace: Workspace, cursor: Cursor) -
         return None
     if shape.fits("sequence") and not shape.fits("mapping"):
         return cursor.indent + Layout(tree).list_indent
-    return cursor.indent + 2
+    return cursor.indent + indent_step(tree)
