@@ -1,6 +1,7 @@
 """Where a new line begins: a key below the key before it, and not below the dash in front of that.
 
-Architecture invariant: only the line above is read, so an answer comes before the next key is pressed.
+Architecture invariant: only the line above is read, and how the first blocks of the file are indented, so an
+answer comes before the next key is pressed.
 """
 
 from __future__ import annotations
