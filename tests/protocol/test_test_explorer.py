@@ -317,6 +317,7 @@ async def test_tasks_and_prompts_are_run_together(suite: Path) -> None:
     assert {event["task"] for event in told if "task" in event} == {"two"}
     assert [event["prompt"] for event in told if event["kind"] == "tried"] == ["Explain it"]
     assert [event["kind"] for event in told].count("ended") == 1
+    assert told[-1]["results_file"].endswith(".json")
 
 
 @pytest.mark.parametrize("chosen", [None, ["Say *"]], ids=["by its id", "by its text"])

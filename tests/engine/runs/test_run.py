@@ -264,6 +264,7 @@ def test_cancelling_ends_everything_at_once_and_keeps_what_was_finished(tmp_path
         ("c", "skipped"),
     ]
     assert report.outcome.tasks[2].error == "the run was interrupted; no trial ran"
+    assert report.outcome.tasks[1].error == "the run was interrupted; no trial was finished"
     # The answer was there already, and was perhaps paid for: it can be graded later.
     assert report.outcome.tasks[1].trials[0].output.startswith("Mock response")
     assert report.outcome.tasks[1].statistics is None

@@ -321,7 +321,8 @@ class TaskRunner:
         kept = [trial for trial in trials if not trial.stopped or trial.output or trial.usage is not None]
         error = ""
         if len(finished) < wanted:
-            ran = f"{len(finished)} of {counted(wanted, 'trial')} ran" if finished else "no trial ran"
+            none = "no trial was finished" if kept else "no trial ran"
+            ran = f"{len(finished)} of {counted(wanted, 'trial')} ran" if finished else none
             cut = next((trial.error for trial in reversed(trials) if trial.stopped), "")
             error = f"{why or cut}; {ran}"
         return TaskOutcome(
