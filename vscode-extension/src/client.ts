@@ -17,7 +17,7 @@ import {
     type LanguageClientOptions,
 } from "vscode-languageclient/node";
 import { SHOW_CHANGE } from "./changes";
-import { hoverWithPages, OPEN_PAGE } from "./documentation";
+import { hoverWithPages, OPEN_PAGE, problemsWithPages } from "./documentation";
 import type { FoundServer } from "./interpreters";
 import { LensesInView } from "./lensesInView";
 import { plain } from "./messages";
@@ -214,6 +214,7 @@ export class ServerConnection implements vscode.Disposable {
             revealOutputChannelOn: RevealOutputChannelOn.Never,
             errorHandler: new Restarts(),
             middleware: {
+                ...problemsWithPages,
                 executeCommand: this.runs.middleware(() => this.running),
                 provideHover: async (document, position, token, next) => hoverWithPages(await next(document, position, token)),
                 provideCodeLenses: (document, token, next) => this.lenses.provide(document, token, next),

@@ -15,8 +15,6 @@ from waza_engine.results.reports.github import Place, annotation
 from waza_engine.results.writing.store import ResultsError
 from waza_engine.terminal import complain, say_document, say_json, say_lines
 
-_NOWHERE = Place("")
-
 
 def gate_command(baseline: Path, current: Path, limits: GateLimits, output_format: GateFormat) -> int:
     """Print whether the results pass, and return the exit code; 3 when a file cannot be used."""

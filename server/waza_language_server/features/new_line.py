@@ -26,6 +26,9 @@ _VALUE = re.compile(
 )
 """What stands behind a key on its line; quotes and brackets that are open go on below."""
 
+_PROPERTIES = re.compile(r"[&!]\S*(?:[ \t]+[&!]\S*)*")
+"""An anchor and a tag: what they belong to follows."""
+
 
 def indent_new_line(document: Document, workspace: Workspace, offset: int) -> Edit | None:
     """Return the edit that indents the empty line of an offset; None where the editor's own choice stays.
@@ -63,7 +66,9 @@ def _column(document: Document, workspace: Workspace, above: Span) -> int | None
         return None
     if value["value"][:1] in {"|", ">"}:
         return cursor.indent + 2
-    return cursor.indent if value["value"] else _column_of_value(document, workspace, cursor)
+    if value["value"] and not _PROPERTIES.fullmatch(value["value"]):
+        return cursor.indent
+    return _column_of_value(document, workspace, cursor)
 
 
 def _column_of_value(document: Document, workspace: Workspace, cursor: Cursor) -> int | None:

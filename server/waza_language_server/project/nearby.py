@@ -153,7 +153,8 @@ class Nearby:
 
     @property
     def _are_suites_complete(self) -> bool:
-        return bool(self._suites) and all(suite.outline.complete for suite in self._suites)
+        all_known = self._path is not None and self._project.knows_suites_of(self._path)
+        return all_known and bool(self._suites) and all(suite.outline.complete for suite in self._suites)
 
     def _words(self, what: Literal["models", "tools"]) -> tuple[str, ...]:
         project = self._project

@@ -7,6 +7,7 @@ value or one line, so the cause is found by looking at how it begins.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from waza_engine.spec.reading.yaml_faults import (
@@ -14,12 +15,18 @@ from waza_engine.spec.reading.yaml_faults import (
     ITEM_NEEDS_LINE,
     RESERVED,
     TOO_DEEP,
-    escape_at,
-    joined_halves,
     reserved_start,
     sentence,
     unclosed_quote,
-    wrong_escape,
+)
+from waza_language_server.syntax.escapes import (
+    DOUBLE_BODY,
+    LOOSE_DOUBLE,
+    EscapedText,
+    end_of_line,
+    quoted,
+    text_with_escapes,
+    wrong_escapes,
 )
 from waza_language_server.syntax.events import ReadError
 from waza_language_server.syntax.fault import SyntaxFault
@@ -29,17 +36,9 @@ from waza_language_server.syntax.wrong_signs import dash_fix, dash_message, fenc
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
-_DOUBLE_BODY = re.compile(
-    # Halves of characters (surrogates) and what is behind the last character are no escapes.
-    r'"(?:[^"\\]|\\(?:[0abt\tnvfre "/\\N_LP]|x[0-9a-fA-F]{2}|u(?![dD][89a-fA-F])[0-9A-Fa-f]{4}'
-    r"|U0000(?![dD][89a-fA-F])[0-9A-Fa-f]{4}|U000[1-9A-Fa-f][0-9A-Fa-f]{4}|U0010[0-9A-Fa-f]{4}|\r\n|\r|\n))*"
-)
-_LOOSE_DOUBLE = re.compile(r'"(?:[^"\\]|\\.)*"')
 _QUOTE_IN_FLOW = re.compile(r'(?<=[\s\[{,:])"')
-_BREAK = re.compile(r"[\r\n]")
 _COMMENT = re.compile(r"[ \t]+#[ \t]")
 _SINGLE_BODY = re.compile(r"'(?:[^']|'')*")
-_ESCAPE_IN_DOUBLE = re.compile(r'\\(["\\])')
 _COLON_IN_PLAIN = re.compile(r":(?=[ \t]|$)", re.MULTILINE)
 _WORD_IN_FLOW = re.compile(r"[^,\[\]{}#\r\n]+")
 _STAR_LINE = re.compile(r"[\r\n][ ]*\*(?=[ \t])")
@@ -51,7 +50,7 @@ _CLOSING = {"[": "]", "{": "}"}
 def explain_value(text: str, start: int, end: int, error: ReadError | None) -> SyntaxFault:
     """Say why the value at ``text[start:end]`` cannot be read. ``error.at`` is an offset into ``text``."""
     end = start + len(text[start:end].rstrip())
-    first_line = Span(start, _end_of_line(text, start, end))
+    first_line = Span(start, end_of_line(text, start, end))
     head = text[start : start + 1]
     if error is not None and error.problem == "too deep":
         return too_deep(first_line)
@@ -104,7 +103,7 @@ def explain_error(text: str, error: ReadError | None, fallback: Span) -> SyntaxF
         end = error.at + len(text[error.at :]) - len(text[error.at :].lstrip("\t"))
         return SyntaxFault(Span(error.at, end), "A tab cannot stand here; use spaces.", "yaml-tab")
     if error is not None and fallback.start <= error.at < fallback.end:
-        end = _end_of_line(text, error.at, fallback.end)
+        end = end_of_line(text, error.at, fallback.end)
         if end > error.at:
             fallback = Span(error.at, end)
     return SyntaxFault(fallback, sentence(DOES_NOT_FIT))
@@ -115,40 +114,14 @@ def too_deep(span: Span) -> SyntaxFault:
     return SyntaxFault(span, sentence(TOO_DEEP), "too-deep")
 
 
-def quoted(value: str) -> str:
-    """Return the text in single quotes."""
-    return "'" + value.replace("'", "''") + "'"
-
-
 def _explain_double(text: str, start: int, end: int) -> SyntaxFault:
-    body = _DOUBLE_BODY.match(text, start, end)
+    body = DOUBLE_BODY.match(text, start, end)
     stop = body.end() if body else start + 1
     if stop >= end:
         return _unclosed(text, start, end, '"')
     if text[stop] == '"':
         return _text_behind_quote(text, start, stop + 1, end)
-    return _wrong_escape(text, start, stop, text.rfind('"', stop, _end_of_line(text, start, end)))
-
-
-def _wrong_escape(text: str, start: int, stop: int, closing: int) -> SyntaxFault:
-    """Say that the backslash at ``stop`` escapes nothing. The quotes stand at ``start`` and ``closing``."""
-    shown = escape_at(text, stop)
-    fixes: list[Fix] = []
-    character = joined_halves(shown)
-    if character is not None and character.isprintable():
-        whole = Edit(Span(stop, stop + len(shown)), character)
-        fixes.append(Fix(f"Write `{character}`", (whole,), preferred=True))
-    if closing > stop:
-        inner = _ESCAPE_IN_DOUBLE.sub(r"\1", text[start + 1 : closing])
-        single = Edit(Span(start, closing + 1), quoted(inner))
-        title = "Use single quotes, which keep backslashes as they are"
-        # A whole code was meant as a character, not as a backslash and letters.
-        fixes.append(Fix(title, (single,), preferred=len(shown) == len("\\d")))
-    backslashes = [at for at in range(stop, stop + len(shown)) if text[at] == "\\"]
-    doubled = tuple(Edit(Span(at, at), "\\") for at in backslashes)
-    fixes.append(Fix("Double the backslash" if len(doubled) == 1 else "Double the backslashes", doubled))
-    message = sentence(wrong_escape(shown))
-    return SyntaxFault(Span(stop, stop + len(shown)), message, "yaml-escape", fixes=tuple(fixes))
+    return wrong_escapes(text, [text_with_escapes(text, start, stop, end)])
 
 
 def _explain_single(text: str, start: int, end: int) -> SyntaxFault:
@@ -160,7 +133,7 @@ def _explain_single(text: str, start: int, end: int) -> SyntaxFault:
 
 
 def _unclosed(text: str, start: int, end: int, quote: str) -> SyntaxFault:
-    line_end = _before_comment(text, start, _end_of_line(text, start, end))
+    line_end = _before_comment(text, start, end_of_line(text, start, end))
     close = Fix(f"Add the closing `{quote}`", (Edit(Span(line_end, line_end), quote),))
     message = sentence(unclosed_quote(quote))
     fixes = (close,)
@@ -172,12 +145,12 @@ def _unclosed(text: str, start: int, end: int, quote: str) -> SyntaxFault:
 
 def _text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFault:
     behind = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
-    line_end = _end_of_line(text, behind, end)
+    line_end = end_of_line(text, behind, end)
     needless = needless_sign(text, behind, line_end) if line_end == end else None
     if needless is not None:
         return needless
     fixes: tuple[Fix, ...] = ()
-    if _end_of_line(text, start, end) == line_end:
+    if end_of_line(text, start, end) == line_end:
         text_end = _before_comment(text, start, line_end)
         whole = Edit(Span(start, text_end), quoted(text[start:text_end]))
         fixes = (Fix("Put the whole text in single quotes", (whole,)),)
@@ -189,17 +162,14 @@ def _text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFa
 
 
 def _explain_flow(text: str, start: int, end: int, error: ReadError | None) -> SyntaxFault:
-    for opening in _QUOTE_IN_FLOW.finditer(text, start, end):
-        body = _DOUBLE_BODY.match(text, opening.start(), end)
-        quoted_text = _LOOSE_DOUBLE.match(text, opening.start(), end)
-        if body and quoted_text and text[body.end()] == "\\":
-            return _wrong_escape(text, opening.start(), body.end(), quoted_text.end() - 1)
+    if escaped := list(_wrong_escapes_in_flow(text, start, end)):
+        return wrong_escapes(text, escaped, within=Span(start, end))
     unclosed, strange, _ = _scan_flow(text, start, end)
     if strange is not None:
         return _odd_bracket(text, strange)
     if unclosed is not None:
         closing = _CLOSING[text[unclosed]]
-        line_end = _end_of_line(text, unclosed, end)
+        line_end = end_of_line(text, unclosed, end)
         close = Fix(f"Add the closing `{closing}`", (Edit(Span(line_end, line_end), closing),))
         return SyntaxFault(
             Span(unclosed, line_end),
@@ -213,6 +183,19 @@ def _explain_flow(text: str, start: int, end: int, error: ReadError | None) -> S
         or _items_need_quotes(text, start, end, at)
         or _unread(text, at, end)
     )
+
+
+def _wrong_escapes_in_flow(text: str, start: int, end: int) -> Iterator[EscapedText]:
+    behind = start
+    for opening in _QUOTE_IN_FLOW.finditer(text, start, end):
+        body = DOUBLE_BODY.match(text, opening.start(), end)
+        if opening.start() < behind or body is None or LOOSE_DOUBLE.match(text, opening.start(), end) is None:
+            continue
+        behind = body.end() + 1
+        if text[body.end()] == "\\":
+            escaped = text_with_escapes(text, opening.start(), body.end(), end, in_flow=True)
+            behind = max(behind, escaped.closing + 1)
+            yield escaped
 
 
 def _needs_quotes(text: str, start: int, end: int, at: int) -> SyntaxFault | None:
@@ -245,18 +228,18 @@ def _items_need_quotes(text: str, start: int, end: int, at: int) -> SyntaxFault 
 def _needs_comma(text: str, start: int, end: int, at: int) -> SyntaxFault | None:
     commas = list(missing_commas(text, start, end))
     # What comes before the first of them is another fault; libyaml may notice it at the colon behind a key.
-    if not commas or not commas[0].value <= at <= _end_of_line(text, commas[0].value, end):
+    if not commas or not commas[0].value <= at <= end_of_line(text, commas[0].value, end):
         return None
     edits = tuple(Edit(Span(each.at, each.at), ",") for each in commas)
     fix = Fix("Add the comma" if len(edits) == 1 else "Add the commas", edits, preferred=True)
     first = commas[0].value
-    span = Span(first, max(_end_of_line(text, first, end), first + 1))
+    span = Span(first, max(end_of_line(text, first, end), first + 1))
     return SyntaxFault(span, "A comma is missing in front of this.", fixes=(fix,))
 
 
 def _unread(text: str, at: int, end: int) -> SyntaxFault:
     return SyntaxFault(
-        Span(at, max(_end_of_line(text, at, end), at + 1)),
+        Span(at, max(end_of_line(text, at, end), at + 1)),
         "The text in brackets cannot be read from here; put commas between its parts and quotes around text.",
     )
 
@@ -280,7 +263,7 @@ def end_of_brackets(text: str, start: int, end: int) -> int:
 def text_behind_brackets(text: str, start: int, closed: int, end: int) -> SyntaxFault:
     """Say that something follows the closing bracket of a value."""
     behind = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
-    line_end = _end_of_line(text, behind, end)
+    line_end = end_of_line(text, behind, end)
     needless = needless_sign(text, behind, line_end) if line_end == end else None
     if needless is not None:
         return needless
@@ -288,7 +271,7 @@ def text_behind_brackets(text: str, start: int, closed: int, end: int) -> Syntax
     message = f"The value from `{opening}` to `{closing}` ends before this; quote it all or start a new line."
     # Two braces are a template in many tools, and nothing in YAML.
     is_template = text.startswith("{{", start)
-    fixes = _quote_fix(text, Span(start, _end_of_line(text, start, end)), end, sure=is_template)
+    fixes = _quote_fix(text, Span(start, end_of_line(text, start, end)), end, sure=is_template)
     return SyntaxFault(Span(behind, max(line_end, behind + 1)), message, fixes=fixes)
 
 
@@ -303,7 +286,7 @@ def _scan_flow(text: str, start: int, end: int) -> tuple[int | None, int | None,
     while at < end:
         char = text[at]
         if char in "\"'" and text[at - 1 : at] in {"", " ", "[", "{", ",", ":", "\n"}:
-            body = (_DOUBLE_BODY if char == '"' else _SINGLE_BODY).match(text, at, end)
+            body = (DOUBLE_BODY if char == '"' else _SINGLE_BODY).match(text, at, end)
             at = body.end() if body else at
         elif char in "[{":
             stack.append(at)
@@ -336,14 +319,9 @@ def _before_comment(text: str, start: int, end: int) -> int:
     return comment.start() if comment is not None else end
 
 
-def _end_of_line(text: str, start: int, end: int) -> int:
-    line_break = _BREAK.search(text, start, end)
-    return start + len(text[start : line_break.start() if line_break else end].rstrip())
-
-
 def is_unclosed(text: str, start: int, end: int) -> bool:
     """Whether the quote at ``start`` has no partner before ``end``."""
-    body = (_DOUBLE_BODY if text[start] == '"' else _SINGLE_BODY).match(text, start, end)
+    body = (DOUBLE_BODY if text[start] == '"' else _SINGLE_BODY).match(text, start, end)
     stop = body.end() if body else end
     return stop >= end
 

@@ -36,9 +36,14 @@ def items_to_quote(text: str, start: int, end: int, at: int) -> tuple[Edit, ...]
     opened = (place for place in range(min(at, end - 1), start - 1, -1) if text[place] == "[")
     for opening in islice(opened, _LISTS_TRIED):
         edits = _edits_of_list(text, opening, end)
-        if edits and _reads(_applied(text, start, end, edits)):
+        if edits and reads_with(text, Span(start, end), edits):
             return edits
     return ()
+
+
+def reads_with(text: str, part: Span, edits: tuple[Edit, ...]) -> bool:
+    """Whether a part of a text can be read after edits in it."""
+    return _reads(_applied(text, part.start, part.end, edits))
 
 
 def _edits_of_list(text: str, opening: int, end: int) -> tuple[Edit, ...]:

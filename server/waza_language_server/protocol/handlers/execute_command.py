@@ -22,7 +22,8 @@ from uuid import uuid4
 from lsprotocol import types
 
 from waza_engine.results.json_values import text_of
-from waza_language_server.engine.runs import RunKey, RunOutcome, RunProgress, text_of_glob
+from waza_language_server.engine.run_request import text_of_glob
+from waza_language_server.engine.runs import RunKey, RunOutcome, RunProgress
 from waza_language_server.features.code_lens import RUN_AFFECTED
 from waza_language_server.features.test_bed import TEST_BED
 from waza_language_server.project.going_runs import GoingRun

@@ -25,6 +25,7 @@ from waza_language_server.project.suite_files import read_suites_again
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
+from waza_language_server.text.common_ends import note_edit
 from waza_language_server.text.line_index import Encoding, LineIndex
 
 if TYPE_CHECKING:
@@ -83,8 +84,11 @@ class Session:
         self._basis: frozenset[tuple[object, ...]] = frozenset()
         """What the open documents said, when it was last asked what is ours, that others are claimed by."""
         self._claims_differ = False
-        self.on_claims: Callable[[], None] = lambda: None
-        """Called when a document became ours, or is ours no more, because of what another one says."""
+        self.on_others: Callable[[], None] = lambda: None
+        """Called when what was answered about a document is so no more, because of what another file says.
+
+        It became ours, or is ours no more, or a suite was found that may pick it up.
+        """
 
     @property
     def project(self) -> Project:
@@ -214,8 +218,10 @@ class Session:
         if len(changes) == 1 and (place := changes[0].range) is not None:
             # Counted from the end: what stands behind the edit has not changed.
             old = LineIndex(opened.text) if opened.document is None else opened.document.lines
-            end = max(old.offset(*place[:2], self.encoding), old.offset(*place[2:], self.encoding))
+            start = old.offset(*place[:2], self.encoding)
+            end = max(start, old.offset(*place[2:], self.encoding))
             typed_at = len(text) - (before - end)
+            note_edit(opened.text, text, start, end)
         # What is ours stays so while it is half typed, and costs a keystroke nothing.
         judged = document is not None and opened.judged
         self._opened[uri] = replace(
@@ -251,7 +257,7 @@ class Session:
             elif uri == opened.uri:
                 self._judge(opened)
 
-    def suites_found(self) -> bool:
+    def take_suites_found(self) -> bool:
         """Take a new view when suites have been found elsewhere that may pick up what is open; whether so."""
         news = self.project.far.take_news()
         paths = [path for path in map(path_of, self._opened) if path is not None]
@@ -259,6 +265,7 @@ class Session:
             return False
         self._use(self.project.with_roots(self.project.roots))
         self.judge_again()
+        self.on_others()
         return True
 
     def files_changed(
@@ -299,7 +306,7 @@ class Session:
             self.judge_again()
         if self._claims_differ:
             self._claims_differ = False
-            self.on_claims()
+            self.on_others()
 
     def _use(self, project: Project) -> None:
         self.workspace = self.workspace.with_project(project)
@@ -345,7 +352,7 @@ class Session:
         lines = lines or LineIndex(text)
         start = lines.offset(start_line, start_column, self.encoding)
         end = max(start, lines.offset(end_line, end_column, self.encoding))
-        return text[:start] + new + text[end:]
+        return "".join((text[:start], new, text[end:]))
 
 
 def _is_unread(opened: _Opened) -> bool:

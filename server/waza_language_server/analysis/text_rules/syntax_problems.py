@@ -16,18 +16,18 @@ from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES
 from waza_engine.spec.reading.yaml_faults import MISSING_DASH, TOO_MANY_ALIASES, sentence
 from waza_engine.steps import Steps
-from waza_language_server.analysis.file_rules.joined_lines import (
+from waza_language_server.analysis.problem import Problem, Severity
+from waza_language_server.analysis.rule import FileView, Found
+from waza_language_server.analysis.text_rules.joined_lines import (
     JoinedLine,
     is_line_of_its_own,
     joined_lines,
     joined_with_outer,
 )
-from waza_language_server.analysis.file_rules.lost_signs import LostSign, lost_signs
-from waza_language_server.analysis.file_rules.merge_marks import sides_of_merge, without_keys_of_both_sides
-from waza_language_server.analysis.file_rules.plain_text import LIKE_A_BAR, blocks_meant
-from waza_language_server.analysis.file_rules.repeated_keys import without_repetition
-from waza_language_server.analysis.problem import Problem, Severity
-from waza_language_server.analysis.rule import FileView, Found
+from waza_language_server.analysis.text_rules.lost_signs import LostSign, lost_signs
+from waza_language_server.analysis.text_rules.merge_marks import sides_of_merge, without_keys_of_both_sides
+from waza_language_server.analysis.text_rules.plain_text import LIKE_A_BAR, blocks_meant
+from waza_language_server.analysis.text_rules.repeated_keys import without_repetition
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at
 from waza_language_server.syntax.aliases import aliased_nodes

@@ -6,7 +6,7 @@ import re
 
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.explain import quoted
+from waza_language_server.syntax.escapes import quoted
 from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits

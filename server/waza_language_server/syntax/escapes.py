@@ -1,0 +1,131 @@
+r"""Texts in double quotes with a backslash that escapes nothing: `"\d+"`, `"C:\Users"`.
+
+They were written by somebody who did not think of escapes, so what is right for one is so for all of a list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from waza_engine.frozen import frozen
+from waza_engine.spec.reading.yaml_faults import escape_at, joined_halves, sentence, wrong_escape
+from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.flow_quotes import reads_with
+from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.span import Span
+
+_ESCAPE = (
+    # Halves of characters (surrogates) and what is behind the last character are no escapes.
+    r'\\(?:[0abt\tnvfre "/\\N_LP]|x[0-9a-fA-F]{2}|u(?![dD][89a-fA-F])[0-9A-Fa-f]{4}'
+    r"|U0000(?![dD][89a-fA-F])[0-9A-Fa-f]{4}|U000[1-9A-Fa-f][0-9A-Fa-f]{4}|U0010[0-9A-Fa-f]{4}|\r\n|\r|\n)"
+)
+DOUBLE_BODY = re.compile(rf'"(?:[^"\\]|{_ESCAPE})*')
+"""A text in double quotes up to its last quote, or up to the first backslash that escapes nothing."""
+LOOSE_DOUBLE = re.compile(r'"(?:[^"\\]|\\.)*"')
+"""The same whatever its backslashes escape, with its last quote."""
+_BACKSLASH = re.compile(rf"(?P<known>{_ESCAPE})|\\")
+_QUOTE_OR_BACKSLASH = re.compile(r'\\(["\\])')
+_LIKELY_ESCAPE = re.compile(r"\\(?:\\\\)*[nrtxu]")
+_WINDOWS_PATH = re.compile(r"[A-Za-z]:\\(?!\\)")
+_SHARE = re.compile(r"\\\\\w{3}")
+"""How a path on another machine begins: with two backslashes, which YAML reads as one."""
+_BEHIND_VALUE = re.compile(r"[ \t]*(?:[\r\n]|\Z)|[ \t]+#")
+_BEHIND_ITEM = re.compile(r"[ \t]*(?:[,\]}\r\n]|\Z)|[ \t]+#|[ \t]*:[ \t]")
+"""What may follow a text in quotes, in a block and in brackets."""
+_BREAK = re.compile(r"[\r\n]")
+
+
+@frozen()
+class EscapedText:
+    """A text from the quote at ``start`` to that at ``closing``; the backslash at ``stop`` escapes nothing.
+
+    ``closing`` is -1 where no quote on the line can be its last.
+    """
+
+    start: int
+    stop: int
+    closing: int
+
+
+def text_with_escapes(text: str, start: int, stop: int, end: int, *, in_flow: bool = False) -> EscapedText:
+    r"""Return the text in quotes from ``start`` on. YAML may end it earlier than meant: `"a \\d "b" c"`."""
+    behind = _BEHIND_ITEM if in_flow else _BEHIND_VALUE
+    line_end = end_of_line(text, stop, end)
+    first = LOOSE_DOUBLE.match(text, start, line_end)
+    if first is not None and first.end() > stop and behind.match(text, first.end()):
+        return EscapedText(start, stop, first.end() - 1)
+    quotes = [at for at in range(stop, line_end) if text[at] == '"' and behind.match(text, at + 1)]
+    return EscapedText(start, stop, quotes[0 if in_flow else -1] if quotes else -1)
+
+
+def wrong_escapes(text: str, found: Sequence[EscapedText], within: Span | None = None) -> SyntaxFault:
+    """Say that the first backslash escapes nothing, with fixes for all of them.
+
+    ``within`` are the brackets that hold the texts: nothing is sure where they cannot be read afterwards.
+    """
+    first = found[0]
+    shown = escape_at(text, first.stop)
+    fixes: list[Fix] = []
+    character = joined_halves(shown)
+    if character is not None and character.isprintable():
+        whole = Edit(Span(first.stop, first.stop + len(shown)), character)
+        fixes.append(Fix(f"Write `{character}`", (whole,), preferred=True))
+    if all(each.closing > each.stop for each in found):
+        edits = tuple(_in_single_quotes(text, each) for each in found)
+        # A whole code was meant as a character, not as a backslash and letters.
+        is_sure = len(shown) == len("\\d") and not any(_has_likely_escape(text, each) for each in found)
+        reads = within is None or reads_with(text, within, edits)
+        title = "Use single quotes, which keep backslashes as they are"
+        fixes.append(Fix(title, edits, preferred=is_sure and reads))
+    if not any(_has_bare_quote(text, each) for each in found):
+        doubled = tuple(Edit(Span(at, at), "\\") for each in found for at in _backslashes(text, each))
+        fixes.append(Fix("Double the backslash" if len(doubled) == 1 else "Double the backslashes", doubled))
+    message = sentence(wrong_escape(shown))
+    return SyntaxFault(Span(first.stop, first.stop + len(shown)), message, "yaml-escape", fixes=tuple(fixes))
+
+
+def quoted(value: str) -> str:
+    """Return the text in single quotes."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def end_of_line(text: str, start: int, end: int) -> int:
+    """Return where the line of ``start`` ends, without blanks, or ``end`` where that comes first."""
+    line_break = _BREAK.search(text, start, end)
+    return start + len(text[start : line_break.start() if line_break else end].rstrip())
+
+
+def _in_single_quotes(text: str, each: EscapedText) -> Edit:
+    inner = _QUOTE_OR_BACKSLASH.sub(r"\1", text[each.start + 1 : each.closing])
+    return Edit(Span(each.start, each.closing + 1), quoted(inner))
+
+
+def _has_likely_escape(text: str, each: EscapedText) -> bool:
+    """Whether a text has an escape that may be meant, as that of a line break; in a path there is none."""
+    inner = text[each.start + 1 : each.closing]
+    if _WINDOWS_PATH.match(inner) is not None:
+        return False
+    return _SHARE.match(inner) is not None or any(
+        match["known"] is not None and _LIKELY_ESCAPE.match(match[0]) for match in _BACKSLASH.finditer(inner)
+    )
+
+
+def _backslashes(text: str, each: EscapedText) -> Iterator[int]:
+    """Yield the backslashes of a text that escape nothing, and in a path all that stand alone."""
+    end = each.closing if each.closing > each.stop else _end_of_text(text, each)
+    is_path = _WINDOWS_PATH.match(text, each.start + 1) is not None
+    for match in _BACKSLASH.finditer(text, each.start + 1, end):
+        if match["known"] is None or (is_path and match[0] not in {"\\\\", '\\"'}):
+            yield match.start()
+
+
+def _end_of_text(text: str, each: EscapedText) -> int:
+    loose = LOOSE_DOUBLE.match(text, each.start)
+    return loose.end() - 1 if loose is not None else each.stop + 1
+
+
+def _has_bare_quote(text: str, each: EscapedText) -> bool:
+    """Whether the quote that YAML takes for the last of a text stands before the one that is meant."""
+    loose = LOOSE_DOUBLE.match(text, each.start, each.closing + 1)
+    return loose is not None and loose.end() <= each.closing
