@@ -56,9 +56,11 @@ def _print_for_people(found: Json) -> None:
     passed = found["passed"]
     printer.line((f"gate: {'PASS' if passed else found['verdict'].upper()}", "green" if passed else "red"))
     for name in ("baseline", "current"):
-        model, tasks = found.get(f"{name}_model"), counted(found[f"{name}_task_count"], "task")
+        model, judged = found.get(f"{name}_model"), found[f"{name}_judged_count"]
+        others = found[f"{name}_task_count"] - judged
         printer.line(
-            f"{name}: {found[f'{name}_success_rate']:.1%} of {tasks} passed",
+            f"{name}: {found[f'{name}_success_rate']:.1%} of {counted(judged, 'task')} passed",
+            f", {others} not judged" if others else "",
             f", {model}" if model else "",
         )
     points, most = found["regression_pct"], found["max_regression_pct"]

@@ -116,6 +116,17 @@ def test_trigger_prompts_count_as_recorded_when_a_run_is_graded_again(tmp_path: 
     assert engine("grade", record, "--task", "a").returncode == 0
 
 
+def test_a_run_of_trigger_prompts_alone_is_not_called_one_of_another_suite(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
+    (tmp_path / "trigger_tests.yaml").write_text(
+        "skill: writer\nshould_trigger_prompts: [{prompt: Write!}]\n"
+    )
+    report, _ = run(path, prompts=("Write!",))
+    found = engine("grade", report.results_file)
+    assert found.returncode == 2
+    assert "trigger prompts alone, which are not graded again" in found.stderr
+
+
 def test_json_is_one_object_and_the_file_a_whole_record(tmp_path: Path) -> None:
     record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
     found = engine("grade", record, "--format", "json", "--suite", tmp_path, "-o", tmp_path / "again.json")

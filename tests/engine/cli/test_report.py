@@ -160,6 +160,16 @@ def test_json_is_the_document_in_todays_layout(record: Path) -> None:
     assert json.loads(engine("report", record, "--format", "json").stdout) == json.loads(record.read_text())
 
 
+def test_a_killed_run_is_in_the_history_before_the_next_one_makes_a_file_of_it(journal: Path) -> None:
+    for whole in journal.parent.glob("*.json"):
+        whole.unlink()
+    found = engine("history", journal.parents[2])
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "the only run" in found.stdout
+    assert ", interrupted" in found.stdout
+    assert json.loads(engine("history", journal.parents[2], "-f", "json").stdout)["tasks"][0]["passed"] == 1
+
+
 def test_what_waits_for_a_review_is_named_and_has_no_score(tmp_path: Path) -> None:
     asks = "- {type: human, name: eye, config: {}}\n"
     report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=asks))
