@@ -343,3 +343,17 @@ def test_a_path_of_task_files_stands_without_a_key(key: str, value: str) -> None
 def test_a_task_with_a_stray_path_keeps_its_key() -> None:
     text = EVAL.replace("[tasks/*.yaml]", "\n  - {id: a, path: a.yaml, inputs: {prompt: Go}}")
     assert not any("path alone" in problem.message for problem in problems(text, "eval"))
+
+
+def test_a_fixture_beside_its_path_takes_the_place_of_the_path() -> None:
+    text = f"{TASK}  files:\n    - path: src/a.ts\n      source: ../fixtures/clean/a.ts\n"
+    [problem] = problems(text)
+    assert [fix.title for fix in problem.fixes] == [
+        "Write `path: clean/a.ts`",
+        "Turn `source` into a comment",
+        "Delete `source`",
+    ]
+    assert not any(fix.preferred for fix in problem.fixes)
+    assert apply(text, problem.fixes[0].edits) == f"{TASK}  files:\n    - path: clean/a.ts\n"
+    elsewhere = problems(text.replace("../fixtures", "../others"))[0].fixes
+    assert [fix.title for fix in elsewhere] == ["Turn `source` into a comment", "Delete `source`"]

@@ -25,6 +25,7 @@ from waza_language_server.analysis.schema_rules.regrouping import (
     dash_before,
     in_quotes,
     list_by_name,
+    only_list,
     only_value,
     out_of_list,
     spaces_behind_dashes,
@@ -253,9 +254,11 @@ def _as_list(subject: Subject, node: Node, items: Shape | None) -> tuple[Fix, ..
         by_type = list_of_keyed(subject.catalog, text, node)
         if by_type is not None:
             # Where there is no room for a list, no name is made of a type.
-            return (Fix(title, by_type),) if by_type else ()
+            return (Fix(title, by_type, reveals=True),) if by_type else ()
     if items is not None and (edits := list_by_name(text, node, items)):
-        return (Fix(title, edits, preferred=True),)
+        return (Fix(title, edits, preferred=True, reveals=True),)
+    if items is not None and (edits := only_list(text, node, items)):
+        return (Fix(f"Write the list without `{node.entries[0].key.value}`", edits, reveals=True),)
     dash = dash_before(text, node)
     return (Fix(title, (dash,), preferred=True),) if dash is not None else None
 
