@@ -82,3 +82,39 @@ def test_a_line_in_quotes_loses_them(quote: str) -> None:
 def test_a_text_in_quotes_is_no_line_with_a_key() -> None:
     found = problems(EVAL.replace("tasks:", '"note: this"\ntasks:'), "eval")
     assert not any(fix.title == "Remove the quotes" for problem in found for fix in problem.fixes)
+
+
+@pytest.mark.parametrize("key", ["graders", "tasks"])
+def test_a_key_at_the_column_of_the_items_above_goes_out(key: str) -> None:
+    lists = f"metrics:\n  - name: a\ngraders:\n{A}tasks:\n  - tasks/*.yaml"
+    text = EVAL.replace("tasks: [tasks/*.yaml]", lists)
+    pushed = text.replace(f"\n{key}:", f"\n  {key}:")
+    problem = problems(pushed, "eval")[0]
+    assert (problem.code, problem.fixes[0].title) == ("yaml-indentation", "Align the line")
+    assert apply(pushed, problem.fixes[0].edits) == text
+
+
+def test_a_key_with_the_dash_of_an_item_loses_it() -> None:
+    text = EVAL.replace("  executor: mock", "  - executor: mock")
+    [problem] = problems(text, "eval")
+    [fix] = problem.fixes
+    assert fix.title == "Delete the dash"
+    assert apply(text, fix.edits) == EVAL
+
+
+def test_a_text_that_ends_before_a_line_at_the_margin_is_one_problem() -> None:
+    text = "id: t\nname: T\ninputs:\n  prompt: |\n    One.\nNote: two\n    three\n  files:\n    - path: a\n"
+    [problem] = problems(text)
+    [fix] = problem.fixes
+    assert fix.title == "Indent the text"
+    assert apply(text, fix.edits) == text.replace("\nNote", "\n    Note")
+
+
+def test_a_dash_with_a_blank_that_yaml_does_not_know() -> None:
+    text = graders(
+        "  - type: text\n    name: x\n    config:\n      contains:\n        - a\n        -\u00a0b\n"
+    )
+    [problem] = problems(text)
+    [fix] = problem.fixes
+    assert (fix.title, fix.preferred) == ("Write `- `", True)
+    assert apply(text, fix.edits) == text.replace("\u00a0", " ")

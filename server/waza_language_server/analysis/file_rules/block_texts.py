@@ -64,7 +64,8 @@ def text_at_margin(text: str, lines: LineIndex, fault: SyntaxFault, known: Colle
         if match is None:
             continue
         rows = _rows_at_margin(text, lines, above + 1, len(match["lead"]), known)
-        if not rows or not rows[0] <= number <= rows[-1]:
+        # The key that ends the text may be what cannot be read.
+        if not rows or not rows[0] <= number <= rows[-1] + 1:
             return
         usual = _column_of_text(text, lines, above + 1, rows[0])
         edit = _indented(text, lines, rows, usual, len(match["lead"]) + 2)

@@ -22,11 +22,19 @@ NO_DASH = sentence(MISSING_DASH)
 _BARE_KEY = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]*(?:#.*)?\Z")
 _LOOKED_AT = 40
 _MOST_ROWS = 100
+_DASH_AND_ODD_BLANK = re.compile(r"(?P<dash>-)[^\S \t\r\n]\s*")
 _KEY_OR_ITEM = re.compile(r"[A-Za-z_][\w-]*:(?:\s|$)|- ")
 
 
 def missing_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
     """Yield the dash that a single item lacks, where the fault is."""
+    odd = _DASH_AND_ODD_BLANK.match(text, fault.span.start)
+    if odd is not None:
+        edit = Edit(Span(odd.end("dash"), odd.end()), " ")
+        message = "The blank after this dash is none that YAML knows; write a plain one."
+        fix = Fix("Write `- `", (edit,), preferred=True)
+        yield Slip(Problem("yaml-syntax", Span(odd.start(), odd.end()), message, "error", (fix,)), edit)
+        return
     line = lines.line_span(lines.line_of(fault.span.start))
     indent = fault.span.start - line.start
     before = text[line.start : fault.span.start]

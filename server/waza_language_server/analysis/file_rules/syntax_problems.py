@@ -8,7 +8,7 @@ it are not said.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 
@@ -54,10 +54,12 @@ _SEVERITY: dict[str, Severity] = {"control-character": "warning", "unknown-ancho
 _GLUED_DASH = re.compile(r"[ \t]*-(?=(?:[A-Za-z_]\w*:(?:[ \t]|$)|[\"'].*[\"'][ \t]*$))")
 _DASH_AND_TEXT = re.compile(r"[ ]*-(?=[^\s-])")
 _KEY_TWICE = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*):[ \t]+(?P=key):(?=[ \t\r\n]|\Z)")
+_KEY_OF_BLOCK = re.compile(r"[ ]*(?P<key>[A-Za-z_]\w*):[ \t]*(?:#.*)?\Z")
 _LEAD = re.compile(r"( *)(?:- +)*(\S)")
 _COLUMN_CODES = frozenset({"yaml-indentation", "yaml-tab"})
 _TRIALS = 10
 _SLIPS_TRIED = 16
+_LINES_ABOVE = 60
 _LONGEST = 30_000
 """Characters; in a longer text every fault is said as it is."""
 
@@ -221,6 +223,7 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
         yield from _joined_lines(tree.text, joined, fault)
     for fault in faults[:_TRIALS]:
         yield from _plain_text(tree.text, lines, fault)
+    yield from _pushed_keys(tree.text, lines, faults, blocks)
     for fault in faults:
         if fault.message == NO_DASH or repeats_first_key(tree.text, lines, fault):
             yield from missing_dash(tree.text, lines, fault)
@@ -295,6 +298,22 @@ def _plain_text(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Sli
         yield Slip(Problem("yaml-syntax", place, message, "error", (fix,)), edit)
 
 
+def _pushed_keys(
+    text: str, lines: LineIndex, faults: Sequence[SyntaxFault], keys: Collection[str]
+) -> Iterator[Slip]:
+    """Yield the keys of blocks that stand at the column of the items above them, further out."""
+    for fault in faults[:1]:
+        number = lines.line_of(fault.span.start)
+        line = lines.line_span(number)
+        key = _KEY_OF_BLOCK.match(text[line.start : line.end])
+        if fault.message != NO_DASH or key is None or key["key"] not in keys:
+            continue
+        start = line.start + key.start("key")
+        for column in sorted(_columns_further_out(text, lines, number, key.start("key")), reverse=True):
+            edit = Edit(Span(line.start, start), " " * column)
+            yield Slip(_moved_line(text, line, start, edit), edit, moves=True, known_at=line.start + column)
+
+
 def _pushed_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
     """Yield the lines at the first fault, each at the columns of the lines around it, the nearest first."""
     number = lines.line_of(fault.span.start)
@@ -308,6 +327,8 @@ def _pushed_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
     for line in (number, *(other for other in around if abs(other - number) == 1)):
         column = column_of_line(text, lines.line_span(line))
         columns = {usual for other in around if other != line for usual in around[other]}
+        if line == number:
+            columns |= _columns_further_out(text, lines, line, column)
         moves += [(abs(usual - column), line != number, -usual, line) for usual in columns]
     for _, _, outdent, line in sorted(moves):
         usual = -outdent
@@ -317,6 +338,20 @@ def _pushed_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
         edit = Edit(Span(span.start, start), " " * usual)
         if text[span.start : start] != edit.text:
             yield Slip(_moved_line(text, span, start, edit), edit, moves=True)
+
+
+def _columns_further_out(text: str, lines: LineIndex, number: int, column: int) -> set[int]:
+    """Return the columns of the blocks around a line, up to the margin."""
+    found: set[int] = set()
+    for above in range(number - 1, max(-1, number - _LINES_ABOVE), -1):
+        line = lines.line_span(above)
+        written = text[line.start : line.end].lstrip()
+        at = column_of_line(text, line)
+        if written and not written.startswith("#") and at < min(found, default=column):
+            found.add(at)
+        if at == 0 and written:
+            break
+    return found
 
 
 def _moved_line(text: str, line: Span, start: int, edit: Edit) -> Problem:
