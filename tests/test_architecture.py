@@ -187,6 +187,36 @@ def test_a_room_uses_only_the_rooms_below_it(room: str, above: tuple[str, ...]) 
     assert wrong == []
 
 
+ROOMS_OF_SCHEMA_RULES = {
+    "meant": set[str](),
+    "graders": {"meant"},
+    "keys": {"meant", "graders"},
+    "values": {"meant", "graders"},
+}
+
+
+@pytest.mark.parametrize("room", ROOMS_OF_SCHEMA_RULES)
+def test_a_room_of_the_schema_rules_uses_only_those_below_it(room: str) -> None:
+    allowed = {"subject", "plain_values", room, *ROOMS_OF_SCHEMA_RULES[room]}
+    package = "waza_language_server.analysis.schema_rules"
+    wrong = [
+        (file, module)
+        for file, module in imports_below(SERVER / "analysis" / "schema_rules" / room)
+        if is_from(module, package) and module.removeprefix(f"{package}.").split(".")[0] not in allowed
+    ]
+    assert wrong == []
+
+
+def test_what_is_said_of_the_text_needs_no_other_rule() -> None:
+    rooms = ("file_rules", "schema_rules", "value_rules", "suite_rules")
+    wrong = [
+        (file, module)
+        for file, module in imports_below(SERVER / "analysis" / "text_rules")
+        if is_from(module, *(f"waza_language_server.analysis.{room}" for room in rooms))
+    ]
+    assert wrong == []
+
+
 ROOMS_OF_THE_ENGINE = {
     "processes": set[str](),
     "spec": set[str](),
@@ -416,7 +446,11 @@ def test_every_room_is_on_the_map() -> None:
     house = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     rooms = [
         place.parent.name
-        for place in (*ENGINE.rglob("*/__init__.py"), *SERVER.glob("*/__init__.py"))
+        for place in (
+            *ENGINE.rglob("*/__init__.py"),
+            *SERVER.glob("*/__init__.py"),
+            *(SERVER / "analysis").rglob("*/__init__.py"),
+        )
         if f"`{place.parent.name}/`" not in house
     ]
     assert rooms == []
@@ -558,7 +592,16 @@ def _compiles_a_pattern(function: ast.expr) -> bool:
 
 
 def _is_literal(pattern: ast.expr) -> bool:
+    """Tell whether it is written in the source: as one text, or with a part that a constant names."""
+    if isinstance(pattern, ast.JoinedStr):
+        return all(isinstance(part, ast.Constant) or _names_a_constant(part) for part in pattern.values)
     return isinstance(pattern, ast.Constant) and isinstance(pattern.value, str | bytes)
+
+
+def _names_a_constant(part: ast.expr) -> bool:
+    return (
+        isinstance(part, ast.FormattedValue) and isinstance(part.value, ast.Name) and part.value.id.isupper()
+    )
 
 
 READS_OTHERWISE = {

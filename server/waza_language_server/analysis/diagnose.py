@@ -12,7 +12,6 @@ from waza_engine.steps import Steps, finished
 from waza_language_server.analysis.directives import as_wanted
 from waza_language_server.analysis.failures import guarded, note_failure
 from waza_language_server.analysis.file_rules.schema_version import as_newer
-from waza_language_server.analysis.file_rules.syntax_problems import multiplies_itself, syntax_faults
 from waza_language_server.analysis.grader_entries import GraderEntries
 from waza_language_server.analysis.grader_problems import problems_of_all
 from waza_language_server.analysis.outside_graders import problems_outside
@@ -23,6 +22,7 @@ from waza_language_server.analysis.rules import (
     SUITE_RULES,
     TEXT_RULES,
 )
+from waza_language_server.analysis.text_rules.syntax_problems import multiplies_itself, syntax_faults
 from waza_language_server.project.outline import outline_of_in_steps
 from waza_language_server.syntax.tree import Tree
 

@@ -25,15 +25,17 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
 
 EVERY_CODE = "*"
-_WANTED = (*SEVERITIES, "off")
+GRAVITIES = (*SEVERITIES, "off")
+"""How grave a code may be called."""
 _NO_CODES: frozenset[str] = frozenset()
 _READ_AT_ONCE = 50
 MARK = "waza:"
 """What every such comment has in it."""
-_DIRECTIVE = re.compile(
+DIRECTIVE = re.compile(
     r"(?m)(?P<before>^[ \t]*+|[ \t])#[ \t]*+waza:[ \t]*+(?P<what>ignore-file|ignore|severity)\b"
     r"(?:[ \t]*+\[(?P<listed>[^\]\r\n]{0,2000})\])?"
 )
+"""One such comment: what it does, and the codes between its brackets."""
 
 
 @frozen()
@@ -71,7 +73,7 @@ def directives_of(document: Document) -> Steps[Directives]:
     by_line: dict[int, frozenset[str]] = {}
     of_file: frozenset[str] = frozenset()
     severities: dict[str, str] = {}
-    for number, match in enumerate(_DIRECTIVE.finditer(text), 1):
+    for number, match in enumerate(DIRECTIVE.finditer(text), 1):
         if not number % _READ_AT_ONCE:
             yield
         if _is_in_value(document, match.start("what")):
@@ -95,7 +97,7 @@ def severities_of(text: str) -> Mapping[str, str]:
     """Return the severities that the comments of a project file say."""
     if MARK not in text:
         return {}
-    found = (match for match in _DIRECTIVE.finditer(text) if match["what"] == "severity")
+    found = (match for match in DIRECTIVE.finditer(text) if match["what"] == "severity")
     return {
         code: severity for match in found for code, severity in _severities_in(match["listed"] or "").items()
     }
@@ -109,7 +111,7 @@ def known_severities(given: object) -> Mapping[str, str]:
     return {
         code: severity
         for code, severity in pairs
-        if isinstance(code, str) and isinstance(severity, str) and severity in _WANTED
+        if isinstance(code, str) and isinstance(severity, str) and severity in GRAVITIES
     }
 
 
@@ -162,7 +164,7 @@ def _codes_in(listed: str | None) -> frozenset[str]:
 
 def _severities_in(listed: str) -> dict[str, str]:
     pairs = (pair.partition("=") for pair in listed.split(","))
-    return {code.strip(): severity.strip() for code, _, severity in pairs if severity.strip() in _WANTED}
+    return {code.strip(): severity.strip() for code, _, severity in pairs if severity.strip() in GRAVITIES}
 
 
 def _is_in_value(document: Document, offset: int) -> bool:

@@ -6,7 +6,7 @@ A keystroke in one of thousands costs what that one costs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain
 from typing import Any, Generic, TypeVar, overload
@@ -28,6 +28,9 @@ _Asked = tuple[Callable[[Node], object], Shape]
 Which entries an item holds depends on its shape, and an edit can bring items from one list into another.
 """
 
+_MOST_ADAPTED = 64
+"""Counts that are kept beside those of before; with more of them all are put together."""
+
 _kept: WeakKeyDictionary[Catalog, dict[_Asked, KeptItems[tuple[Any, ...]]]] = WeakKeyDictionary()
 _kept_where: WeakKeyDictionary[Catalog, dict[_Asked, KeptItems[bool]]] = WeakKeyDictionary()
 
@@ -36,7 +39,7 @@ _kept_where: WeakKeyDictionary[Catalog, dict[_Asked, KeptItems[bool]]] = WeakKey
 class Counts(Generic[Value]):
     """How often something is said of entries, in no order, and of how many entries it is said."""
 
-    by_value: dict[Value, int]
+    by_value: Mapping[Value, int]
     total: int
 
 
@@ -129,16 +132,48 @@ def _any(has: Callable[[Node], bool], shape: Shape, item: Node) -> bool:
 
 def _count(said: Iterable[Iterable[Any]]) -> Counts[Any]:
     counted = Counter[Any](chain.from_iterable(said))
-    # A plain dict is copied as a block of memory.
     return Counts(dict(counted), counted.total())
 
 
 def _counted_again(before: Counts[Any], exchanged: Exchanged[tuple[Any, ...]]) -> Counts[Any]:
-    found, total = before.by_value.copy(), before.total
-    for entries, more in ((exchanged.old, -1), (exchanged.new, 1)):
-        for value in chain.from_iterable(entries):
-            found[value] = found.get(value, 0) + more
-            total += more
-            if not found[value]:
-                del found[value]
-    return Counts(found, total)
+    more = Counter[Any](chain.from_iterable(exchanged.new))
+    more.subtract(Counter(chain.from_iterable(exchanged.old)))
+    return Counts(_Adapted[Any].of(before.by_value, more), before.total + more.total())
+
+
+class _Adapted(Mapping[Value, int]):
+    """Counts of before with those that edits have made others, which share all the rest."""
+
+    __slots__ = ("_before", "_length", "_other")
+
+    def __init__(self, before: Mapping[Value, int], other: dict[Value, int]) -> None:
+        """Let ``other`` be the counts that are not those of before; 0 of what is said no more."""
+        self._before = before
+        self._other = other
+        gone = sum(not count and value in before for value, count in other.items())
+        new = sum(value not in before for value, count in other.items() if count)
+        self._length = len(before) + new - gone
+
+    @staticmethod
+    def of(before: Mapping[Value, int], more: Mapping[Value, int]) -> Mapping[Value, int]:
+        """Return counts that are higher by ``more`` than before, which may be negative."""
+        other = {value: before.get(value, 0) + by for value, by in more.items() if by}
+        if not isinstance(before, _Adapted):
+            return _Adapted(before, other)
+        found = _Adapted(before._before, before._other | other)
+        return found if len(found._other) < _MOST_ADAPTED else dict(found)
+
+    def __getitem__(self, value: Value) -> int:
+        count = self._other.get(value)
+        if count is None:
+            return self._before[value]
+        if not count:
+            raise KeyError(value)
+        return count
+
+    def __iter__(self) -> Iterator[Value]:
+        yield from (value for value in self._before if value not in self._other)
+        yield from (value for value, count in self._other.items() if count)
+
+    def __len__(self) -> int:
+        return self._length

@@ -179,10 +179,12 @@ class _Place:
     def problem_of_today(self, kept: Problem) -> Problem:
         """Return a problem from memory where it is now, with fixes for the text of now."""
         fixes = tuple(
-            Fix(fix.title, partial(_made_again, self, kept, number), fix.preferred)
-            for number, fix in enumerate(kept.fixes)
+            [
+                Fix(fix.title, partial(_made_again, self, kept, number), fix.preferred)
+                for number, fix in enumerate(kept.fixes)
+            ]
         )
-        related = tuple(each.shifted(self.offset) for each in kept.related)
+        related = tuple([each.shifted(self.offset) for each in kept.related]) if kept.related else ()
         span = kept.span.shifted(self.offset)
         # Copied field by field: ``replace`` takes as long as all the rest, and there may be hundreds.
         return Problem(kept.code, span, kept.message, kept.severity, fixes, related, kept.tag)

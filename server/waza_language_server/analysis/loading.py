@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 from waza_engine.steps import Steps
 
 _PACKAGE = __package__
-_ROOMS = ("schema_rules", "value_rules", "file_rules", "suite_rules")
+_ROOMS = ("text_rules", "schema_rules", "value_rules", "file_rules", "suite_rules")
 _LAST = f"{_PACKAGE}.first_problems"
 """It imports all others."""
 
@@ -21,7 +21,7 @@ def load_rules() -> Steps[None]:
     for room in _ROOMS:
         package = import_module(f"{_PACKAGE}.{room}")
         yield
-        for module in iter_modules(package.__path__, f"{package.__name__}."):
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
             import_module(module.name)
             yield
     import_module(_LAST)

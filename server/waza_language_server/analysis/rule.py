@@ -70,14 +70,14 @@ class Rule(Generic[View]):
     """A row of the table. ``name`` is what a person reads when the rule fails.
 
     ``reads_comments`` tells that it looks at text that stands in no node: what it finds is never taken over.
-    ``concerns`` says of which graders a rule of suites may say something, whatever their names.
+    ``find_in`` is how a rule of suites looks at some of the graders: what it says of one depends on no other.
     """
 
     name: str
     find: Callable[[View], Found]
     codes: frozenset[str]
     reads_comments: bool = False
-    concerns: Callable[[Node], bool] | None = None
+    find_in: Callable[[View, Iterable[Node]], Found] | None = None
 
 
 def found_by(rules: Iterable[Rule[View]], view: View) -> Found:

@@ -10,21 +10,21 @@ from waza_language_server.analysis.file_rules.expected_graders import expected_g
 from waza_language_server.analysis.file_rules.grader_names import duplicate_names
 from waza_language_server.analysis.file_rules.modeline import wrong_schema
 from waza_language_server.analysis.file_rules.schema_version import newer_version
-from waza_language_server.analysis.file_rules.syntax_problems import syntax
+from waza_language_server.analysis.file_rules.suppressions import unknown_codes
 from waza_language_server.analysis.file_rules.trigger_prompts import both_sides
 from waza_language_server.analysis.file_rules.turns import turns
 from waza_language_server.analysis.rule import FileView, GradersView, GraderView, Rule, SuiteView
 from waza_language_server.analysis.schema_rules.structure import structure_of_file, structure_of_grader
-from waza_language_server.analysis.suite_rules.grader_files import needs_files
 from waza_language_server.analysis.suite_rules.grader_names import (
     names_taken_by_suite,
     unknown_judges,
+    unknown_judges_of,
     unknown_names,
 )
-from waza_language_server.analysis.suite_rules.grader_packages import packages
+from waza_language_server.analysis.suite_rules.grader_packages import packages, packages_of
 from waza_language_server.analysis.suite_rules.judges import nobody_to_judge
-from waza_language_server.analysis.suite_rules.named_files import missing_files
-from waza_language_server.analysis.suite_rules.programs import missing_programs, starts_program
+from waza_language_server.analysis.suite_rules.named_files import missing_files, missing_files_of
+from waza_language_server.analysis.suite_rules.programs import missing_programs, missing_programs_of
 from waza_language_server.analysis.suite_rules.skill_directories import skill_directories
 from waza_language_server.analysis.suite_rules.skill_files import skill_file
 from waza_language_server.analysis.suite_rules.skills import missing_skills
@@ -32,6 +32,7 @@ from waza_language_server.analysis.suite_rules.task_globs import task_globs
 from waza_language_server.analysis.suite_rules.tasks import duplicate_ids, orphans, relative_paths
 from waza_language_server.analysis.suite_rules.unreachable_scores import scores_without_graders
 from waza_language_server.analysis.suite_rules.weak_graders import weak_graders
+from waza_language_server.analysis.text_rules.syntax_problems import syntax
 from waza_language_server.analysis.value_rules.assertions import assertions, javascript_meant
 from waza_language_server.analysis.value_rules.contradictions import (
     contradictions_of_expected,
@@ -77,6 +78,7 @@ nothing was wrong and all else stays as it is (``outside_graders.py``).
 
 ITEM_RULES: tuple[Rule[FileView], ...] = (
     Rule("modeline", wrong_schema, _codes("wrong-schema"), reads_comments=True),
+    Rule("suppressions", unknown_codes, _codes("unknown-code"), reads_comments=True),
     Rule("turns", turns, _codes("duplicate-turn turn-never-comes")),
     Rule("rows", rows, _codes("bounds-reversed")),
     Rule("weights", weights, _codes("weights-not-one")),
@@ -97,10 +99,10 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
     Rule("patterns of graders", patterns_of_grader, _PATTERN_CODES),
     Rule("vacuous checks", vacuous_checks, _codes("weak-grader")),
     Rule("thresholds", trigger_thresholds, _codes("threshold-out-of-reach weak-grader")),
-    Rule("contradictions", contradictions_of_grader, _codes("contradiction")),
+    Rule("contradictions", contradictions_of_grader, _codes("contradiction bounds-reversed")),
     Rule("rubrics", rubric_names, _codes("value-not-allowed")),
     Rule("JSON Schemas", json_schemas, _codes("value-not-allowed wrong-type out-of-range")),
-    Rule("workspace paths", workspace_paths, _codes("outside-workspace")),
+    Rule("workspace paths", workspace_paths, _codes("outside-workspace path-not-portable")),
     Rule("tool patterns", unanchored_patterns, _codes("unanchored-tool")),
     Rule("tool names", tool_names, _codes("blank-in-tool-name")),
     Rule(
@@ -127,14 +129,14 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("orphans", orphans, _codes("orphan-task")),
     Rule("task id", duplicate_ids, _codes("duplicate-task-id")),
     Rule("suite names", names_taken_by_suite, _codes("grader-name-of-suite")),
-    Rule("grader packages", packages, _codes("grader-package")),
-    Rule("named files", missing_files, _codes("missing-file"), concerns=needs_files),
-    Rule("programs", missing_programs, _codes("missing-program"), concerns=starts_program),
+    Rule("grader packages", packages, _codes("grader-package"), find_in=packages_of),
+    Rule("named files", missing_files, _codes("missing-file"), find_in=missing_files_of),
+    Rule("programs", missing_programs, _codes("missing-program"), find_in=missing_programs_of),
     Rule("skills", missing_skills, _codes("skill-not-found")),
     Rule("skill directories", skill_directories, _codes("missing-file path-not-portable")),
     Rule("skill files", skill_file, _codes("skill-frontmatter skill-name unknown-key recommended-key")),
     Rule("judges", nobody_to_judge, _codes("nobody-judges")),
-    Rule("judge references", unknown_judges, _codes("unknown-grader-name")),
+    Rule("judge references", unknown_judges, _codes("unknown-grader-name"), find_in=unknown_judges_of),
     Rule("grader references", unknown_names, _codes("unknown-grader-name")),
     Rule("scores", scores_without_graders, _codes("threshold-out-of-reach")),
     Rule("weak graders", weak_graders, _codes("weak-grader")),

@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from waza_engine.steps import Steps
@@ -22,6 +22,7 @@ from waza_language_server.analysis.changed_places import Changes
 from waza_language_server.analysis.diagnose import PROBLEMS_PER_PAUSE, diagnose_in_steps, in_order
 from waza_language_server.analysis.directives import as_wanted
 from waza_language_server.analysis.excerpt import Excerpt, Excerpts
+from waza_language_server.analysis.failures import guarded
 from waza_language_server.analysis.file_rules.grader_names import name_of
 from waza_language_server.analysis.file_rules.schema_version import as_newer
 from waza_language_server.analysis.grader_entries import GraderEntries
@@ -138,8 +139,10 @@ class Trials:
             yield from grader_problems(part, entry)
         names = [name_of(entry) for entry in graders_in(excerpt.before, kind, catalog)]
         renamed = names != [name_of(entry) for entry in entries]
-        if renamed or not excerpt.only_graders or any(map(_concerns_suite, touched)):
+        if renamed or not excerpt.only_graders:
             yield from self._of_several(changed, renamed=renamed)
+        else:
+            yield from self._of_touched(changed, touched)
 
     def _of_several(self, changed: Document, *, renamed: bool) -> Found:
         """Yield what is said of several graders or files together."""
@@ -150,6 +153,18 @@ class Trials:
         # What the rules ask about first; they would make it without a pause.
         yield from outline_of_in_steps(changed)
         yield from found_by(SUITE_RULES, SuiteView(changed, around, graders))
+
+    def _of_touched(self, changed: Document, touched: Sequence[Node]) -> Found:
+        """Yield what is said of these graders and other files together, when no other part has changed.
+
+        What is known of the files around is as it was: nothing else of a suite depends on what its graders
+        are configured with.
+        """
+        graders = GraderEntries(changed.tree, changed.kind, self.workspace.catalog)
+        view = SuiteView(changed, self.workspace, graders)
+        for rule in SUITE_RULES:
+            if rule.find_in is not None:
+                yield from guarded(rule.name, partial(rule.find_in, view, touched))
 
     @cached_property
     def _excerpts(self) -> Excerpts:
@@ -223,11 +238,6 @@ class Trials:
             if index and problem.span.start <= places[index - 1].end:
                 found.append(problem)
         return found
-
-
-def _concerns_suite(grader: Node) -> bool:
-    """Whether rules of suites look into a grader."""
-    return any(rule.concerns is not None and rule.concerns(grader) for rule in SUITE_RULES)
 
 
 def _has_same_faults(before: Tree, after: Tree, changes: Changes) -> bool:

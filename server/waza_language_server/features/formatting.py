@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from waza_language_server.text.line_index import LineIndex
 
 _GAP = re.compile(r"[ \t]*:[ \t]+")
+_BLANKS = " \t\r\n"
+_COMMENT = re.compile(r"(?:^|[ \t])#")
 _BLOCKS = frozenset({"literal", "folded"})
 _NODES_PER_PAUSE = 200
 
@@ -38,11 +40,11 @@ _NODES_PER_PAUSE = 200
 def format_in_steps(document: Document, span: Span | None = None) -> Steps[Edits]:
     """Return the edits that lay out a file, or the lines of it that ``span`` touches; in order.
 
-    Nothing is changed in a file with errors of syntax, with anchors, or with more than one document, and in a
-    ``SKILL.md``, most of which is text.
+    Nothing is changed in a file with errors of syntax or with more than one document, and in a ``SKILL.md``,
+    most of which is text.
     """
     tree = document.tree
-    if tree.root is None or tree.errors or tree.anchored or document.kind == "skill":
+    if tree.root is None or tree.errors or document.kind == "skill":
         return ()
     layout = _Lines(document.text, document.lines, indent_step(tree), Layout(tree).list_indent)
     yield from layout.lay_out(tree.root)
@@ -79,7 +81,8 @@ def _means_the_same(tree: Tree, edits: Edits) -> Steps[bool]:
 
 
 def _held(node: Node) -> tuple[object, ...]:
-    return node.kind, node.style, node.value, node.green.tag, node.step, len(node.green.children)
+    green = node.green
+    return node.kind, node.style, node.value, green.tag, green.anchor, node.step, len(green.children)
 
 
 @dataclass
@@ -198,14 +201,17 @@ class _Lines:
             self.in_doubt = True
 
     def _value(self, entry: Entry, column: int) -> Steps[None]:
-        value = entry.value
-        if not len(value.span):
+        value, key = entry.value, entry.key
+        front = self._front(value)
+        if not len(value.span) and front == value.span.start:
             return
-        between = Span(entry.key.span.end, value.span.start)
-        written = self.text[between.start : between.end]
-        same_line = self.index.line_of(between.start) == self.index.line_of(between.end)
-        if same_line and _GAP.fullmatch(written):
-            self.gaps.update({between: ": "} if written != ": " else {})
+        line = self.index.line_of(key.span.end)
+        same_line = self.index.line_of(value.span.start) == line
+        if self.index.line_of(front) == line:
+            self._part(key.span.end, front, ": ", _GAP)
+        elif self.index.line_of(front) != self.index.line_of(value.span.start):
+            self.in_doubt = True
+            return
         if value.kind in {"mapping", "sequence"} and value.style == "block":
             if same_line:
                 self.in_doubt = True
@@ -213,33 +219,67 @@ class _Lines:
             yield from self._block(
                 value, column + (self.step if value.kind == "mapping" else self.list_indent)
             )
-        else:
+        elif len(value.span):
             yield from self._leaf(value, column, column + self.step, is_behind=same_line)
 
     def _item(self, item: Node, column: int) -> Steps[None]:
-        number = self.index.line_of(item.span.start)
+        front = self._front(item)
+        number = self.index.line_of(front)
         start = self.index.line_span(number).start
-        before = self.text[start : item.span.start]
+        before = self.text[start:front]
         if "\t" in before or before.strip(" -"):
             self.in_doubt = True
             return
         is_block = item.kind in {"mapping", "sequence"} and item.style == "block"
         if "-" not in before:
             # What stands below its dash, or nothing.
-            self.in_doubt = self.in_doubt or bool(len(item.span))
+            self.in_doubt = self.in_doubt or bool(len(item.span)) or front != item.span.start
             return
         dash = start + before.rindex("-")
         if not before[: dash - start].strip(" "):
             self.columns[number] = column
+        if len(item.span) or front != item.span.start:
+            self._part(dash + 1, front, " ")
         if not len(item.span):
             return
-        gap = Span(dash + 1, item.span.start)
-        if self.text[gap.start : gap.end] != " ":
-            self.gaps[gap] = " "
         if is_block:
             yield from self._block(item, column + 2)
-        else:
+        elif self.index.line_of(item.span.start) == number:
             yield from self._leaf(item, column, column + 2, is_behind=True)
+        else:
+            self.in_doubt = True
+
+    def _front(self, node: Node) -> int:
+        """Return where a node begins with its anchor and its tag, and part these by one blank."""
+        at = node.span.start
+        for _ in range((node.green.anchor is not None) + (node.green.tag is not None)):
+            begin = end = self._before_blanks(at)
+            while begin and self.text[begin - 1] not in _BLANKS:
+                begin -= 1
+            if self.text[begin:end][:1] not in ("&", "!"):
+                self.in_doubt = True
+                return node.span.start
+            if len(node.span) and self.index.line_of(end) == self.index.line_of(at):
+                self._part(end, at, " ")
+            at = begin
+        return at
+
+    def _before_blanks(self, at: int) -> int:
+        """Return where the blanks, comments and line breaks in front of a place begin."""
+        while True:
+            line = self.index.line_span(self.index.line_of(at))
+            written = self.text[line.start : at]
+            comment = _COMMENT.search(written) if at == line.end else None
+            written = (written[: comment.start()] if comment else written).rstrip(" \t")
+            if written or not line.start:
+                return line.start + len(written)
+            at = self.index.line_span(self.index.line_of(line.start) - 1).end
+
+    def _part(self, start: int, end: int, blanks: str, old: re.Pattern[str] | None = None) -> None:
+        """Write what stands between two words as ``blanks``, if it is of the kind ``old``."""
+        written = self.text[start:end]
+        if written != blanks and (old is None or old.fullmatch(written)):
+            self.gaps[Span(start, end)] = blanks
 
     def _leaf(self, node: Node, column: int, inside: int, *, is_behind: bool) -> Steps[None]:
         """Move a scalar, an alias or a collection in brackets; ``inside`` is the column of what is below."""

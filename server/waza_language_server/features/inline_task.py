@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
@@ -17,6 +19,7 @@ from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edit
+from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FileDeletion, FileEdit, WorkspaceEdit
 
 if TYPE_CHECKING:
@@ -25,8 +28,8 @@ if TYPE_CHECKING:
     from waza_engine.steps import Steps
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
-    from waza_language_server.text.span import Span
 
+_SCHEMA = re.compile(r"#\s*yaml-language-server:")
 MOST_CHARACTERS = 200_000
 """Of both files together: the eval file is judged again as a whole."""
 
@@ -48,7 +51,7 @@ def inline_task(document: Document, workspace: Workspace, selected: Span) -> Ste
     named = yield from _named(document, workspace, selected)
     if named is None or document.tree.root is None or named.file.tree.root is None:
         return None
-    edit = Edit(named.item.span, _moved_right(document, named))
+    edit = _moved_right(document, named)
     changed = document.replaced(apply(document.text, (edit,)), document.version)
     yield from changed.read_in_steps()
     tasks = changed.tree.root.get("tasks") if changed.tree.root is not None else None
@@ -107,16 +110,28 @@ def _can_move(document: Document, file: Document) -> bool:
     root, tree = file.tree.root, file.tree
     if root is None or root.kind != "mapping" or root.style != "block" or tree.errors or tree.anchored:
         return False
-    # What stands above the first key has no place behind a dash.
-    starts = root.span.start == 0 and word(root.get("id")) is not None
+    # Only comments have a place above a dash.
+    above = file.text[: root.span.start].splitlines()
+    starts = all(not row.strip() or row.startswith("#") for row in above) and word(root.get("id")) is not None
     same = not file.text.strip() or line_break(file.text) == line_break(document.text)
     return starts and same and root.get("inputs", "prompt_file") is None
 
 
-def _moved_right(document: Document, named: _Named) -> str:
-    """Return the lines of a task as they are behind a dash."""
+def _moved_right(document: Document, named: _Named) -> Edit:
+    """Return the edit that writes the lines of a task behind its dash, and what is above them above it.
+
+    Which schema the file has is no matter of the list.
+    """
     line = document.lines.line_span(document.lines.line_of(named.item.span.start))
-    indent = " " * (named.item.span.start - line.start)
+    before = document.text[line.start : named.item.span.start]
     ending = line_break(document.text)
-    first, *others = named.file.text.rstrip("\r\n").split(ending)
-    return ending.join([first, *(indent + row if row.strip() else row for row in others)])
+    root = named.file.tree.root
+    start = root.span.start if root is not None else 0
+    above = [row for row in named.file.text[:start].split(ending)[:-1] if not _SCHEMA.match(row)]
+    first, *others = named.file.text[start:].rstrip("\r\n").split(ending)
+    rows = [*_indented(above, before.index("-")), before + first, *_indented(others, len(before))]
+    return Edit(Span(line.start, named.item.span.end), ending.join(rows))
+
+
+def _indented(rows: Sequence[str], column: int) -> list[str]:
+    return [" " * column + row if row.strip() else row for row in rows]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from waza_language_server.features.kept_tasks import kept_tasks
+from waza_language_server.features.renamed_folders import renamed_skills
 from waza_language_server.project.named_paths import PathsIn, moved_path
 from waza_language_server.project.references import mentions_in, place_of
 from waza_language_server.project.rewriting import rewritten
-from waza_language_server.project.suite_files import files_of_workspace
+from waza_language_server.project.suite_files import files_of_workspace, read_suites
 from waza_language_server.text.workspace_edit import FilePlace, WorkspaceEdit
 
 if TYPE_CHECKING:
@@ -24,9 +26,10 @@ def moved_files(workspace: Workspace, moves: Mapping[Path, Path]) -> Steps[Works
     """Return the edits of the paths that name what is moved, before it is.
 
     ``moves`` are the new paths of files and folders; what is in a folder moves with it. A file that is moved
-    keeps naming what it named.
+    keeps naming what it named, a suite keeps its tasks, and a skill is called like its folder.
     """
-    return WorkspaceEdit.of((yield from path_changes(workspace, moves)))
+    paths = yield from path_changes(workspace, moves)
+    return WorkspaceEdit.of([*paths, *(yield from renamed_skills(workspace, moves))])
 
 
 def path_changes(
@@ -36,14 +39,17 @@ def path_changes(
 
     ``near`` is the document around which suites are looked for when no folder is open.
     """
+    yield from read_suites(workspace.project)
     found: list[tuple[FilePlace, Mention, str]] = []
+    listed: list[tuple[FilePlace, str]] = []
     for file in files_of_workspace(workspace.project, near):
         yield
         if file is None or file.kind == "skill":
             continue
-        is_moved = file.path is not None and moved_path(file.path, moves) != file.path
-        words = ("",) if is_moved else tuple(old.name for old in moves)
         paths = PathsIn(workspace.project, file)
+        # What starts at a folder that moves changes without naming anything that does.
+        is_moved = any(moved_path(path, moves) != path for path in paths.holders)
+        words = ("",) if is_moved else tuple(old.name for old in moves)
         for each in mentions_in(workspace, file, *words):
             yield
             if each is None or not (each.kind == "file" or (each.kind == "skill" and "/" in each.name)):
@@ -52,4 +58,6 @@ def path_changes(
             new = paths.rewritten(each, moves)
             if new is not None:
                 found.append((place_of(workspace, file, each), each, new))
-    return (yield from rewritten(workspace, found))
+        if file.kind == "eval":
+            listed += yield from kept_tasks(workspace, file, moves)
+    return [*(yield from rewritten(workspace, found)), *listed]

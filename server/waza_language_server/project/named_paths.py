@@ -1,7 +1,7 @@
 """The files that a suite names by their paths, and the paths that it must name when files are moved.
 
 A relative path starts at a folder that its key decides; the candidates are tried in order, and what exists
-tells which is meant.
+tells which is meant. Steps may be parted by backslashes, as a run takes them on every system.
 """
 
 from __future__ import annotations
@@ -28,28 +28,32 @@ _INCLUDE = "include:"
 class NamedPath:
     """The file or folder that a path means: ``target``, from the folder ``base``.
 
-    ``holder`` is the file of the suite in whose folder, or below, the base is: it moves with it. None for an
-    open folder. Of a glob the target is the folder that its stars begin in; ``rest`` are the levels there.
+    ``holder`` is the file of the suite in whose folder, or below, the base is: it moves with it. None for a
+    folder that does not come with one. Of a glob the target is the folder that its stars begin in; ``rest``
+    are the levels there.
     """
 
     target: Path
     base: Path
     holder: Path | None
     rest: tuple[str, ...] = ()
+    is_absolute: bool = False
 
     def moved(self, moves: Mapping[Path, Path]) -> NamedPath:
         """Return the same after files and folders have got new names; what is in a folder moves with it."""
-        base = self.base
+        base = moved_path(self.base, moves)
         if self.holder is not None:
             below = os.path.relpath(self.base, self.holder.parent)
             base = Path(os.path.normpath(moved_path(self.holder, moves).parent / below))
-        return NamedPath(moved_path(self.target, moves), base, self.holder, self.rest)
+        return NamedPath(moved_path(self.target, moves), base, self.holder, self.rest, self.is_absolute)
 
     @property
     def written(self) -> str:
-        """The path from its base, with slashes."""
+        """The path with slashes: from its base, or from the root of the disk."""
+        if self.is_absolute:
+            return self.target.as_posix()
         steps = Path(os.path.relpath(self.target, self.base)).parts
-        return PurePosixPath(*steps, *self.rest).as_posix()
+        return PurePosixPath(*steps).as_posix()
 
 
 class PathsIn:
@@ -65,10 +69,13 @@ class PathsIn:
         written, rest = _levels(mention)
         if path is None or written is None:
             return None
-        for base, holder in self._bases(path, mention.schema_kind):
+        absolute = Path(written)
+        is_absolute = absolute.is_absolute()
+        bases = ((absolute.parent, None),) if is_absolute else self._bases(path, mention.schema_kind)
+        for base, holder in bases:
             target = Path(os.path.normpath(base / written))
             if self._project.disk.reach.around(path.parent).holds(target) and self._exists(target):
-                return NamedPath(target, base, holder, rest)
+                return NamedPath(target, base, holder, rest, is_absolute)
         return None
 
     def files(self, mention: Mention) -> tuple[Path, ...]:
@@ -85,22 +92,24 @@ class PathsIn:
         before, (literal, rest) = self.named(mention), _levels(mention)
         if before is None or literal is None:
             return None
-        after, steps = before.moved(moves), _renamed(literal, before.base, moves)
-        if Path(os.path.normpath(after.base.joinpath(*steps))) == after.target:
-            written = "/".join((*steps, *rest)) or "."
-        else:
-            try:
-                written = after.written
-            except ValueError:
-                # On Windows there is no relative path to another drive.
-                return None
-        if written == ("/".join((*PurePosixPath(literal).parts, *rest)) or "."):
+        written = _rewritten(literal, before, moves)
+        if written is None or (written.startswith("../") and mention.schema_kind == "path.fixture"):
+            # No relative path leads to another drive of Windows, and none to a fixture out of its folder.
             return None
         plain = mention.name.removeprefix(_INCLUDE)
         head = mention.name[: len(mention.name) - len(plain)]
-        new = head + ("./" if plain.strip().startswith("./") else "") + written
-        new += "/" if plain.strip().endswith("/") else ""
+        steps = (*((written,) if written != "." or not rest else ()), *rest)
+        here = plain.strip().startswith(("./", ".\\")) and not written.startswith("../")
+        new = ("./" if here else "") + "/".join(steps)
+        new += "/" if plain.strip().endswith(("/", "\\")) else ""
+        new = head + (new.replace("/", "\\") if _has_backslashes(mention) else new)
         return new if mention.shape is None or mention.shape.takes_text(new) else None
+
+    @property
+    def holders(self) -> tuple[Path, ...]:
+        """The files whose folders paths start at: those of its suites, and itself."""
+        path = self._file.path
+        return tuple(dict.fromkeys((*self._suites, path))) if path is not None else ()
 
     @cached_property
     def _suites(self) -> tuple[Path, ...]:
@@ -118,7 +127,7 @@ class PathsIn:
         if schema_kind == "path.fixture":
             for suite in self._suites:
                 yield suite.parent / "fixtures", suite
-        for holder in dict.fromkeys((*self._suites, path)):
+        for holder in self.holders:
             yield holder.parent, holder
         for root in self._project.roots:
             yield root, None
@@ -146,6 +155,22 @@ def moved_path(path: Path, moves: Mapping[Path, Path]) -> Path:
     return path
 
 
+def _rewritten(literal: str, before: NamedPath, moves: Mapping[Path, Path]) -> str | None:
+    """Return the path of what has moved, with slashes; None where it stays as it is, or none leads there."""
+    after = before.moved(moves)
+    if before.is_absolute:
+        return after.written if after.target != before.target else None
+    steps = _renamed(literal, before.base, moves)
+    if Path(os.path.normpath(after.base.joinpath(*steps))) == after.target:
+        written = "/".join(steps) or "."
+    else:
+        try:
+            written = after.written
+        except ValueError:
+            return None
+    return written if written != ("/".join(PurePosixPath(literal).parts) or ".") else None
+
+
 def _renamed(written: str, base: Path, moves: Mapping[Path, Path]) -> tuple[str, ...]:
     """Return the steps of a path with the new names of the folders and files on its way."""
     steps: list[str] = []
@@ -158,15 +183,20 @@ def _renamed(written: str, base: Path, moves: Mapping[Path, Path]) -> tuple[str,
 
 
 def _levels(mention: Mention) -> tuple[str | None, tuple[str, ...]]:
-    """Return the part of a path that names one file or folder, and the levels of a glob behind it."""
+    """Return the part of a path that names one file or folder, with slashes, and the levels of a glob."""
     if mention.schema_kind != "task.glob":
-        return (None if Path(mention.name).is_absolute() else mention.name), ()
+        return (mention.name.replace("\\", "/") if _has_backslashes(mention) else mention.name), ()
     try:
         levels = split_pattern(_glob(mention))
     except GlobError:
         return None, ()
     first = next((at for at, level in enumerate(levels) if not is_literal(level)), len(levels))
     return "/".join(levels[:first]) or ".", tuple(levels[first:])
+
+
+def _has_backslashes(mention: Mention) -> bool:
+    """Whether backslashes part the steps of a path; in a glob they take the meaning off a character."""
+    return mention.schema_kind != "task.glob" and "\\" in mention.name and "/" not in mention.name
 
 
 def _glob(mention: Mention) -> str:

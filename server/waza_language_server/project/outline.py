@@ -6,7 +6,7 @@ false when the file has syntax errors, so that nobody concludes from a name that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import isfinite
 from operator import attrgetter
@@ -21,6 +21,7 @@ from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.kept_items import Exchanged, KeptItems
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
+from waza_language_server.text.chunks import Chunks
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
@@ -57,7 +58,7 @@ class Outline:
     patterns: tuple[str, ...] = ()
     inline_tasks: tuple[str, ...] = ()
     tasks_from: str | None = None
-    graders: tuple[GraderOutline, ...] = ()
+    graders: Sequence[GraderOutline] = ()
     models: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     skill_directories: tuple[str, ...] = ()
@@ -100,7 +101,7 @@ _tools_said: Callable[[_Said], tuple[str, ...]] = attrgetter("tools")
 class _SaidTogether:
     """What several of them say; ``models`` and ``tools`` have no duplicates."""
 
-    graders: tuple[GraderOutline, ...]
+    graders: Sequence[GraderOutline]
     models: tuple[str, ...]
     tools: tuple[str, ...]
     one_each: bool = False
@@ -236,7 +237,7 @@ def _said_by_list(place: GraderPlace, items: Node, entries: SuiteFile) -> Steps[
     return kept.derived(_all_together, _together_again)
 
 
-def _all_together(said: tuple[tuple[_Said, ...], ...]) -> _SaidTogether:
+def _all_together(said: Sequence[tuple[_Said, ...]]) -> _SaidTogether:
     one_each = all(map((1).__eq__, map(len, said)))
     return _together(tuple(chain.from_iterable(said)), one_each=one_each)
 
@@ -249,13 +250,13 @@ def _together_again(before: _SaidTogether, exchanged: Exchanged[tuple[_Said, ...
         return None
     if [(one.models, one.tools) for one in old] != [(one.models, one.tools) for one in new]:
         return None
-    graders = (*before.graders[:start], *map(_grader, new), *before.graders[stop:])
+    graders = Chunks(before.graders).spliced(start, stop, map(_grader, new))
     return _SaidTogether(graders, before.models, before.tools, one_each=True)
 
 
 def _together(said: tuple[_Said, ...], *, one_each: bool = False) -> _SaidTogether:
     return _SaidTogether(
-        tuple(map(_grader, said)),
+        Chunks(map(_grader, said)),
         _unique(chain.from_iterable(map(_models_said, said))),
         _unique(chain.from_iterable(map(_tools_said, said))),
         one_each,
@@ -323,8 +324,8 @@ def _scalars(node: Node | None) -> Iterator[Node]:
             yield item.target
 
 
-def _joined(graders: list[tuple[GraderOutline, ...]]) -> tuple[GraderOutline, ...]:
-    return graders[0] if len(graders) == 1 else tuple(chain.from_iterable(graders))
+def _joined(graders: list[Sequence[GraderOutline]]) -> Sequence[GraderOutline]:
+    return graders[0] if len(graders) == 1 else Chunks(chain.from_iterable(graders))
 
 
 def _unique(words: Iterator[str]) -> tuple[str, ...]:

@@ -109,8 +109,7 @@ class Converter:
 
     def written_range(self, span: Span) -> str:
         """Return the range of a span as ``json.dumps`` writes it."""
-        lines, encoding = self._document.lines, self._encoding
-        (first, start), (last, end) = lines.position(span.start, encoding), lines.position(span.end, encoding)
+        first, start, last, end = self._document.lines.positions(span, self._encoding)
         begin = f'{{"line": {first}, "character": {start}}}'
         return f'{{"start": {begin}, "end": {{"line": {last}, "character": {end}}}}}'
 

@@ -17,7 +17,7 @@ FIRST = (
 """What an opened document needs, before the rules."""
 BEHIND_RULES = (
     *("protocol.handlers.diagnostics", "protocol.handlers.hover"),
-    *("text.scalar_map", "syntax.edits", "analysis.schema_rules.wrong_values", "embedded.python.at_cursor"),
+    *("text.scalar_map", "syntax.edits", "embedded.python.at_cursor"),
     *("embedded.regex.explanation", "protocol.handlers.code_lens", "protocol.handlers.inlay_hint"),
     *("protocol.handlers.code_action", "protocol.handlers.navigation", "protocol.handlers.rename"),
     *("protocol.handlers.runnables", "protocol.handlers.suite_tree"),

@@ -79,9 +79,7 @@ def _keys(mapping: Node) -> list[tuple[str, str]]:
 
 def _common_ends(old: Sequence[Placed], new: Sequence[Placed]) -> tuple[int, int]:
     olds, news = greens_of(old), greens_of(new)
-    most = min(len(olds), len(news))
-    head = common_head(olds, news, most)
-    return head, common_tail(olds, news, most - head)
+    return olds.common_ends(news)
 
 
 def _between(node: Node, head: int, tail: int) -> Span | None:

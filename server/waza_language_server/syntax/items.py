@@ -7,6 +7,7 @@ from itertools import starmap
 from typing import overload
 
 from waza_language_server.syntax.green import Green, Placed
+from waza_language_server.text.chunks import Chunks
 from waza_language_server.text.offsets import Offsets
 
 
@@ -15,7 +16,7 @@ class Items(Sequence[Placed]):
 
     __slots__ = ("greens", "offsets")
 
-    def __init__(self, greens: tuple[Green, ...], offsets: Offsets) -> None:
+    def __init__(self, greens: Chunks[Green], offsets: Offsets) -> None:
         self.greens = greens
         self.offsets = offsets
 
@@ -23,7 +24,7 @@ class Items(Sequence[Placed]):
     def of(placed: Iterable[Placed]) -> Items:
         """Return items that stand where they are placed."""
         known = list(placed)
-        return Items(tuple(one.green for one in known), Offsets(one.offset for one in known))
+        return Items(Chunks(one.green for one in known), Offsets(one.offset for one in known))
 
     def __len__(self) -> int:
         return len(self.greens)
@@ -42,11 +43,10 @@ class Items(Sequence[Placed]):
 
     def changed(self, start: int, stop: int, new: Sequence[Placed], by: int) -> Items:
         """Return the items with others in the place of ``start:stop``, and those behind moved ``by``."""
-        between = (one.green for one in new)
-        greens = (*self.greens[:start], *between, *self.greens[stop:])
+        greens = self.greens.spliced(start, stop, [one.green for one in new])
         return Items(greens, self.offsets.changed(start, stop, [one.offset for one in new], by))
 
 
-def greens_of(children: Sequence[Placed]) -> tuple[Green, ...]:
+def greens_of(children: Sequence[Placed]) -> Chunks[Green]:
     """Return the nodes of children without their places."""
-    return children.greens if isinstance(children, Items) else tuple(one.green for one in children)
+    return children.greens if isinstance(children, Items) else Chunks([one.green for one in children])

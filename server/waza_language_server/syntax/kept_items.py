@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Generic, TypeVar, cast
 from weakref import WeakKeyDictionary, ref
@@ -21,7 +21,7 @@ from waza_language_server.syntax.aliases import refers_elsewhere
 from waza_language_server.syntax.green import Green
 from waza_language_server.syntax.items import greens_of
 from waza_language_server.syntax.nodes import Node
-from waza_language_server.text.common_ends import common_head, common_tail
+from waza_language_server.text.chunks import Chunks
 
 Value = TypeVar("Value")
 Derived = TypeVar("Derived")
@@ -48,8 +48,8 @@ class ItemValues(Generic[Value]):
     values that are never taken over.
     """
 
-    greens: tuple[Green, ...]
-    values: tuple[Value, ...]
+    greens: Chunks[Green]
+    values: Chunks[Value]
     marked: tuple[int, ...] = ()
     uncertain: tuple[int, ...] = ()
     made: dict[object, object] = field(default_factory=dict[object, object], repr=False)
@@ -59,7 +59,7 @@ class ItemValues(Generic[Value]):
 
     def derived(
         self,
-        derive: Callable[[tuple[Value, ...]], Derived],
+        derive: Callable[[Sequence[Value]], Derived],
         adapt: Callable[[Derived, Exchanged[Value]], Derived | None] | None = None,
     ) -> Derived:
         """Return what a function makes of the values, kept as long as they are the same.
@@ -124,7 +124,7 @@ class KeptItems(Generic[Value]):
         known: ItemValues[Value] | None = listed.values.get(self)
         if known is not None and not known.uncertain and not doubtful:
             return known
-        before = known or self._newest_like(listed.greens) or ItemValues((), ())
+        before = known or self._newest_like(listed.greens) or ItemValues(Chunks[Green](), Chunks[Value]())
         head, tail = _common_ends(before.greens, listed.greens)
         stop, old_stop = len(listed.greens) - tail, len(before.greens) - tail
         if listed.aliased or doubtful or before.uncertain:
@@ -143,7 +143,7 @@ class KeptItems(Generic[Value]):
     def _spliced(
         self,
         before: ItemValues[Value],
-        greens: tuple[Green, ...],
+        greens: Chunks[Green],
         edited: tuple[int, int, int],
         fresh: Mapping[int, Value],
         uncertain: tuple[int, ...],
@@ -155,19 +155,20 @@ class KeptItems(Generic[Value]):
                 return ItemValues(greens, before.values, before.marked, (), before.made, before.before)
             values, made, since = before.values, before.made, before.before
         else:
-            changed = [*before.values[:head]]
-            changed += map(fresh.__getitem__, range(head, stop))
-            changed += before.values[old_stop:]
-            for index, value in fresh.items():
-                changed[index] = value
-            values, made = tuple(changed), dict[object, object]()
-            between = Exchanged(head, before.values[head:old_stop], values[head:stop])
+            new = tuple(map(fresh.__getitem__, range(head, stop)))
+            values, made = before.values.spliced(head, old_stop, new), dict[object, object]()
+            if len(fresh) > len(new):
+                changed = list(values)
+                for index, value in fresh.items():
+                    changed[index] = value
+                values = Chunks(changed)
+            between = Exchanged(head, before.values[head:old_stop], new)
             since = (before.made, between) if len(fresh) == stop - head else None
         marked = {*_taken_over(before.marked, head, old_stop, moved)}.difference(fresh)
         marked.update(index for index, value in fresh.items() if self._marks(value))
         return ItemValues(greens, values, tuple(sorted(marked)), uncertain, made, since)
 
-    def _newest_like(self, greens: tuple[Green, ...]) -> ItemValues[Value] | None:
+    def _newest_like(self, greens: Chunks[Green]) -> ItemValues[Value] | None:
         """Return what is known of the list that was read last of those that begin or end like this one."""
         for one in self._last:
             listed = one()
@@ -201,7 +202,7 @@ class _List:
 
     __slots__ = ("__weakref__", "aliased", "greens", "reference", "values")
 
-    def __init__(self, greens: tuple[Green, ...], aliased: tuple[int, ...]) -> None:
+    def __init__(self, greens: Chunks[Green], aliased: tuple[int, ...]) -> None:
         self.greens = greens
         self.aliased = aliased
         self.values: dict[KeptItems[Any], ItemValues[Any]] = {}
@@ -216,7 +217,7 @@ def _listed_in_steps(items: Green) -> Steps[_List]:
     greens = greens_of(items.children)
     living = (one() for one in _last)
     before = next((one for one in living if one is not None and _alike(one.greens, greens)), None)
-    old, aliased_then = ((), ()) if before is None else (before.greens, before.aliased)
+    old, aliased_then = (Chunks[Green](), ()) if before is None else (before.greens, before.aliased)
     head, tail = _common_ends(old, greens)
     stop, old_stop = len(greens) - tail, len(old) - tail
     aliased = [*_taken_over(aliased_then, head, old_stop, stop - old_stop)]
@@ -230,18 +231,16 @@ def _listed_in_steps(items: Green) -> Steps[_List]:
     return listed
 
 
-def _alike(old: tuple[Green, ...], new: tuple[Green, ...]) -> bool:
+def _alike(old: Chunks[Green], new: Chunks[Green]) -> bool:
     return bool(old and new) and (old[0] is new[0] or old[-1] is new[-1])
 
 
-def _common_ends(old: tuple[Green, ...], new: tuple[Green, ...]) -> tuple[int, int]:
+def _common_ends(old: Chunks[Green], new: Chunks[Green]) -> tuple[int, int]:
     """Return how many items are the same at the beginning and at the end; all of them at the beginning."""
     if not (_compared and _compared[-1][0] is old and _compared[-1][1] is new):
-        most = min(len(old), len(new))
-        head = common_head(old, new, most)
-        _compared.append((old, new, (head, common_tail(old, new, most - head))))
+        _compared.append((old, new, old.common_ends(new)))
     return _compared[-1][2]
 
 
-_compared: deque[tuple[tuple[Green, ...], tuple[Green, ...], tuple[int, int]]] = deque(maxlen=1)
+_compared: deque[tuple[Chunks[Green], Chunks[Green], tuple[int, int]]] = deque(maxlen=1)
 """The last two lists, which are compared for each kind of values in turn."""

@@ -38,6 +38,7 @@ from waza_language_server.syntax.pieces import (
     section_of,
     strict_whole,
 )
+from waza_language_server.text.chunks import Chunks
 from waza_language_server.text.common_ends import difference
 from waza_language_server.text.offsets import Offsets
 from waza_language_server.text.span import Span
@@ -140,7 +141,7 @@ def lay_out(body: str, start: int, known: Known) -> Steps[Layout]:
     if not any(section.children for section in sections):
         return (yield from _whole(body, first, stop, second))
     local = not odd and stop == len(body) and len(sections) <= len(cuts)
-    local = local and not any(section.text[0] == " " or _has_open(section) for section in sections)
+    local = local and not any(section.head.text[0] == " " or _has_open(section) for section in sections)
     return Layout(body, stop, tuple(starts), tuple(sections), second_document=second, local=local)
 
 
@@ -248,9 +249,8 @@ def _update_list(
     faulty += [part for part in new if noteworthy(part[1])]
     faulty += [(offset + delta, each) for offset, each in section.faulty if offset >= end]
     moved = Moved(_exchanged_children(section, first, behind, new, delta), faulty)
-    whole = body[start : start + len(section.text) + delta]
-    kept = (*section.items[:first], *items, *section.items[behind:])
-    return build_list(whole, head, section.dash, starts, kept, moved)
+    kept = Chunks(section.items).spliced(first, behind, items)
+    return build_list(section.length + delta, head, section.dash, starts, kept, moved)
 
 
 def _touched_items(section: Section, start: int, end: int) -> tuple[int, int]:
@@ -328,7 +328,7 @@ def _read_sections(
         for part in (yield from _without_outcasts(section)):
             starts.append(start)
             sections.append(part)
-            start += len(part.text)
+            start += part.length
     return starts, sections
 
 

@@ -22,6 +22,7 @@ from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.green import Green, Placed
 from waza_language_server.syntax.items import Items
 from waza_language_server.syntax.repair import Repaired, repair_block, repair_entries, repair_items
+from waza_language_server.text.chunks import Chunks
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.offsets import Offsets
 from waza_language_server.text.span import Span
@@ -70,15 +71,24 @@ class Section:
     ``starts`` and ``items`` are its list items when it was cut at them.
     """
 
-    text: str
+    length: int
     head: Piece
     children: Sequence[Placed]
     dash: int = -1
     starts: Sequence[int] = ()
-    items: tuple[Piece, ...] = ()
+    items: Sequence[Piece] = ()
     open: bool = False
     faulty: tuple[tuple[int, Piece], ...] = ()
     """Offset and piece wherever there is a fault, an anchor or an alias."""
+
+    @property
+    def text(self) -> str:
+        """What the section was read from; put together when somebody wants it, for an edit does not."""
+        return (
+            self.head.text
+            if not self.items
+            else "".join([self.head.text, *(item.text for item in self.items)])
+        )
 
 
 def read_section(text: str, known: Mapping[str, Piece]) -> Steps[Section]:
@@ -95,7 +105,7 @@ def read_section(text: str, known: Mapping[str, Piece]) -> Steps[Section]:
         return (yield from plain_section(text))
     starts = [start, *(match.start() + 1 for match in item_starts(dash, text, start))]
     starts, items, still_open = yield from _read_items(text, starts, dash, known)
-    return build_list(text, head, dash, starts, items, still_open=still_open)
+    return build_list(len(text), head, dash, starts, items, still_open=still_open)
 
 
 class FirstItem(NamedTuple):
@@ -132,7 +142,7 @@ def plain_section(text: str) -> Steps[Section]:
 def section_of(piece: Piece) -> Section:
     """Return the section of a key that was read in one go."""
     faulty = ((0, piece),) if noteworthy(piece) else ()
-    return Section(piece.text, piece, piece.children, open=piece.open, faulty=faulty)
+    return Section(len(piece.text), piece, piece.children, open=piece.open, faulty=faulty)
 
 
 def outcast_section(text: str) -> Steps[Section]:
@@ -143,7 +153,7 @@ def outcast_section(text: str) -> Steps[Section]:
     message = "This line does not line up with the other keys of the file; do not indent it."
     fault = SyntaxFault(Span(1, 1 + len(line)), message, "yaml-indentation", fixes=(remove,))
     piece = replace(piece, faults=(fault, *(other for other in piece.faults if other.span != fault.span)))
-    return Section(text, piece, piece.children, open=piece.open, faulty=((0, piece),))
+    return Section(len(text), piece, piece.children, open=piece.open, faulty=((0, piece),))
 
 
 @frozen()
@@ -155,7 +165,7 @@ class Moved:
 
 
 def build_list(
-    text: str,
+    length: int,
     head: Piece,
     dash: int,
     starts: Sequence[int],
@@ -178,7 +188,7 @@ def build_list(
     end = starts[-1] + items[-1].end
     value = Green("sequence", starts[0] + dash, end, "block", "", anchor.tag, anchor.anchor, moved.placed)
     return Section(
-        text, head, (key, Placed(value)), dash, starts, tuple(items), still_open, tuple(moved.faulty)
+        length, head, (key, Placed(value)), dash, starts, Chunks(items), still_open, tuple(moved.faulty)
     )
 
 

@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Sequence
 
 _LONGEST_SLICE = 1 << 16
+_SHORTEST_SLICE = 16
+"""Behind what is known to be the same: an edit ends there, as a rule."""
 
 
 def difference(old: str, new: str) -> tuple[int, int, int]:
@@ -25,29 +27,42 @@ def difference(old: str, new: str) -> tuple[int, int, int]:
 _compared: deque[tuple[str, str, tuple[int, int, int]]] = deque(maxlen=1)
 
 
-def common_head(old: Sequence[object], new: Sequence[object], most: int) -> int:
-    """Return how many of the first ``most`` items are the same; no more than either has."""
-    at, step = 0, _LONGEST_SLICE
+def note_edit(old: str, new: str, start: int, old_end: int) -> None:
+    """Keep the difference of two texts that are the same in front of ``start`` and from ``old_end`` on.
+
+    Then nobody compares them whole.
+    """
+    most = min(len(old), len(new))
+    tail = common_tail(old, new, most, min(len(old) - old_end, most))
+    head = common_head(old, new, most - tail, min(start, most - tail))
+    _compared.append((old, new, (head, len(old) - tail, len(new) - tail)))
+
+
+def common_head(old: Sequence[object], new: Sequence[object], most: int, known: int = 0) -> int:
+    """Return how many of the first ``most`` items are the same: ``known`` at least."""
+    at, step, longer = known, _SHORTEST_SLICE if known else _LONGEST_SLICE, True
     while at < most:
         size = min(step, most - at)
         if old[at : at + size] == new[at : at + size]:
             at += size
+            step = min(2 * step, _LONGEST_SLICE) if longer else step
         elif size == 1:
             break
         else:
-            step = size // 2
+            step, longer = size // 2, False
     return at
 
 
-def common_tail(old: Sequence[object], new: Sequence[object], most: int) -> int:
-    """Return how many of the last ``most`` items are the same; no more than either has."""
-    at, step = 0, _LONGEST_SLICE
+def common_tail(old: Sequence[object], new: Sequence[object], most: int, known: int = 0) -> int:
+    """Return how many of the last ``most`` items are the same: ``known`` at least."""
+    at, step, longer = known, _SHORTEST_SLICE if known else _LONGEST_SLICE, True
     while at < most:
         size = min(step, most - at)
         if old[len(old) - at - size : len(old) - at] == new[len(new) - at - size : len(new) - at]:
             at += size
+            step = min(2 * step, _LONGEST_SLICE) if longer else step
         elif size == 1:
             break
         else:
-            step = size // 2
+            step, longer = size // 2, False
     return at

@@ -70,14 +70,29 @@ class LineIndex:
 
         An offset between ``\r`` and ``\n`` counts as the end of the line.
         """
-        offset = min(max(offset, 0), len(self._text))
+        if not 0 <= offset <= len(self._text):
+            offset = min(max(offset, 0), len(self._text))
         number = bisect_right(self._offsets, offset, hi=len(self._blocks)) - 1
-        first, starts = self._offsets[number], self._blocks[number].starts
-        line = bisect_right(starts, offset - first) - 1
-        before = self._text[first + starts[line] : offset]
-        if before[-1:] == "\r":
-            before = before[:-1]
-        return self._first_lines[number] + line, len(before) if self._ascii else _width(before, encoding)
+        starts = self._blocks[number].starts
+        inside = offset - self._offsets[number]
+        line = bisect_right(starts, inside) - 1
+        length = inside - starts[line]
+        if length and self._text[offset - 1] == "\r":
+            length -= 1
+            offset -= 1
+        if length and not self._ascii:
+            length = _width(self._text[offset - length : offset], encoding)
+        return self._first_lines[number] + line, length
+
+    def positions(self, span: Span, encoding: Encoding = "utf-16") -> tuple[int, int, int, int]:
+        """Return line and column of the start of a span, and those of its end."""
+        line, column = self.position(span.start, encoding)
+        between = self._text[span.start : span.end] if span.start >= 0 else "\n"
+        if len(between) == span.end - span.start and not ("\n" in between or "\r" in between):
+            # As nearly all: the end is in the same line.
+            width = len(between) if self._ascii else _width(between, encoding)
+            return line, column, line, column + width
+        return line, column, *self.position(span.end, encoding)
 
     def offset(self, line: int, character: int, encoding: Encoding = "utf-16") -> int:
         """Return the offset of a position.

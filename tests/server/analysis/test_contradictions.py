@@ -27,6 +27,21 @@ def grader(kind: str, config: str) -> str:
         (grader("behavior", "{required_tools: [a, b], max_tool_calls: 1}"), "1"),
         (grader("tool_constraint", "{expect_tools: [{tool: ^a}], reject_tools: [{tool: ^a}]}"), "{tool: ^a}"),
         (f"{TASK}expected:\n  output_contains: [abc]\n  output_not_contains: [b]\n", "b"),
+        (f"{TASK}expected:\n  output_contains: [Abc]\n  output_not_contains: [abc]\n", "abc"),
+        (f"{TASK}expected:\n  output_contains_any: [Abc, eb]\n  output_not_contains: [B]\n", "[Abc, eb]"),
+        (f"{TASK}expected:\n  output_not_contains: ['']\n", "''"),
+        (grader("text", "{regex_not_match: ['.*']}"), "'.*'"),
+        (grader("text", "{not_contains: ['', a]}"), "''"),
+        (grader("text", "{contains: [an Error], regex_not_match: ['(?i)error']}"), "'(?i)error'"),
+        (grader("text", "{contains_cs: [Error 12], regex_not_match: ['E\\w+ [0-9]']}"), "'E\\w+ [0-9]'"),
+        (grader("file", "{must_exist: [a.md], must_not_exist: [./a.md]}"), "./a.md"),
+        (grader("file", "{must_exist: [src/a.md], must_not_exist: [src/]}"), "src/"),
+        (grader("file", "{must_not_exist: [a], content_patterns: [{path: a, must_match: [x]}]}"), "a"),
+        (grader("diff", "{expected_files: [{path: a, contains: [+abc, '- b ']}]}"), "'- b '"),
+        (grader("tool_calls", "{required_tools: [bash], max_calls: 0}"), "0"),
+        (grader("tool_calls", "{expect: [{tool: a}, {tool: b}], max_calls: 0}"), "0"),
+        (grader("tool_constraint", "{expect_tools: [{tool: ^bash$}], allow_only: [read]}"), "^bash$"),
+        (grader("tool_constraint", "{expect_tools: [bash], allow_only: []}"), "bash"),
         (f"{TASK}expected:\n  behavior:\n    required_tools: [a]\n    forbidden_tools: [a]\n", "a"),
     ],
 )
@@ -42,11 +57,40 @@ def test_what_is_asked_for_and_forbidden_is_marked(text: str, marked: str) -> No
         grader("text", "{regex_match: ['a'], regex_not_match: ['^a']}"),
         grader("behavior", "{required_tools: [a, a], max_tool_calls: 1}"),
         grader("behavior", "{required_tools: [a, b], max_tool_calls: 0}"),
-        f"{TASK}expected:\n  output_contains: [Abc]\n  output_not_contains: [abc]\n",
+        grader("behavior", "{required_tools: [a], max_tool_calls: 0}"),
+        grader("tool_calls", "{expect: [{tool: a}, {tool: b}], max_calls: 1}"),
+        grader("tool_calls", "{required: [a], max_calls: 0}"),
+        grader("tool_calls", "{expect: [{tool: a, args: {n: {range: {gte: 2, lte: 2}}}}]}"),
+        grader("tool_calls", "{expect: [{tool: a, args: {n: {range: {gt: 2, lt: 2.5}}}}]}"),
+        grader("file", "{must_exist: [src/b], must_not_exist: [src/a, sr, src/b/c]}"),
+        grader("file", "{content_patterns: [{path: a, must_match: [x]}], must_not_exist: [b]}"),
+        grader("text", "{contains: [Error], regex_not_match: ['Error', '^error$', '(?i)errors']}"),
+        grader("text", "{contains_cs: [Error], regex_not_match: ['error', '\\bErr$']}"),
+        grader("diff", "{expected_files: [{path: a, contains: [+ab, -abc, ' x', '-']}]}"),
+        grader("tool_constraint", "{expect_tools: [{tool: bash}, {tool: ^view$}], allow_only: [read]}"),
+        grader("tool_constraint", "{expect_tools: [{tool: ^Bash$}], allow_only: [{tool: ^bash$}, mcp:x]}"),
+        f"{TASK}expected:\n  output_contains_any: [abc, d]\n  output_not_contains: [b]\n",
+        f"{TASK}expected:\n  output_contains_any: [a]\n",
     ],
 )
 def test_what_an_answer_can_do_is_left_alone(text: str) -> None:
     assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("bounds", "marked", "fixed_to"),
+    [
+        ("gte: 5, lt: 2", "5", "gte: 2, lt: 5"),
+        ("lte: 1.5, gt: 3", "3", "lte: 3, gt: 1.5"),
+        ("gt: 5, lte: 5", "5", None),
+    ],
+)
+def test_bounds_of_an_argument_that_hold_no_number_are_marked(
+    bounds: str, marked: str, fixed_to: str | None
+) -> None:
+    text = grader("tool_calls", f"{{expect: [{{tool: a, args: {{n: {{range: {{{bounds}}}}}}}}}]}}")
+    assert found(text) == [("bounds-reversed", marked)]
+    assert not fixed_to or fixed(text, "bounds-reversed") == text.replace(bounds, fixed_to)
 
 
 def test_long_lists_are_compared_in_proportion_to_their_length() -> None:

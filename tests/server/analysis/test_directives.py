@@ -39,11 +39,10 @@ def test_a_comment_leaves_a_problem_out(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        f"{TASK}tagz: [a]  # waza: ignore[other]\n",
+        f"{TASK}tagz: [a]  # waza: ignore[wrong-type]\n",
         f"{TASK}tagz: [a]  # waza: ignore[]\n",
         f"{TASK}tags: [a]  # waza: ignore\ntagz: [a]\n",
         f"{TASK.replace('Go', '|')}    # waza: ignore-file\n{MISSPELT}",
-        f"{TASK}# waza: severity[unknown-key=loud]\n{MISSPELT}",
     ],
 )
 def test_a_comment_leaves_out_only_what_it_names(text: str) -> None:
@@ -93,3 +92,31 @@ def test_the_file_wins_over_the_project_and_the_project_over_the_client(tmp_path
 def test_what_a_client_gives_and_is_no_severity_is_passed_over() -> None:
     assert known_severities({"a": "off", "b": "loud", "c": 3, 4: "off"}) == {"a": "off"}
     assert known_severities(["a"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("comment", "marked", "right"),
+    [
+        ("# waza: ignore[unknwon-key]", "unknwon-key", "unknown-key"),
+        ("# waza: ignore-file[wrong-type, tags]", "tags", None),
+        ("# waza: severity[unknown-key=errr]", "errr", "error"),
+        ("# waza: severity[unknownkey=off, wrong-type=hint]", "unknownkey", "unknown-key"),
+    ],
+)
+def test_a_comment_that_names_no_code_is_marked(comment: str, marked: str, right: str | None) -> None:
+    text = f"{TASK}{comment}\ntags: [a]\n"
+    (problem,) = problems(text)
+    assert (problem.code, text[problem.span.start : problem.span.end]) == ("unknown-code", marked)
+    assert [fix.title for fix in problem.fixes] == ([f"Change to `{right}`"] if right else [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{TASK}tags: [a]  # waza: ignore[*]\n",
+        f"{TASK}tags: [a]  # waza: severity[unknown-key = off , wrong-type=hint]\n",
+        f"{TASK.replace('Go', '|')}    # waza: ignore[nothing]\n",
+    ],
+)
+def test_other_comments_and_texts_are_left_alone(text: str) -> None:
+    assert problems(text) == ()

@@ -41,11 +41,23 @@ def test_a_turn_that_never_comes() -> None:
     )
 
 
+def test_a_turn_behind_the_last_answer_of_a_responder() -> None:
+    responder = "  responder: {instructions: Answer, max_followups: 1}\n"
+    text = f"{TASK}{responder}checkpoints:\n  - after_turn: 3\n{CHECKS}"
+    assert drawn(text) == (
+        "\n⋯\n"
+        "  - after_turn: 3\n"
+        "                ^ warning turn-never-comes: Turn 3 never comes: with this responder there are at "
+        "most 2 turns.\n"
+    )
+
+
 @pytest.mark.parametrize(
     "inputs",
     [
         "  follow_up_prompts: [More, Even more]\n",
-        "  responder: {instructions: Answer, max_followups: 1}\n",
+        "  responder: {instructions: Answer, max_followups: 2}\n",
+        "  responder: {instructions: Answer, max_followups: many}\n",
         "  <<: *shared\n",
     ],
 )

@@ -19,7 +19,8 @@ from waza_language_server.analysis.diagnose import Found, diagnose
 from waza_language_server.analysis.excerpt import Excerpt
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules import schema_errors
-from waza_language_server.analysis.schema_rules.unknown_key import UnknownKey
+from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKey
+from waza_language_server.analysis.suite_rules import named_files
 from waza_language_server.analysis.trial import Trials
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
@@ -137,6 +138,52 @@ def test_trying_a_fix_judges_the_touched_grader_alone(monkeypatch: pytest.Monkey
     assert len(tried) == 200
     assert all(finished(trials.repairs([each])) for each in tried)
     assert len(judged) == 200
+
+
+def test_the_disk_is_asked_for_the_files_of_the_touched_grader_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graders = "".join(
+        f"- type: program\n  name: g{at}\n  config: {{command: python3, args: [check{at}.py], timout: 3}}\n"
+        for at in range(50)
+    )
+    document = opened(put(tmp_path, "eval.yaml", f"{EVAL}graders:\n{graders}"), "eval")
+    workspace = Workspace(Project((tmp_path,)), default_catalog()).with_document(document)
+    problems = diagnose(document, workspace)
+    assert [problem.code for problem in problems].count("missing-file") == 50
+    asked: list[str] = []
+    look = named_files.found_at
+
+    def counted(project: Project, folder: Path, bases: Sequence[Path], written: str, *kind: Any) -> Any:
+        asked.append(written)
+        return look(project, folder, bases, written, *kind)
+
+    monkeypatch.setattr(named_files, "found_at", counted)
+    trials = Trials(document, workspace, problems)
+    tried = [(problem, problem.fixes[0]) for problem in problems if problem.code == "unknown-key"]
+    assert all(finished(trials.repairs([each])) for each in tried)
+    assert asked == [f"check{at}.py" for at in range(50)]
+
+
+@pytest.mark.parametrize(
+    "added",
+    [
+        "ref: github.com/a/b/c.yaml",
+        "type: program\n  config: {command: no-such-program-here}",
+        "type: program\n  config: {command: ./nowhere.sh}",
+        "type: human_calibration\n  config: {calibrate_grader: nobody}",
+    ],
+)
+def test_what_other_files_say_of_a_touched_grader_is_known(tmp_path: Path, added: str) -> None:
+    text = f"{EVAL}graders:\n- name: g\n  type: text\n  config: {{contains: [a]}}\n- name: h\n  type: text\n"
+    text += "  config: {contains: [b]}\n"
+    document = opened(put(tmp_path, "eval.yaml", text), "eval")
+    workspace = Workspace(Project((tmp_path,)), default_catalog()).with_document(document)
+    start, end = text.index("type:"), text.index("- name: h") - 1
+    problems = diagnose(document, workspace)
+    for trials in (Trials, TrialsOfEverything):
+        tried = trials(document, workspace, problems)
+        assert not finished(tried.bring_nothing([Edit(Span(start, end), added)])), trials
 
 
 EVAL = "name: s\nskill: s\nversion: '1'\nconfig: {executor: mock, trials_per_task: 1, timeout_seconds: 9}\n"

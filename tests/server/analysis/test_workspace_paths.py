@@ -42,3 +42,13 @@ def test_the_engine_refuses_the_same(tmp_path: Path, written: str) -> None:
 def test_a_path_from_the_root_can_be_made_one_from_the_workspace() -> None:
     text = graders("  - {type: file, name: c, config: {must_exist: [/src/app.py]}}\n")
     assert fixed(text, "outside-workspace") == text.replace("/src", "src")
+
+
+@pytest.mark.parametrize(
+    ("written", "right"), [("src\\a.py", "src/a.py"), ("C:/x/a.py", None), ("c:\\a.py", None), ("a:b", "")]
+)
+def test_paths_of_one_system_are_not_portable(written: str, right: str | None) -> None:
+    text = graders(f"  - {{type: file, name: c, config: {{must_exist: ['{written}']}}}}\n")
+    found = [(each.code, each.severity) for each in problems(text)]
+    assert found == ([("path-not-portable", "warning")] if right != "" else [])
+    assert not right or fixed(text, "path-not-portable") == text.replace(written, right)

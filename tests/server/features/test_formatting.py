@@ -108,11 +108,50 @@ def test_line_breaks_of_windows_stay() -> None:
     assert formatted("a:   b  \r\nc:\r\n   - d\r\n") == "a: b\r\nc:\r\n   - d\r\n"
 
 
+def test_anchors_and_tags_stand_one_blank_from_what_they_belong_to() -> None:
+    source = """\
+base:   &base   # shared
+    type:  &t   text
+    text: !!str   &words    |
+           Go
+list:  &l
+  -   &one   a
+  -   &two
+    k:   v
+  -  *one
+  - !t   {a:   b}
+  -   &none
+graders:
+    - <<:   *base
+      name:   x
+"""
+    laid_out = """\
+base: &base   # shared
+    type: &t text
+    text: !!str &words |
+        Go
+list: &l
+  - &one a
+  - &two
+    k: v
+  - *one
+  - !t {a:   b}
+  - &none
+graders:
+  - <<: *base
+    name: x
+"""
+    assert formatted(source) == laid_out
+    untouched(source, laid_out)
+
+
 @pytest.mark.parametrize(
     "source",
     [
         "a: [1, 2\nb:   c\n",
-        "a:   &x 1\nb: *x\n",
+        "&k a:   1\n",
+        "a:\n  &x\n  b:   1\n",
+        "a:\n  - &x\n    word\nb:   1\n",
         "a:   1\n---\nb:   2\n",
         "a:   1\na: 2\n",
         "? a\n:   b\n",
@@ -183,6 +222,26 @@ def test_samples_with_other_blanks_keep_their_meaning_and_their_comments() -> No
             assert re.sub(r"\s", "", part) == re.sub(r"\s", "", spoiled)
             old, new = parse(spoiled).root, parse(part).root
             assert old is None or (new is not None and new.to_python() == old.to_python())
+
+
+@needs_corpus
+def test_samples_with_anchors_keep_their_meaning_and_their_comments() -> None:
+    chance = random.Random(11)
+    changed = 0
+    for path in suite_files()[::9]:
+        lines = path.read_bytes().decode("utf-8", "replace").split("\n")
+        for number in chance.sample(range(len(lines)), min(len(lines), 12)):
+            words = " " * chance.randrange(1, 4) + chance.choice(["&a{}", "&a{}  !!str", "!t &a{}"])
+            lines[number] = re.sub(
+                r"^( *(?:- )?\w+:|  +-)(?= [^|>]|$)",
+                lambda found, words=words, number=number: found[0] + words.format(number),
+                lines[number],
+            )
+        spoiled = "\n".join(lines)
+        after = formatted(spoiled)
+        changed += after != spoiled
+        untouched(spoiled, after)
+    assert changed
 
 
 def test_a_file_that_is_laid_out_stays() -> None:

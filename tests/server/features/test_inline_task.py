@@ -40,13 +40,24 @@ def test_moving_out_and_in_again_changes_no_byte(tmp_path: Path) -> None:
     assert found[0]["eval.yaml"] == HEAD + INLINE.replace("<CURSOR>", "")
 
 
+def test_comments_above_the_task_stand_above_its_dash(tmp_path: Path) -> None:
+    head = "# yaml-language-server: $schema=../task.json\n# About\n# the task\n\n"
+    found = inlined(tmp_path, NAMED, head + FILE)
+    inline = INLINE.replace("<CURSOR>", "")
+    assert found is not None
+    assert found[0]["eval.yaml"] == HEAD + inline.replace(
+        "  - id: first", "  # About\n  # the task\n\n  - id: first"
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "file"),
     [
         (NAMED.replace("fir<CURSOR>st.yaml", "<CURSOR>*.yaml"), FILE),
         (NAMED + "  - tasks/*.yaml\n", FILE),
         (NAMED.replace("st.yaml", "st.yaml # why"), FILE),
-        (NAMED, f"# About\n{FILE}"),
+        (NAMED, f"---\n{FILE}"),
+        (NAMED, f"\ufeff{FILE}"),
         (NAMED, FILE.replace("prompt: |", "prompt_file: a.md #")),
         (NAMED, FILE.replace("id: first # why", "other: 1")),
         (NAMED, FILE.replace("\n", "\r\n")),

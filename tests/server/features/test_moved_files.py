@@ -129,3 +129,104 @@ def test_what_nobody_names_changes_nothing(suite: Path) -> None:
 
 def test_a_path_that_may_not_lead_upwards_is_left_alone(suite: Path) -> None:
     assert "evals/tasks/first.yaml" not in after(suite, evals__tasks__prompts="prompts")
+
+
+def test_a_task_that_stays_below_the_folder_of_its_glob_stays_in_the_suite(suite: Path) -> None:
+    listed = "  - more/*.yaml\n  - more/new/second.yaml\n"
+    assert after(suite, evals__more__second_dot_yaml="evals/more/new/second.yaml") == {
+        "evals/eval.yaml": EVAL.replace("  - more/*.yaml\n", listed)
+    }
+    put(suite, "evals/eval.yaml", 'tasks: ["more/s*.yaml"] # all\nskill: deployer\n')
+    assert after(suite, evals__more__second_dot_yaml="evals/more/2.yaml") == {
+        "evals/eval.yaml": 'tasks: ["more/s*.yaml", more/2.yaml] # all\nskill: deployer\n'
+    }
+    put(suite, "evals/eval.yaml", "tasks: [more/s*.yaml]\nskill: deployer\n")
+    assert after(suite, evals="other", evals__more__second_dot_yaml="evals/more/s2.yaml") == {}
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "evals/old/second.yaml",
+        "evals/more/_off/second.yaml",
+        "evals/more/.s.yaml",
+        "evals/more/second.yaml.bak",
+    ],
+)
+def test_a_task_that_leaves_the_folder_of_its_glob_leaves_the_suite(suite: Path, place: str) -> None:
+    assert "evals/eval.yaml" not in after(suite, evals__more__second_dot_yaml=place)
+
+
+def test_a_task_that_another_suite_takes_up_leaves_its_own(suite: Path) -> None:
+    put(suite, "evals/more/of/eval.yaml", "skill: other\nconfig: {}\ntasks: [tasks/*.yaml]\ngraders: []\n")
+    assert after(suite, evals__more__second_dot_yaml="evals/more/of/tasks/second.yaml") == {}
+
+
+def test_paths_with_backslashes_and_absolute_ones_follow(suite: Path) -> None:
+    there = suite / "evals" / "graders" / "check.py"
+    text = (
+        "skill: deployer\ngraders:\n"
+        "  - {type: script, name: a, config: {script: 'graders\\check.py'}}\n"
+        f"  - {{type: script, name: b, config: {{script: {there}}}}}\n"
+        "tasks: [more/*.yaml]\n"
+    )
+    put(suite, "evals/eval.yaml", text)
+    assert after(suite, evals__graders="evals/lib") == {
+        "evals/eval.yaml": text.replace("graders\\", "lib\\").replace("/graders/", "/lib/")
+    }
+
+
+def test_a_task_follows_its_suite_though_it_stays_where_it_is(suite: Path) -> None:
+    put(suite, "one/eval.yaml", "skill: s\nconfig: {}\ngraders: []\ntasks: [../cases/*.yaml]\n")
+    put(suite, "one/deep/prices.txt", "")
+    grader = "{type: script, name: x, config: {script: deep/prices.txt}}"
+    task = f"id: a\ninputs: {{prompt: Go}}\ngraders:\n  - {grader}\n"
+    put(suite, "cases/a.yaml", task)
+    changed = after(suite, one__eval_dot_yaml="two/eval.yaml")
+    assert changed == {"cases/a.yaml": task.replace("deep/", "../one/deep/")}
+
+
+def test_a_fixture_is_never_named_out_of_its_folder(suite: Path) -> None:
+    """A run takes no path with ``..`` there: the problem at the old one says what is missing."""
+    changed = after(suite, evals__fixtures__data_dot_csv="data.csv")
+    assert "evals/tasks/first.yaml" not in changed
+
+
+def test_programs_below_a_folder_that_is_renamed_are_still_found(suite: Path) -> None:
+    put(suite, "a/tools/check.py", "")
+    grader = "{type: program, name: p, config: {command: tools/check.py}}"
+    text = f"skill: s\nconfig: {{}}\ngraders:\n  - {grader}\ntasks: [t/*.yaml]\n"
+    put(suite, "a/b/eval.yaml", text)
+    assert after(suite, a="c") == {}
+
+
+SKILL = "---\nname: deployer\ndescription: Deploys. Use when asked to.\n---\nBody.\n"
+
+
+def test_a_skill_is_called_like_its_folder(suite: Path) -> None:
+    put(suite, "skills/deployer/SKILL.md", SKILL)
+    assert after(suite, skills__deployer="skills/shipper") == {
+        "evals/eval.yaml": EVAL.replace("deployer", "shipper"),
+        "skills/deployer/SKILL.md": SKILL.replace("deployer", "shipper"),
+    }
+    # In another folder it is still called so.
+    assert after(suite, skills__deployer="more/deployer") == {}
+
+
+@pytest.mark.parametrize(
+    ("folder", "other", "new"),
+    [
+        ("deployer", None, "Not A Skill's Name"),
+        ("deployer", "skills/taken/SKILL.md", "taken"),
+        ("called-otherwise", None, "shipper"),
+        # Another folder would have to be renamed as well.
+        ("deployer", "others/deployer/SKILL.md", "shipper"),
+    ],
+)
+def test_a_skill_keeps_a_name_that_cannot_follow(
+    suite: Path, folder: str, other: str | None, new: str
+) -> None:
+    put(suite, f"skills/{folder}/SKILL.md", SKILL)
+    if other is not None:
+        put(suite, other, SKILL.replace("deployer", other.split("/")[1]))
+    assert after(suite, **{f"skills__{folder}": f"skills/{new}"}) == {}

@@ -13,9 +13,10 @@ _EVAL = (
 SENSE_CODES = (
     Code(
         "contradiction",
-        "One key forbids what another asks for",
+        "A check that no answer can pass",
         "error",
-        "Such a check fails in every trial, whatever the agent does.",
+        "One key forbids what another asks for, or what is in every answer. Such a check fails in every "
+        "trial, whatever the agent does.",
         f"{_TASK}expected:\n  output_contains: [deployed to Azure]\n  output_not_contains: [deployed]\n",
         f"{_TASK}expected:\n  output_contains: [deployed to Azure]\n  output_not_contains: [failed]\n",
         "Which of the two is meant is for the author to say.",
@@ -82,6 +83,14 @@ SENSE_CODES = (
         "Other tools check the file by the schema of the modeline, and mark what is right.",
         f"# yaml-language-server: $schema=../schemas/eval.schema.json\n{_TASK}",
         f"# yaml-language-server: $schema=../schemas/task.schema.json\n{_TASK}",
+    ),
+    Code(
+        "unknown-code",
+        "A comment names a code that no problem has",
+        "information",
+        "`# waza: ignore[code]` and `# waza: severity[code=hint]` do nothing for a code that does not exist.",
+        f"{_TASK}tags: [a]  # waza: ignore[unknwon-key]\n",
+        f"{_TASK}tags: [a]  # waza: ignore[unknown-key]\n",
     ),
     Code(
         "prompt-on-both-sides",

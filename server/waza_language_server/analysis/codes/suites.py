@@ -48,7 +48,8 @@ SUITE_CODES = (
         "The conversation never reaches the turn",
         "error",
         "Turn 1 is the prompt, every follow-up prompt is one more. A checkpoint behind the last turn keeps "
-        "the task from being loaded, unless a `responder` carries the conversation on.",
+        "the task from being loaded. With a `responder` the conversation goes on for `max_followups` more "
+        "turns at most; a checkpoint behind them is a warning, for the task is loaded.",
         f"{TASK}{_CHECKPOINTS}  - after_turn: 2\n{_CHECKS}",
         f"{TASK}{_CHECKPOINTS}  - after_turn: 1\n{_CHECKS}",
         "Whether a follow-up is missing or the turn is wrong is for the author to say.",

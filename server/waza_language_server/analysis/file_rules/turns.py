@@ -29,7 +29,7 @@ def turns(view: FileView) -> Found:
 
 def _turns_of(task: Node) -> Iterator[Problem]:
     turns = list(_checkpoints(task))
-    last = _last_turn(task)
+    last, answered = _last_turn(task)
     first: dict[int, Node] = {}
     for turn, node in turns:
         earlier = first.setdefault(turn, node)
@@ -39,6 +39,11 @@ def _turns_of(task: Node) -> Iterator[Problem]:
             yield Problem("duplicate-turn", node.span, message, "error", related=related)
         elif last is not None and turn > last:
             there = "there is only one turn" if last == 1 else f"there are only {last} turns"
+            if answered:
+                # Upstream and this engine take the file.
+                message = f"Turn {turn} never comes: with this responder there are at most {last} turns."
+                yield Problem("turn-never-comes", node.span, message, "warning")
+                continue
             message = (
                 f"Turn {turn} never comes: {there}; add `follow_up_prompts` or a `responder` to `inputs`."
             )
@@ -54,12 +59,17 @@ def _checkpoints(task: Node) -> Iterator[tuple[int, Node]]:
             yield turn, node
 
 
-def _last_turn(task: Node) -> int | None:
-    """Return how many turns the conversation has; None when a responder decides or it cannot be told."""
+def _last_turn(task: Node) -> tuple[int | None, bool]:
+    """Return how many turns the conversation has at most, and whether a responder decides.
+
+    None when it cannot be told.
+    """
     inputs = task.get("inputs")
     if inputs is None or inputs.target.kind != "mapping" or inputs.target.entry("<<"):
-        return None
-    if inputs.get("responder") is not None:
-        return None
+        return None, False
+    if (responder := inputs.get("responder")) is not None:
+        node = responder.target.get("max_followups") if responder.target.kind == "mapping" else None
+        most = node.target.to_python() if node is not None else None
+        return (1 + most if isinstance(most, int) and not isinstance(most, bool) and most > 0 else None), True
     follow_ups = inputs.get("follow_up_prompts")
-    return 1 + (len(follow_ups.target.items) if follow_ups is not None else 0)
+    return 1 + (len(follow_ups.target.items) if follow_ups is not None else 0), False

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.schema_rules import missing_keys, wrong_values
+from waza_language_server.analysis.schema_rules.keys import missing_keys
+from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKey, UnknownKeys
+from waza_language_server.analysis.schema_rules.keys.unknown_keys import unknown_key
 from waza_language_server.analysis.schema_rules.subject import Subject
-from waza_language_server.analysis.schema_rules.unknown_key import UnknownKey, UnknownKeys
-from waza_language_server.analysis.schema_rules.unknown_keys import unknown_key
+from waza_language_server.analysis.schema_rules.values import wrong_values
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
 

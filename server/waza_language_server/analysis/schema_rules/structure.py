@@ -11,14 +11,15 @@ from typing import cast
 
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
-from waza_language_server.analysis.schema_rules import deprecations, missing_keys, wrong_values
-from waza_language_server.analysis.schema_rules.discouraged_keys import discouraged_keys
-from waza_language_server.analysis.schema_rules.grader_types import missing_type, unknown_type
+from waza_language_server.analysis.schema_rules.graders.grader_types import missing_type, unknown_type
+from waza_language_server.analysis.schema_rules.keys import deprecations, missing_keys
+from waza_language_server.analysis.schema_rules.keys.discouraged_keys import discouraged_keys
+from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKeys
 from waza_language_server.analysis.schema_rules.plain_values import document_value, entry_value
 from waza_language_server.analysis.schema_rules.schema_errors import explained
 from waza_language_server.analysis.schema_rules.subject import Subject
-from waza_language_server.analysis.schema_rules.unknown_key import UnknownKeys
-from waza_language_server.analysis.schema_rules.unlikely_values import (
+from waza_language_server.analysis.schema_rules.values import wrong_values
+from waza_language_server.analysis.schema_rules.values.unlikely_values import (
     BEGINNINGS,
     tag_for_text,
     unlikely_values,

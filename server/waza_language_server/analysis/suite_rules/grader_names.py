@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -82,9 +82,13 @@ def unknown_names(view: SuiteView) -> Found:
 
 def unknown_judges(view: SuiteView) -> Found:
     """Yield the names in ``calibrate_grader`` that no grader of the file or its suite has."""
+    yield from unknown_judges_of(view, (yield from view.graders.where(_calibrates)))
+
+
+def unknown_judges_of(view: SuiteView, graders: Iterable[Node]) -> Found:
+    """Yield the same of some graders."""
     document = view.document
-    calibrating = yield from view.graders.where(_calibrates)
-    nodes = [node for grader in calibrating if (node := _calibrated(grader)) is not None]
+    nodes = [node for grader in graders if (node := _calibrated(grader)) is not None]
     if not nodes or document.kind not in {"task", "eval"}:
         return
     known = Nearby(view.workspace.project, document).suite_grader_names()

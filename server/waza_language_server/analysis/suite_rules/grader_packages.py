@@ -12,6 +12,8 @@ from waza_language_server.analysis.schema_rules.plain_values import entry_value
 from waza_language_server.project.uris import path_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from waza_language_server.project.index import Project
     from waza_language_server.schema.catalog import Catalog
     from waza_language_server.syntax.nodes import Node
@@ -19,12 +21,17 @@ if TYPE_CHECKING:
 
 def packages(view: SuiteView) -> Found:
     """Yield each ``ref`` that a run refuses, and None before each package that is read."""
+    yield from packages_of(view, (yield from view.graders.where(_is_packaged)))
+
+
+def packages_of(view: SuiteView, graders: Iterable[Node]) -> Found:
+    """Yield the same of some graders."""
     path, project = path_of(view.document.uri), view.workspace.project
-    for grader in (yield from view.graders.where(_is_packaged)):
-        yield None
+    for grader in graders:
         node = _reference(grader)
         if node is None:
             continue
+        yield None
         span = node.span
         if view.document.kind != "eval" or grader.path[0] != "graders":
             message = "`ref` is for graders of the eval file; move this grader there, or give it a `type`."

@@ -6,7 +6,7 @@ Nothing is said where a hook may still make them, and where it cannot be seen wh
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,21 +45,39 @@ _MOST_WITH_FIXES = 20
 
 def missing_files(view: SuiteView) -> Found:
     """Yield what the tasks and the graders of a file name and what is not there."""
-    document, project = view.document, view.workspace.project
+    document, files = view.document, _files_around(view)
     path, root = path_of(document.uri), document.tree.root
-    if path is None or root is None or document.kind not in ("eval", "task"):
-        return
-    suites = project.suites_of(path)
-    if not suites or any(hooks_may_make(project.tree(suite.path).root) for suite in suites):
+    if files is None or path is None or root is None:
         return
     tasks = (task.node for task in SuiteFile(document.tree).tasks()) if document.kind == "eval" else (root,)
-    files = _Files(view, suites)
     for task in tasks:
         yield None
         yield from files.of_task(task, path)
     for grader in (yield from view.graders.where(needs_files)):
         yield None
         yield from files.of_grader(grader)
+
+
+def missing_files_of(view: SuiteView, graders: Iterable[Node]) -> Found:
+    """Yield what some graders name and what is not there."""
+    needing = list(filter(needs_files, graders))
+    files = _files_around(view) if needing else None
+    if files is None:
+        return
+    for grader in needing:
+        yield None
+        yield from files.of_grader(grader)
+
+
+def _files_around(view: SuiteView) -> _Files | None:
+    """Return the files around a document, None where nothing can be said of them."""
+    path, project = path_of(view.document.uri), view.workspace.project
+    if path is None or view.document.kind not in ("eval", "task"):
+        return None
+    suites = project.suites_of(path)
+    if not suites or any(hooks_may_make(project.tree(suite.path).root) for suite in suites):
+        return None
+    return _Files(view, suites)
 
 
 def hooks_may_make(root: Node | None) -> bool:

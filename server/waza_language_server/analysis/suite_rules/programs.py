@@ -14,6 +14,8 @@ from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import grader_type
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from waza_language_server.syntax.nodes import Node
 
 _WITH_PROGRAMS = ("program", "inline")
@@ -21,6 +23,11 @@ _WITH_PROGRAMS = ("program", "inline")
 
 def missing_programs(view: SuiteView) -> Found:
     """Yield the programs of grader entries, and what runs their files, that this computer does not have."""
+    yield from missing_programs_of(view, (yield from view.graders.of_types(_WITH_PROGRAMS)))
+
+
+def missing_programs_of(view: SuiteView, graders: Iterable[Node]) -> Found:
+    """Yield the same of some graders."""
     known: dict[str, bool] = {}
     path, project = path_of(view.document.uri), view.workspace.project
     suites = project.suites_of(path) if path is not None else ()
@@ -32,7 +39,7 @@ def missing_programs(view: SuiteView) -> Found:
             known[program] = project.disk.has_program(program)
         return known[program]
 
-    for grader in (yield from view.graders.of_types(_WITH_PROGRAMS)):
+    for grader in graders:
         yield None
         kind = grader_type(grader)
         if kind == "program":
@@ -47,8 +54,3 @@ def missing_programs(view: SuiteView) -> Found:
             if node is not None and is_module and not any(map(is_there, MODULE_RUNTIMES)):
                 message = "A module needs bun or Node.js, and neither is on PATH, so this grader fails."
                 yield Problem("missing-program", node.target.span, message, "warning")
-
-
-def starts_program(grader: Node) -> bool:
-    """Whether a grader is of a type that starts a program."""
-    return grader_type(grader) in _WITH_PROGRAMS

@@ -9,6 +9,16 @@ from types import MappingProxyType
 from waza_engine.counting import counted
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
+from waza_language_server.analysis.value_rules.contradicting_checks import (
+    FRAGMENTS,
+    PATHS,
+    REFUSED,
+    contradicting_fragments,
+    contradicting_paths,
+    contradicting_patterns,
+)
+from waza_language_server.analysis.value_rules.contradicting_tools import PAIRS, contradicting_tools
+from waza_language_server.analysis.value_rules.empty_ranges import LOWER, empty_ranges
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Related
 
@@ -31,23 +41,32 @@ _WITHIN: Mapping[tuple[str, str], Meaning] = MappingProxyType(
         ("contains", "not_contains"): _folded,
         ("contains_cs", "not_contains"): _folded,
         ("contains_cs", "not_contains_cs"): _exact,
-        ("must_contain", "must_not_contain"): _exact,
-        ("keywords", "must_not_contain"): _exact,
-        ("output_contains", "output_not_contains"): _exact,
+        ("must_contain", "must_not_contain"): _folded,
+        ("keywords", "must_not_contain"): _folded,
+        ("output_contains", "output_not_contains"): _folded,
     }
 )
 """Text that must be there and text that must not: one that holds the other contradicts it."""
 _EQUAL = (
     ("regex_match", "regex_not_match"),
     ("must_match", "must_not_match"),
-    ("must_exist", "must_not_exist"),
     ("required_tools", "forbidden_tools"),
     ("required_skills", "forbidden_skills"),
     ("expect_tools", "reject_tools"),
     ("required", "forbidden"),
 )
-_LIMITS = (("required_tools", "max_tool_calls"), ("required_tools", "max_calls"))
-_ASKING = frozenset(wanted for wanted, _ in (*_WITHIN, *_EQUAL, *_LIMITS))
+_LIMITS = (("required_tools", "max_tool_calls"), ("required_tools", "max_calls"), ("expect", "max_calls"))
+_ANY = ("output_contains_any", "output_not_contains")
+_ASKING = frozenset(
+    (
+        *(wanted for wanted, _ in (*_WITHIN, *_EQUAL, *_LIMITS, *PAIRS)),
+        _ANY[0],
+        *PATHS,
+        *REFUSED,
+        *FRAGMENTS,
+        *LOWER,
+    )
+)
 
 
 def contradictions_of_grader(view: GraderView) -> Found:
@@ -85,6 +104,13 @@ def _in_mapping(mapping: Node) -> Found:
     for wanted, limit in _LIMITS:
         if wanted in keys and limit in keys:
             yield from _too_few_calls(mapping, wanted, limit)
+    if keys.issuperset(_ANY):
+        yield from _none_of_them(mapping, *_ANY)
+    yield from contradicting_paths(mapping, keys)
+    yield from contradicting_patterns(mapping, keys)
+    yield from contradicting_fragments(mapping, keys)
+    yield from contradicting_tools(mapping, keys)
+    yield from empty_ranges(mapping, keys)
 
 
 def _between(mapping: Node, wanted: str, unwanted: str, meaning: Meaning, *, within: bool) -> Found:
@@ -111,13 +137,31 @@ def _between(mapping: Node, wanted: str, unwanted: str, meaning: Meaning, *, wit
 def _too_few_calls(mapping: Node, wanted: str, limit: str) -> Iterator[Problem]:
     node = mapping.get(limit)
     most = node.target.to_python() if node is not None else None
-    if node is None or not isinstance(most, int) or isinstance(most, bool) or most < 1:
+    if node is None or not isinstance(most, int) or isinstance(most, bool) or most < 0:
+        return
+    if most == 0 and limit != "max_calls":
+        # There it means that nothing is limited.
         return
     needed = len({_exact(item) for item in _items(mapping, wanted)})
+    if wanted == "expect":
+        # One call may be what several of them ask for.
+        needed = min(needed, 1)
     if needed > most:
-        allowed = counted(most, "call")
-        message = f"`{wanted}` asks for {needed} different tools, but `{limit}` allows {allowed}."
+        allowed = counted(most, "call") if most else "none"
+        asked = "a tool call" if needed == 1 else f"{needed} different tools"
+        message = f"`{wanted}` asks for {asked}, but `{limit}` allows {allowed}."
         yield Problem("contradiction", node.span, message, "error")
+
+
+def _none_of_them(mapping: Node, wanted: str, unwanted: str) -> Iterator[Problem]:
+    """Yield a list of which one must occur, when each of them holds what must not."""
+    items, refused = _items(mapping, wanted), [_folded(item) for item in _items(mapping, unwanted)]
+    held = mapping.get(wanted)
+    if held is None or not items or len(items) * len(refused) > MOST_COMPARED * MOST_COMPARED:
+        return
+    if all(any(text.strip() and text in _folded(item) for text in refused) for item in items):
+        message = f"`{unwanted}` forbids each of these texts, and `{wanted}` asks for one of them."
+        yield Problem("contradiction", held.span, message, "error")
 
 
 def _items(mapping: Node, key: str) -> list[Node]:

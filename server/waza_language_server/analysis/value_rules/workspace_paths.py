@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator
 from functools import partial
 
@@ -15,6 +16,7 @@ from waza_language_server.text.edit import Fix
 
 _TYPES = frozenset({"file", "diff"})
 """The graders that look into the workspace."""
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
 def workspace_paths(view: GraderView) -> Iterator[Problem]:
@@ -38,3 +40,14 @@ def workspace_paths(view: GraderView) -> Iterator[Problem]:
         elif place == ".":
             message = "This is the workspace itself and no file in it, so the grader cannot grade."
             yield Problem("outside-workspace", node.span, message, "error")
+        elif _DRIVE.match(written):
+            message = (
+                f"`{shown(written)}` is an absolute path on Windows; write it relative to the workspace."
+            )
+            yield Problem("path-not-portable", node.span, message, "warning")
+        elif "\\" in written:
+            meant = written.replace("\\", "/")
+            repair = partial(replace_scalar, view.file.tree, node, meant)
+            fixes = (Fix(f"Change to `{shown(meant)}`", repair),)
+            message = f"Only Windows takes `\\` between folders; `{shown(meant)}` is read everywhere."
+            yield Problem("path-not-portable", node.span, message, "warning", fixes)

@@ -9,6 +9,7 @@ from waza_engine.assertions.names import FUNCTION_NAMES
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python.python_source import PythonSource, all_below
 from waza_language_server.embedded.python.scopes import resolve_names
+from waza_language_server.embedded.python.together import place_as_condition, together_findings
 
 _LOWERED: dict[str, Callable[[str], str]] = {
     "lower": str.lower,
@@ -41,6 +42,7 @@ _TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 def constant_findings(source: PythonSource) -> Iterator[Finding]:
     """Yield the parts of an assertion that are constant, and the texts whose case can never match."""
     yield from _condition(source, source.expression.body, None)
+    yield from together_findings(source)
     for node in all_below(source.expression):
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             yield from _case(source, node)
@@ -58,6 +60,9 @@ def _condition(source: PythonSource, node: ast.expr, parent: ast.BoolOp | None) 
         return
     if isinstance(node, ast.GeneratorExp):
         yield _never_asked(source, node)
+        return
+    if (place := place_as_condition(source, node)) is not None:
+        yield place
         return
     truth = _truth(node)
     if truth is None:

@@ -25,6 +25,7 @@ from waza_language_server.project.suite_files import read_suites_again
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
+from waza_language_server.text.common_ends import note_edit
 from waza_language_server.text.line_index import Encoding, LineIndex
 
 if TYPE_CHECKING:
@@ -214,8 +215,10 @@ class Session:
         if len(changes) == 1 and (place := changes[0].range) is not None:
             # Counted from the end: what stands behind the edit has not changed.
             old = LineIndex(opened.text) if opened.document is None else opened.document.lines
-            end = max(old.offset(*place[:2], self.encoding), old.offset(*place[2:], self.encoding))
+            start = old.offset(*place[:2], self.encoding)
+            end = max(start, old.offset(*place[2:], self.encoding))
             typed_at = len(text) - (before - end)
+            note_edit(opened.text, text, start, end)
         # What is ours stays so while it is half typed, and costs a keystroke nothing.
         judged = document is not None and opened.judged
         self._opened[uri] = replace(
@@ -345,7 +348,7 @@ class Session:
         lines = lines or LineIndex(text)
         start = lines.offset(start_line, start_column, self.encoding)
         end = max(start, lines.offset(end_line, end_column, self.encoding))
-        return text[:start] + new + text[end:]
+        return "".join((text[:start], new, text[end:]))
 
 
 def _is_unread(opened: _Opened) -> bool:

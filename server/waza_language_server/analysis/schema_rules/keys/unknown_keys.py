@@ -10,22 +10,22 @@ from itertools import islice
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.schema_rules.grader_types import current_types
-from waza_language_server.analysis.schema_rules.keyed_graders import bare_key, key_as_value
-from waza_language_server.analysis.schema_rules.meant_scalars import key_of_other_unit, milliseconds_of
-from waza_language_server.analysis.schema_rules.misplaced_keys import (
+from waza_language_server.analysis.schema_rules.graders.grader_types import current_types
+from waza_language_server.analysis.schema_rules.graders.keyed_graders import bare_key, key_as_value
+from waza_language_server.analysis.schema_rules.graders.one_pattern import OPTION, as_one_pattern, one_pattern
+from waza_language_server.analysis.schema_rules.keys.misplaced_keys import (
     at_other_level,
     in_needless_block,
     in_own_block,
     removals,
     written_with_dot,
 )
-from waza_language_server.analysis.schema_rules.one_pattern import OPTION, as_one_pattern, one_pattern
-from waza_language_server.analysis.schema_rules.print_signs import odd_indent
-from waza_language_server.analysis.schema_rules.regrouping import only_value
+from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKey
+from waza_language_server.analysis.schema_rules.meant.print_signs import odd_indent
+from waza_language_server.analysis.schema_rules.meant.regrouping import only_value
+from waza_language_server.analysis.schema_rules.meant.scalars import key_of_other_unit, milliseconds_of
+from waza_language_server.analysis.schema_rules.meant.wrapped_values import as_block, as_list, only_text
 from waza_language_server.analysis.schema_rules.subject import Subject
-from waza_language_server.analysis.schema_rules.unknown_key import UnknownKey
-from waza_language_server.analysis.schema_rules.wrapped_values import as_block, as_list, only_text
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import alike_in_words, listed, slip_of, slips_of

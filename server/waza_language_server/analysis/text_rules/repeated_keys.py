@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.schema_rules.joined_lists import items_added
 from waza_language_server.syntax.frames import column_of, line_start_of
+from waza_language_server.syntax.joined_lists import items_added
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.placed_text import whole_lines
 from waza_language_server.syntax.tree import Tree

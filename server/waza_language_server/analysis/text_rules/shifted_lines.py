@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from waza_language_server.analysis.file_rules.slip import Slip, as_one, column_of_line
 from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.text_rules.slip import Slip, as_one, column_of_line
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex

@@ -11,8 +11,8 @@ from typing import cast
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKeys
 from waza_language_server.analysis.schema_rules.subject import Subject
-from waza_language_server.analysis.schema_rules.unknown_key import UnknownKeys
 from waza_language_server.schema.shape import Property, Shape
 from waza_language_server.spelling import listed
 from waza_language_server.syntax.edits import insert_entry

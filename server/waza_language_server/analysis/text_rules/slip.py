@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from waza_engine.frozen import frozen
-from waza_language_server.analysis.file_rules.joined_lines import JoinedLine
 from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.text_rules.joined_lines import JoinedLine
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.span import Span

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_engine.steps import Steps
-from waza_language_server.analysis.schema_rules.joined_lists import items_added
-from waza_language_server.analysis.schema_rules.one_pattern import any_of
+from waza_language_server.analysis.schema_rules.graders.one_pattern import any_of
+from waza_language_server.analysis.schema_rules.meant.wrapped_values import as_list
 from waza_language_server.analysis.schema_rules.subject import Subject
-from waza_language_server.analysis.schema_rules.wrapped_values import as_list
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import delete_entry
+from waza_language_server.syntax.joined_lists import items_added
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits
 from waza_language_server.text.span import Span

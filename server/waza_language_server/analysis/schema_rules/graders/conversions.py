@@ -12,8 +12,8 @@ from types import MappingProxyType
 
 from waza_engine.spec.pattern_syntax import literal_pattern
 from waza_engine.steps import Steps
+from waza_language_server.analysis.schema_rules.graders.text_conversions import as_text, number_of
 from waza_language_server.analysis.schema_rules.subject import Subject
-from waza_language_server.analysis.schema_rules.text_conversions import as_text, number_of
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.edits import delete_entry
 from waza_language_server.syntax.escapes import quoted

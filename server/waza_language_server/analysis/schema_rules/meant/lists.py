@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from waza_language_server.analysis.schema_rules.meant.wrapped_values import as_list, without_sign
 from waza_language_server.analysis.schema_rules.subject import Subject
-from waza_language_server.analysis.schema_rules.wrapped_values import as_list, without_sign
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.frames import column_of, line_start_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from waza_language_server.analysis.file_rules.slip import Slip, column_of_line
 from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.text_rules.slip import Slip, column_of_line
 from waza_language_server.spelling import slip_of
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.text.edit import Edit, Fix

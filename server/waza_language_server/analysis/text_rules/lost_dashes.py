@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from waza_engine.spec.reading.yaml_faults import MISSING_DASH, sentence
-from waza_language_server.analysis.file_rules.slip import Slip, as_one
 from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.text_rules.slip import Slip, as_one
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at, shape_of
 from waza_language_server.syntax.fault import SyntaxFault

@@ -7,8 +7,8 @@ from functools import partial
 
 from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKey
 from waza_language_server.analysis.schema_rules.subject import Subject
-from waza_language_server.analysis.schema_rules.unknown_key import UnknownKey
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.edits import (

@@ -15,28 +15,28 @@ from itertools import chain, islice
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES
 from waza_engine.spec.reading.yaml_faults import TOO_MANY_ALIASES, sentence
 from waza_engine.steps import Steps
-from waza_language_server.analysis.file_rules.block_texts import tabbed_text, text_at_margin
-from waza_language_server.analysis.file_rules.joined_lines import (
+from waza_language_server.analysis.problem import Problem, Severity
+from waza_language_server.analysis.rule import FileView, Found
+from waza_language_server.analysis.text_rules.block_texts import tabbed_text, text_at_margin
+from waza_language_server.analysis.text_rules.joined_lines import (
     JoinedLine,
     is_line_of_its_own,
     joined_lines,
     joined_with_outer,
 )
-from waza_language_server.analysis.file_rules.lost_dashes import (
+from waza_language_server.analysis.text_rules.lost_dashes import (
     NO_DASH,
     items_without_dashes,
     missing_dash,
     repeats_first_key,
     texts_without_dashes,
 )
-from waza_language_server.analysis.file_rules.lost_signs import LostSign, lost_signs
-from waza_language_server.analysis.file_rules.merge_marks import sides_of_merge, without_keys_of_both_sides
-from waza_language_server.analysis.file_rules.plain_text import LIKE_A_BAR, blocks_meant
-from waza_language_server.analysis.file_rules.repeated_keys import without_repetition
-from waza_language_server.analysis.file_rules.shifted_lines import shifted_items, tabbed_lines
-from waza_language_server.analysis.file_rules.slip import Slip, column_of_line
-from waza_language_server.analysis.problem import Problem, Severity
-from waza_language_server.analysis.rule import FileView, Found
+from waza_language_server.analysis.text_rules.lost_signs import LostSign, lost_signs
+from waza_language_server.analysis.text_rules.merge_marks import sides_of_merge, without_keys_of_both_sides
+from waza_language_server.analysis.text_rules.plain_text import LIKE_A_BAR, blocks_meant
+from waza_language_server.analysis.text_rules.repeated_keys import without_repetition
+from waza_language_server.analysis.text_rules.shifted_lines import shifted_items, tabbed_lines
+from waza_language_server.analysis.text_rules.slip import Slip, column_of_line
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at
 from waza_language_server.syntax.aliases import aliased_nodes

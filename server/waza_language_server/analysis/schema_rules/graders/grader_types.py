@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.schema_rules.conversions import conversions
-from waza_language_server.analysis.schema_rules.keyed_graders import (
+from waza_language_server.analysis.schema_rules.graders.conversions import conversions
+from waza_language_server.analysis.schema_rules.graders.keyed_graders import (
     as_item,
     bare_key,
     key_as_value,

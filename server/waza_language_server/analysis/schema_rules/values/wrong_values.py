@@ -12,17 +12,10 @@ from typing import Any
 
 from waza_engine.spec.reading.scalars import is_not_finite, resolve_scalar
 from waza_language_server.analysis.problem import Problem, Severity
-from waza_language_server.analysis.schema_rules.keyed_graders import list_of_keyed
-from waza_language_server.analysis.schema_rules.meant_lists import list_of_keys, lists_of_text, out_of_lists
-from waza_language_server.analysis.schema_rules.meant_scalars import (
-    Meant,
-    meant_number,
-    meant_switch,
-    number_in,
-    spelt_out,
-)
-from waza_language_server.analysis.schema_rules.print_signs import sign_behind
-from waza_language_server.analysis.schema_rules.regrouping import (
+from waza_language_server.analysis.schema_rules.graders.keyed_graders import list_of_keyed
+from waza_language_server.analysis.schema_rules.meant.lists import list_of_keys, lists_of_text, out_of_lists
+from waza_language_server.analysis.schema_rules.meant.print_signs import sign_behind
+from waza_language_server.analysis.schema_rules.meant.regrouping import (
     dash_before,
     in_quotes,
     list_by_name,
@@ -33,8 +26,15 @@ from waza_language_server.analysis.schema_rules.regrouping import (
     template_in_quotes,
     without_dashes,
 )
+from waza_language_server.analysis.schema_rules.meant.scalars import (
+    Meant,
+    meant_number,
+    meant_switch,
+    number_in,
+    spelt_out,
+)
+from waza_language_server.analysis.schema_rules.meant.wrapped_values import blocks_of_text
 from waza_language_server.analysis.schema_rules.subject import Subject
-from waza_language_server.analysis.schema_rules.wrapped_values import blocks_of_text
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import listed, nearest, slip_of
 from waza_language_server.syntax.edits import replace_scalar

@@ -1,0 +1,68 @@
+"""Comments that leave problems out by a code that no problem has, or call one as grave as nothing is.
+
+Such a comment does nothing, and nobody sees why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from waza_engine.files import shown
+from waza_language_server.analysis.directives import DIRECTIVE, EVERY_CODE, GRAVITIES, MARK
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
+from waza_language_server.spelling import listed, nearest, slip_of
+from waza_language_server.syntax.tree import Tree
+from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.span import Span
+
+CODE = "unknown-code"
+_WORD = re.compile(r"[^,\s=\]]+")
+_PAIR = re.compile(r"([^,\s=\]]+)[ \t]*+=[ \t]*+([^,\s=\]]+)")
+
+
+def unknown_codes(view: FileView) -> Found:
+    """Yield the words of the comments of a file that no problem is called by, and that are no severity."""
+    text = view.tree.text
+    if MARK not in text:
+        return
+    from waza_language_server.analysis.codes import CODES
+
+    for number, match in enumerate(DIRECTIVE.finditer(text), 1):
+        if not number % NODES_AT_ONCE:
+            yield None
+        if match["listed"] is None or _is_in_value(view.tree, match.start("what")):
+            continue
+        start, end = match.span("listed")
+        if match["what"] == "severity":
+            for pair in _PAIR.finditer(text, start, end):
+                yield from _unknown(text, Span(*pair.span(1)), CODES, "code")
+                yield from _unknown(text, Span(*pair.span(2)), GRAVITIES, "severity")
+        else:
+            for word in _WORD.finditer(text, start, end):
+                yield from _unknown(text, Span(*word.span()), CODES, "code")
+
+
+def _unknown(text: str, span: Span, known: Collection[str], what: str) -> Iterator[Problem]:
+    written = text[span.start : span.end]
+    if written in known or written == EVERY_CODE:
+        return
+    meant = nearest(written, known)
+    fixes: tuple[Fix, ...] = ()
+    advice = f"; write {listed(GRAVITIES)}" if what == "severity" else ", so this comment leaves nothing out"
+    if meant is not None:
+        advice = f"; did you mean `{meant}`?"
+        preferred = slip_of(written, known) == meant
+        fixes = (Fix(f"Change to `{meant}`", (Edit(span, meant),), preferred=preferred),)
+    message = f"There is no {what} `{shown(written)}`{advice}"
+    yield Problem(CODE, span, message if message.endswith("?") else f"{message}.", "information", fixes)
+
+
+def _is_in_value(tree: Tree, offset: int) -> bool:
+    """Whether a scalar holds this place; behind the sign that begins a block there may be a comment."""
+    node = tree.root.at(offset) if tree.root is not None else None
+    if node is None or node.kind != "scalar" or not node.span.start < offset < node.span.end:
+        return False
+    start = node.span.start
+    return not (tree.text[start] in "|>" and not {"\n", "\r"} & set(tree.text[start:offset]))
