@@ -44,6 +44,17 @@ def test_lines_behind_tabs_are_one_problem() -> None:
     assert not problems(after)
 
 
+def test_an_item_with_a_tab_among_its_blanks_is_not_moved() -> None:
+    text = graders(f"{A}    - type: text\n\t  name: b\n      config:\n        contains: [a]\n")
+    assert not any(fix.title == "Align the item" for problem in problems(text) for fix in problem.fixes)
+
+
+def test_blank_lines_above_lines_behind_tabs_stay() -> None:
+    text = "id: t\nname: T\ninputs:\n\n\tprompt: a\n\tcontext: {a: b}\n"
+    [problem] = problems(text)
+    assert apply(text, problem.fixes[0].edits) == text.replace("\t", "  ")
+
+
 def test_a_key_behind_tabs_keeps_its_level() -> None:
     text = "id: t\nname: T\ninputs:\n\tcontext:\n\t\tkind: a\n\tprompt: |\n\t\tx = 1\n\n\t\ty = 2\n"
     [problem] = problems(text)

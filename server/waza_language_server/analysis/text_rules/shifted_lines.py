@@ -34,7 +34,8 @@ def shifted_items(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
         for usual in islice(_columns_of_items_above(text, lines, line, column), _COLUMNS_TRIED):
             ends = (_end_of_item(text, lines, line, column, usual, others=others) for others in (False, True))
             for last in dict.fromkeys(ends):
-                yield _shifted(text, lines, (line, last), usual - column)
+                if _has_room(text, lines, (line, last), column - usual):
+                    yield _shifted(text, lines, (line, last), usual - column)
         return
 
 
@@ -52,6 +53,8 @@ def tabbed_lines(text: str, lines: LineIndex, faults: Sequence[SyntaxFault]) -> 
             seen + 1 < lines.line_count and seen - first < _MOST_LINES and _is_tabbed(text, lines, seen + 1)
         ):
             seen += 1
+        while first < number and not _is_written(text, lines, first):
+            first += 1
         yield from _in_spaces(text, lines, first, seen)
 
 
@@ -82,6 +85,11 @@ def _is_tabbed(text: str, lines: LineIndex, number: int) -> bool:
     line = lines.line_span(number)
     written = text[line.start : line.end]
     return written.startswith("\t") or (not written.strip() and number + 1 < lines.line_count)
+
+
+def _is_written(text: str, lines: LineIndex, number: int) -> bool:
+    line = lines.line_span(number)
+    return bool(text[line.start : line.end].strip())
 
 
 def _columns_above(text: str, lines: LineIndex, number: int) -> Iterator[int]:
@@ -132,6 +140,15 @@ def _end_of_item(text: str, lines: LineIndex, number: int, column: int, usual: i
             break
         last = below
     return last
+
+
+def _has_room(text: str, lines: LineIndex, rows: tuple[int, int], left: int) -> bool:
+    """Whether as many blanks stand in front of each line that is written."""
+    starts = (lines.line_span(number) for number in range(rows[0], rows[1] + 1))
+    return not any(
+        text[line.start : line.end].strip() and text[line.start : line.start + max(left, 0)].strip(" ")
+        for line in starts
+    )
 
 
 def _shifted(text: str, lines: LineIndex, rows: tuple[int, int], by: int) -> Slip:

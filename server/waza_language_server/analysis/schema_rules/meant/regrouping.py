@@ -25,8 +25,8 @@ def dash_before(text: str, node: Node) -> Edit | None:
     """
     if node.kind != "mapping" or node.style != "block" or node.parent is None:
         return None
-    first, *others = node.key_names
-    if first in others:
+    names = node.key_names
+    if names[:1] and names[0] in names[1:]:
         # Another item begins at each of them.
         return None
     start = node.span.start
