@@ -58,7 +58,7 @@ def worse_by_single_fixes(document: Document, workspace: Workspace) -> Iterator[
             if not fix.edits or not finished(trials.repairs([(problem, fix)], may_reveal=True)):
                 continue
             after = apply(document.text, fix.edits)
-            reveals = problem.code in HIDING
+            reveals = problem.code in HIDING or fix.reveals
             for what in _brought(document, workspace, problems, after, reveals=reveals):
                 yield Worse(f"{fix.title}: {what}", document.text, after)
             if "comment" not in fix.title and "Delete" not in fix.title:

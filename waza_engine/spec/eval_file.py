@@ -65,6 +65,8 @@ class EvalFile(Block):
         "task_patterns": "tasks",
         "task": "tasks",
         "test_cases": "tasks",
+        "tests": "tasks",
+        "testing_criteria": "graders",
         "settings": "config",
         "evaluators": "graders",
         "grader": "graders",
@@ -74,6 +76,7 @@ class EvalFile(Block):
         "commandMocks": "command_mocks",
         "variables": "inputs",
     }
+    uncertain: ClassVar = frozenset({"tests", "testing_criteria"})
 
     schema_version: SchemaVersion = Field(
         default=NEWEST_VERSION,

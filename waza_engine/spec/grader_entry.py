@@ -40,7 +40,14 @@ class GraderEntry(Block):
             "why": "its type stands for it here, and upstream keeps only one result of graders without one",
         },
     )
-    misspellings: ClassVar = {"id": "name", "kind": "type", "options": "config", "params": "config"}
+    misspellings: ClassVar = {
+        "id": "name",
+        "kind": "type",
+        "options": "config",
+        "params": "config",
+        "with": "config",
+    }
+    uncertain: ClassVar = frozenset({"with"})
 
     name: Annotated[Text, kind("grader.name")] = Field(default="", description=NAME_DESCRIPTION)
     type: Annotated[Text, kind("grader.type")] = Field(

@@ -17,6 +17,7 @@ class Metric(Block):
     """A figure of the whole suite. Only `trigger_accuracy` decides anything; the others are informative."""
 
     recommended: ClassVar = ({"key": "name", "severity": "warning", "why": "a metric is known by its name"},)
+    misspellings: ClassVar = {"pass_threshold": "threshold"}
 
     name: Text = Field(
         default="",

@@ -104,11 +104,14 @@ class TaskInputs(Block):
         "prompts": "follow_up_prompts",
         "followup_prompts": "follow_up_prompts",
         "followups": "follow_up_prompts",
+        "vars": "context",
+        "variables": "context",
         "cwd": "workdir",
         "working_directory": "workdir",
         "file": "files",
         "env": "environment",
     }
+    uncertain: ClassVar = frozenset({"vars", "variables"})
     rules: ClassVar = (
         {
             "not": {

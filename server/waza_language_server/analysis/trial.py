@@ -76,9 +76,10 @@ class Trials:
         for _, fix in chosen:
             edits += yield from fix.edits_in_steps()
         repaired = [problem for problem, _ in chosen]
+        reveals = may_reveal and all(problem.code in _HIDING or fix.reveals for problem, fix in chosen)
         brought = yield from self._brought_by(edits, repaired)
         return brought is not None and all(
-            _is_tolerable(problem, repaired, may_reveal=may_reveal) for problem in brought
+            _is_tolerable(problem, repaired, reveals=reveals) for problem in brought
         )
 
     def bring_nothing(self, edits: Sequence[Edit]) -> Generator[None, None, bool]:
@@ -250,12 +251,12 @@ def _has_same_faults(before: Tree, after: Tree, changes: Changes) -> bool:
     )
 
 
-def _is_tolerable(problem: Problem, repaired: Sequence[Problem], *, may_reveal: bool) -> bool:
+def _is_tolerable(problem: Problem, repaired: Sequence[Problem], *, reveals: bool) -> bool:
     if any(problem.code == each.code for each in repaired):
         return False
     if problem.severity in _ADVICE and not any(each.severity in _ADVICE for each in repaired):
         return True
-    return may_reveal and all(each.code in _HIDING for each in repaired)
+    return reveals
 
 
 def _same(problem: Problem, left: Sequence[Problem]) -> Problem | None:

@@ -28,6 +28,7 @@ _BACKSLASH = re.compile(rf"(?P<known>{_ESCAPE})|\\")
 _QUOTE_OR_BACKSLASH = re.compile(r'\\(["\\])')
 _LIKELY_ESCAPE = re.compile(r"\\(?:\\\\)*[nrtxu]")
 _WINDOWS_PATH = re.compile(r"[A-Za-z]:\\(?!\\)")
+_SEGMENTS = re.compile(r"[\w.-]+(?:\\[\w.*-]+){2,}")
 _SHARE = re.compile(r"\\\\\w{3}")
 """How a path on another machine begins: with two backslashes, which YAML reads as one."""
 _BEHIND_VALUE = re.compile(r"[ \t]*(?:[\r\n]|\Z)|[ \t]+#")
@@ -114,7 +115,8 @@ def _has_likely_escape(text: str, each: EscapedText) -> bool:
 def _backslashes(text: str, each: EscapedText) -> Iterator[int]:
     """Yield the backslashes of a text that escape nothing, and in a path all that stand alone."""
     end = each.closing if each.closing > each.stop else _end_of_text(text, each)
-    is_path = _WINDOWS_PATH.match(text, each.start + 1) is not None
+    inner = text[each.start + 1 : end]
+    is_path = _WINDOWS_PATH.match(inner) is not None or _SEGMENTS.fullmatch(inner) is not None
     for match in _BACKSLASH.finditer(text, each.start + 1, end):
         if match["known"] is None or (is_path and match[0] not in {"\\\\", '\\"'}):
             yield match.start()

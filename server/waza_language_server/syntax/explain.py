@@ -152,7 +152,11 @@ def _text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFa
     fixes: tuple[Fix, ...] = ()
     if end_of_line(text, start, end) == line_end:
         text_end = _before_comment(text, start, line_end)
-        whole = Edit(Span(start, text_end), quoted(text[start:text_end]))
+        meant = text[start:text_end]
+        if text[closed - 2] in ' "' and text[closed : closed + 1].strip() and meant.endswith(meant[0]):
+            # The quote that YAML takes for the last begins a text inside: `"a "b" c"`, `""a" in b"`.
+            meant = meant[1:-1]
+        whole = Edit(Span(start, text_end), quoted(meant))
         fixes = (Fix("Put the whole text in single quotes", (whole,)),)
     return SyntaxFault(
         Span(behind, line_end),

@@ -30,13 +30,15 @@ class Fix:
     """One way to repair a problem, worded for a menu. ``preferred`` marks the only safe choice.
 
     ``repair`` is the edits, or a function that makes them, with pauses if it wants: trying an edit out costs
-    a parse, and few fixes of a long file are ever looked at. ``offset`` is added to every edit.
+    a parse, and few fixes of a long file are ever looked at. ``offset`` is added to every edit. ``reveals``
+    says that with the repair the rules look for the first time into what it touches.
     """
 
     title: str
     repair: Edits | Callable[[], Edits | Steps[Edits]] = field(compare=False)
     preferred: bool = False
     offset: int = 0
+    reveals: bool = False
     _made: list[Edits] = field(default_factory=list[Edits], init=False, compare=False, repr=False)
 
     @property
@@ -54,7 +56,7 @@ class Fix:
 
     def shifted(self, by: int) -> Fix:
         """Return the same fix ``by`` characters further on."""
-        return Fix(self.title, self.repair, self.preferred, self.offset + by)
+        return Fix(self.title, self.repair, self.preferred, self.offset + by, self.reveals)
 
 
 @frozen()

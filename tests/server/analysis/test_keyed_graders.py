@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.server.analysis.drawing import TASK, fixed, graders, problems
+from waza_language_server.syntax.tried_edits import apply
 
 
 @pytest.mark.parametrize(
@@ -75,8 +76,10 @@ def test_a_mapping_of_graders_by_type_becomes_a_list(written: str, right: str) -
 
 
 def test_a_type_above_a_block_is_not_made_a_name() -> None:
-    (problem,) = problems(TASK + "graders:\n  text:\n    contains: [a]\n")
-    assert (problem.code, problem.fixes) == ("wrong-type", ())
+    text = TASK + "graders:\n  text:\n    contains: [a]\n"
+    (problem,) = problems(text)
+    assert problem.code == "wrong-type"
+    assert "name: text" not in apply(text, problem.fixes[0].edits)
 
 
 def test_a_name_with_nothing_behind_it() -> None:
@@ -105,3 +108,27 @@ def test_a_type_with_nothing_behind_it() -> None:
 )
 def test_another_key_with_nothing_behind_it_is_no_name(entry: str) -> None:
     assert not any("name: " in fix.title for each in problems(graders(entry)) for fix in each.fixes)
+
+
+@pytest.mark.parametrize(
+    ("written", "right"),
+    [
+        (
+            "  text: # why\n    # below\n    name: b\n    config:\n      contains: [a]\n",
+            "  - type: text # why\n    # below\n    name: b\n    config:\n      contains: [a]\n",
+        ),
+        (
+            "  text:\n    contains: [a]\n\n    not_contains:\n    - b\n"
+            "  code:\n    assertions: [len(output) > 1]\n",
+            "  - type: text\n    config:\n      contains: [a]\n\n      not_contains:\n      - b\n"
+            "  - type: code\n    config:\n      assertions: [len(output) > 1]\n",
+        ),
+        ("  text:\n      contains: [a]\n", "  - type: text\n    config:\n      contains: [a]\n"),
+    ],
+)
+def test_a_mapping_by_types_over_several_lines_becomes_a_list(written: str, right: str) -> None:
+    [problem] = problems(graders(written))
+    [fix] = problem.fixes
+    assert not fix.preferred
+    assert apply(graders(written), fix.edits) == graders(right)
+    assert {each.code for each in problems(graders(right))} <= {"recommended-key"}

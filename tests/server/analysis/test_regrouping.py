@@ -258,3 +258,21 @@ def test_a_dash_that_may_be_a_part_of_a_text_stays_one(written: str) -> None:
 def test_the_only_item_of_a_list_has_lost_the_blank_behind_its_dash() -> None:
     text = TASK + "expected:\n  outcomes:\n    -type: task_completed # it\n"
     assert fixed(text, "wrong-type") == text.replace("-type", "- type")
+
+
+@pytest.mark.parametrize(
+    ("written", "right"),
+    [
+        ("{files: [tasks/*.yaml]}", "[tasks/*.yaml]"),
+        ("\n  files:\n    - tasks/*.yaml", "\n    - tasks/*.yaml"),
+        ("\n  include: [tasks/*.yaml]", "\n  [tasks/*.yaml]"),
+    ],
+)
+def test_a_list_below_a_needless_key_is_written_without_it(written: str, right: str) -> None:
+    text, meant = (EVAL.replace("[tasks/*.yaml]", tasks) for tasks in (written, right))
+    [problem] = problems(text, "eval")
+    [fix] = problem.fixes
+    assert fix.title.startswith("Write the list without `")
+    assert not fix.preferred
+    assert apply(text, fix.edits) == meant
+    assert not problems(meant, "eval")

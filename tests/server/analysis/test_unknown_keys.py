@@ -371,3 +371,17 @@ def test_options_of_an_older_type_may_stand_beside_it() -> None:
     assert [problem.code for problem in problems(graders(f"  - {older}\n"))] == ["deprecated-grader-type"]
     newer = older.replace("llm", "prompt")
     assert "misplaced-key" in {problem.code for problem in problems(graders(f"  - {newer}\n"))}
+
+
+def test_a_fixture_beside_its_path_takes_the_place_of_the_path() -> None:
+    text = f"{TASK}  files:\n    - path: src/a.ts\n      source: ../fixtures/clean/a.ts\n"
+    [problem] = problems(text)
+    assert [fix.title for fix in problem.fixes] == [
+        "Write `path: clean/a.ts`",
+        "Turn `source` into a comment",
+        "Delete `source`",
+    ]
+    assert not any(fix.preferred for fix in problem.fixes)
+    assert apply(text, problem.fixes[0].edits) == f"{TASK}  files:\n    - path: clean/a.ts\n"
+    elsewhere = problems(text.replace("../fixtures", "../others"))[0].fixes
+    assert [fix.title for fix in elsewhere] == ["Turn `source` into a comment", "Delete `source`"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems
+from waza_language_server.syntax.tried_edits import apply
 
 
 def test_milliseconds_where_seconds_count() -> None:
@@ -47,3 +48,12 @@ def test_quotes_of_print_around_a_text() -> None:
 @pytest.mark.parametrize("text", ['"“done”"', "“a” or “b”", "say “done”", "“done” now", "“", "“”"])
 def test_quotes_of_print_that_may_be_meant(text: str) -> None:
     assert problems(TASK + f"expected:\n  output_contains:\n    - {text}\n") == ()
+
+
+def test_texts_in_printed_quotes_without_commas_are_items() -> None:
+    text = graders("  - type: text\n    name: x\n    config:\n      contains: [“a” “it's”]\n")
+    [problem] = problems(text)
+    assert problem.severity == "information"
+    [fix] = problem.fixes
+    assert fix.title == "Make it 2 items"
+    assert apply(text, fix.edits) == text.replace("“a” “it's”", "'a', 'it''s'")

@@ -9,7 +9,9 @@ import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems
 from waza_engine.spec.reading.yaml_reader import parse_yaml
+from waza_language_server.project.document import DocumentKind
 from waza_language_server.syntax.tree import parse
+from waza_language_server.syntax.tried_edits import apply
 
 
 def test_text_where_a_number_is_due() -> None:
@@ -568,3 +570,36 @@ def test_the_name_of_a_tool_in_the_older_form_was_meant_to_be_a_pattern() -> Non
         ("unknown-key", "Change to `pattern`"),
     ]
     assert not any(fix.preferred for each in found for fix in each.fixes)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "code", "swapped"),
+    [
+        (
+            EVAL.replace("executor: mock\n  model: m\n", "executor: m\n  model: mock # why\n"),
+            "eval",
+            "value-not-allowed",
+            EVAL.replace("model: m\n", "model: m # why\n"),
+        ),
+        (
+            graders("  - type: my_check\n    name: text\n    config: {contains: [a]}\n"),
+            "task",
+            "unknown-grader-type",
+            graders("  - type: text\n    name: my_check\n    config: {contains: [a]}\n"),
+        ),
+    ],
+)
+def test_values_at_each_others_keys_are_swapped(
+    text: str, kind: DocumentKind, code: str, swapped: str
+) -> None:
+    [problem] = [problem for problem in problems(text, kind) if problem.code == code]
+    fix = problem.fixes[0]
+    assert fix.title.startswith("Swap with `")
+    assert not fix.preferred
+    assert apply(text, fix.edits) == swapped
+
+
+def test_a_value_that_is_right_at_no_other_key_is_not_swapped() -> None:
+    text = EVAL.replace("executor: mock", "executor: mok")
+    titles = [fix.title for problem in problems(text, "eval") for fix in problem.fixes]
+    assert not any("Swap" in title for title in titles)

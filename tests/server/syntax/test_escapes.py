@@ -62,3 +62,23 @@ def test_backslashes_are_not_doubled_where_a_quote_still_ends_the_text() -> None
     assert [fix.title for fix in _problem(_task(r'["a \d "x" b"]')).fixes] == [
         "Use single quotes, which keep backslashes as they are"
     ]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ('""error" not in output"', "'\"error\" not in output'"),
+        ('"len(output) > 0 and "x" in output"', "'len(output) > 0 and \"x\" in output'"),
+        ('"x" in output or "y" in output', '\'"x" in output or "y" in output\''),
+    ],
+)
+def test_the_quotes_around_a_text_are_told_from_those_inside(written: str, meant: str) -> None:
+    text, right = (
+        f"{TASK}graders:\n  - type: code\n    name: x\n    config:\n      assertions:\n        - {each}\n"
+        for each in (written, meant)
+    )
+    [problem] = problems(text)
+    [fix] = problem.fixes
+    assert not fix.preferred
+    assert apply(text, fix.edits) == right
+    assert not problems(right)

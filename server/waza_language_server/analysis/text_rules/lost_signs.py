@@ -1,4 +1,4 @@
-"""A line that has lost a sign, or the line above it: `executor mock`, options without `config:`, `// a note`.
+"""A line that has lost a sign, or has one too many: `executor mock`, `// a note`, `"a: b"`, no `config:`.
 
 What was meant is known by the keys that a suite has; each repair is tried before it is believed.
 """
@@ -17,6 +17,11 @@ from waza_language_server.text.span import Span
 
 _LOST_COLON = re.compile(
     r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_]\w*)(?P<sign>[.,]?[ \t]+)(?=[^\s:=|>#]|[|>][-+]?\Z)[^\r\n]*\Z"
+)
+_DASH_AND_KEY = re.compile(r"[ ]*(?P<dash>-)[ ]+(?P<key>[A-Za-z_]\w*):(?:[ \t]|\Z)")
+_QUOTED_LINE = re.compile(
+    r"[ ]*(?:-[ ]+)*(?P<sign>[\"'])"
+    r"(?P<inner>(?P<key>[A-Za-z_][\w-]*):[ \t]+[^\s\"'\\][^\"'\\\r\n]*)(?P=sign)\Z"
 )
 _KEY = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
 _COMMENT = re.compile(r"[ ]*(?P<sign>//+|--(?=[ \t])|;+|/\*+|<!--)")
@@ -50,6 +55,17 @@ def lost_signs(
         blank = "" if written[comment.end() : comment.end() + 1] in {" ", "\t", ""} else " "
         message = f"`{comment['sign']}` begins no comment in YAML; write `#`."
         yield LostSign(place, message, "Write `#`", Edit(place, f"#{blank}"))
+    line_in_quotes = _QUOTED_LINE.match(written)
+    if line_in_quotes is not None:
+        place = Span(line.start + line_in_quotes.start("sign"), line.start + len(written))
+        message = f"The quotes around `{line_in_quotes['key']}` and its value make text of both; remove them."
+        yield LostSign(place, message, "Remove the quotes", Edit(place, line_in_quotes["inner"]), place.start)
+    dash = _DASH_AND_KEY.match(written)
+    if dash is not None:
+        place = Span(line.start + dash.start("dash"), line.start + dash.start("key"))
+        message = f"`{dash['key']}` is a key among others here, not an item of a list; delete the dash."
+        sign = Span(place.start, place.start + 1)
+        yield LostSign(sign, message, "Delete the dash", Edit(place, ""), place.start)
     colon = _LOST_COLON.match(written)
     if colon is not None:
         key = Span(line.start + colon.start("key"), line.start + colon.end("key"))

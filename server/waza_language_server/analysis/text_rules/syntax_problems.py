@@ -8,26 +8,35 @@ it are not said.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 
-from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES
-from waza_engine.spec.reading.yaml_faults import MISSING_DASH, TOO_MANY_ALIASES, sentence
+from waza_engine.spec.reading.yaml_faults import TOO_MANY_ALIASES, sentence
 from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView, Found
+from waza_language_server.analysis.text_rules.block_texts import tabbed_text, text_at_margin
 from waza_language_server.analysis.text_rules.joined_lines import (
     JoinedLine,
     is_line_of_its_own,
     joined_lines,
     joined_with_outer,
 )
+from waza_language_server.analysis.text_rules.lost_dashes import (
+    NO_DASH,
+    items_without_dashes,
+    missing_dash,
+    repeats_first_key,
+    texts_without_dashes,
+)
 from waza_language_server.analysis.text_rules.lost_signs import LostSign, lost_signs
 from waza_language_server.analysis.text_rules.merge_marks import sides_of_merge, without_keys_of_both_sides
 from waza_language_server.analysis.text_rules.plain_text import LIKE_A_BAR, blocks_meant
 from waza_language_server.analysis.text_rules.repeated_keys import without_repetition
+from waza_language_server.analysis.text_rules.shifted_lines import shifted_items, tabbed_lines
+from waza_language_server.analysis.text_rules.slip import Slip, column_of_line
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at
 from waza_language_server.syntax.aliases import aliased_nodes
@@ -45,32 +54,14 @@ _SEVERITY: dict[str, Severity] = {"control-character": "warning", "unknown-ancho
 _GLUED_DASH = re.compile(r"[ \t]*-(?=(?:[A-Za-z_]\w*:(?:[ \t]|$)|[\"'].*[\"'][ \t]*$))")
 _DASH_AND_TEXT = re.compile(r"[ ]*-(?=[^\s-])")
 _KEY_TWICE = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*):[ \t]+(?P=key):(?=[ \t\r\n]|\Z)")
-_OPENS_TEXT = re.compile(
-    r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]+[|>][-+]?(?:[ \t]+#.*)?[ \t]*\Z"
-)
-_KEY_OR_ITEM = re.compile(r"[A-Za-z_][\w-]*:(?:\s|$)|- ")
-_WRITTEN_LINE = re.compile(r"^(?=[^\r\n])", re.MULTILINE)
-_MOST_LINES = 200
+_KEY_OF_BLOCK = re.compile(r"[ ]*(?P<key>[A-Za-z_]\w*):[ \t]*(?:#.*)?\Z")
 _LEAD = re.compile(r"( *)(?:- +)*(\S)")
 _COLUMN_CODES = frozenset({"yaml-indentation", "yaml-tab"})
-_DASH = sentence(MISSING_DASH)
 _TRIALS = 10
+_SLIPS_TRIED = 16
+_LINES_ABOVE = 60
 _LONGEST = 30_000
 """Characters; in a longer text every fault is said as it is."""
-
-
-@frozen()
-class _Slip:
-    """A mistake that may be behind several faults, and the single edit that repairs it."""
-
-    problem: Problem
-    edit: Edit
-    moves: bool = False
-    """Whether it moves a line: believed only when all can be read then, and the key is known there."""
-    known_at: int | None = None
-    """Where a key stands after the edit that must be known there; then all must be readable, too."""
-    joined: JoinedLine | None = None
-    """A line that it divides: believed only when the second part is known where it is put."""
 
 
 def syntax(view: FileView) -> Found:
@@ -101,7 +92,7 @@ def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator
         yield from syntax_faults(tree)
         return
     if faults and len(tree.text) <= _LONGEST:
-        for slip in islice(_slips(tree, kind, catalog), _TRIALS):
+        for slip in islice(_slips(tree, kind, catalog), _SLIPS_TRIED):
             repaired = parse(apply(tree.text, (slip.edit,)), tree)
             explained = _explained(tree, faults, repaired, slip.edit)
             if not explained:
@@ -109,6 +100,11 @@ def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator
             if slip.joined is not None and not is_line_of_its_own(slip.joined, repaired, kind, catalog):
                 continue
             if slip.known_at is not None and not _surely_known(repaired, slip.known_at, kind, catalog):
+                continue
+            if slip.cures is not None and any(
+                slip.cures.start <= fault.span.start <= slip.cures.end and fault not in explained
+                for fault in faults
+            ):
                 continue
             column = slip.edit.span.start + len(slip.edit.text)
             if not slip.moves or (len(explained) == len(faults) and _known(repaired, column, kind, catalog)):
@@ -188,9 +184,18 @@ def _blocks(kind: SchemaName, catalog: Catalog) -> frozenset[str]:
     )
 
 
-def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[_Slip]:
+def _keys(kind: SchemaName, catalog: Catalog) -> frozenset[str]:
+    """Return the keys of a document, of the blocks and items in it, and of graders."""
+    top = catalog.document_root(kind).top
+    below = [each.shape for each in top.properties.values()]
+    items = [each.items for each in below if each.items is not None]
+    levels = [top, catalog.any_grader, *below, *items]
+    return frozenset(name for level in levels for name in level.branch("mapping").properties)
+
+
+def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
     """Yield what may have gone wrong, the surest first."""
-    lines, blocks = LineIndex(tree.text), _blocks(kind, catalog)
+    lines, blocks, keys = LineIndex(tree.text), _blocks(kind, catalog), _keys(kind, catalog)
     faults = tree.errors
     for fault in faults:
         yield from _glued_dash(tree.text, lines, lines.line_of(fault.span.start))
@@ -198,14 +203,19 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[_Slip]:
         yield from _lost_signs(lost_signs(tree.text, lines, fault, kind, catalog), fault)
         # Where the line is read with it, an item is due.
         yield from _glued_dash(tree.text, lines, lines.line_of(fault.span.start), any_text=True)
+    yield from tabbed_lines(tree.text, lines, faults)
     for fault in faults[:_TRIALS]:
-        yield from _tabbed_text(tree.text, lines, fault)
-        yield from _block_at_margin(tree.text, lines, fault)
+        yield from tabbed_text(tree.text, lines, fault)
+        yield from text_at_margin(tree.text, lines, fault, keys)
     for fault in faults[:_TRIALS]:
         # What is wrong shows only below it, when a dash makes another key of the line.
         yield from _glued_dash(tree.text, lines, max(0, lines.line_of(fault.span.start) - 1))
+    # They cure all that cannot be read.
+    yield from chain.from_iterable(shifted_items(tree.text, lines, fault) for fault in faults[:1])
     for fault in faults[:_TRIALS]:
         yield from _repeated_key(tree.text, lines, fault)
+        yield from items_without_dashes(tree, fault, kind, catalog)
+        yield from texts_without_dashes(tree, lines, fault, kind, catalog)
     for fault in faults[:_TRIALS]:
         yield from _joined_lines(tree.text, joined_lines(tree.text, lines, fault), fault)
     for fault in faults[:_TRIALS]:
@@ -213,14 +223,15 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[_Slip]:
         yield from _joined_lines(tree.text, joined, fault)
     for fault in faults[:_TRIALS]:
         yield from _plain_text(tree.text, lines, fault)
+    yield from _pushed_keys(tree.text, lines, faults, blocks)
     for fault in faults:
-        if fault.message == _DASH or _repeats_first_key(tree.text, lines, fault):
-            yield from _missing_dash(tree.text, lines, fault)
+        if fault.message == NO_DASH or repeats_first_key(tree.text, lines, fault):
+            yield from missing_dash(tree.text, lines, fault)
     if any(fault.code in _COLUMN_CODES for fault in faults):
         yield from _pushed_lines(tree.text, lines, faults[0])
 
 
-def _glued_dash(text: str, lines: LineIndex, number: int, *, any_text: bool = False) -> Iterator[_Slip]:
+def _glued_dash(text: str, lines: LineIndex, number: int, *, any_text: bool = False) -> Iterator[Slip]:
     """Yield the space that is missing behind a dash, in front of ``any_text`` or what is none by itself."""
     line = lines.line_span(number)
     match = (_DASH_AND_TEXT if any_text else _GLUED_DASH).match(text[line.start : line.end])
@@ -229,10 +240,10 @@ def _glued_dash(text: str, lines: LineIndex, number: int, *, any_text: bool = Fa
         edit = Edit(Span(at, at), " ")
         fix = Fix("Add a space after the dash", (edit,), preferred=True)
         message = "A space is missing after the dash of this list item."
-        yield _Slip(Problem("yaml-syntax", Span(at - 1, at), message, "error", (fix,)), edit)
+        yield Slip(Problem("yaml-syntax", Span(at - 1, at), message, "error", (fix,)), edit)
 
 
-def _repeated_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:
+def _repeated_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
     number = lines.line_of(fault.span.start)
     above = (lines.line_span(line) for line in range(number, max(-1, number - _TRIALS), -1))
     found = ((line, _KEY_TWICE.match(text, line.start, line.end)) for line in above)
@@ -247,75 +258,19 @@ def _repeated_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_
     place = Span(match.end() - len(key) - 1, match.end())
     others = tuple(replace(each, preferred=False) for each in fault.fixes)
     problem = Problem("yaml-syntax", place, f"`{key}:` stands twice on this line.", "error", (fix, *others))
-    yield _Slip(problem, edit)
+    yield Slip(problem, edit)
 
 
-def _tabbed_text(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:
-    """Yield the lines of a block of text that are indented with tabs."""
-    first = lines.line_of(fault.span.start)
-    above = first - 1
-    while above > 0 and not text[lines.line_span(above).start : lines.line_span(above).end].strip():
-        above -= 1
-    opening = lines.line_span(max(above, 0))
-    match = _OPENS_TEXT.match(text, opening.start, opening.end)
-    if fault.code != "yaml-tab" or match is None or above < 0:
-        return
-    rows: list[str] = []
-    margin = " " * (len(match["lead"]) + 2)
-    last = first
-    for number in range(first, min(lines.line_count, first + _MOST_LINES)):
-        line = lines.line_span(number)
-        row = text[line.start : line.end]
-        if row.strip() and not row.startswith("\t"):
-            break
-        content = row.lstrip("\t")
-        rows.append(f"{margin}{'  ' * (len(row) - len(content) - 1)}{content}" if row.strip() else row)
-        last = number if row.strip() else last
-    start, end = lines.line_span(first).start, lines.line_span(last).end
-    ending = "\r\n" if "\r\n" in text else "\n"
-    edit = Edit(Span(start, end), ending.join(rows[: last - first + 1]))
-    if rows and end > start:
-        fix = Fix("Indent the text with spaces", (edit,), preferred=True)
-        yield _Slip(replace(_problem(fault), fixes=(fix,)), edit)
-
-
-def _block_at_margin(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:
-    """Yield the lines of a block of text that stand at the column of its key."""
-    first = lines.line_of(fault.span.start)
-    above = first - 1
-    while above > 0 and not len(lines.line_span(above)):
-        above -= 1
-    opening = lines.line_span(max(above, 0))
-    match = _OPENS_TEXT.match(text, opening.start, opening.end)
-    column = _column(text, lines.line_span(first))
-    if match is None or above < 0 or column != len(match["lead"]):
-        return
-    last = first
-    for number in range(first, min(lines.line_count, first + _MOST_LINES)):
-        line = lines.line_span(number)
-        written = text[line.start : line.end].strip()
-        if written and (_column(text, line) < column or _KEY_OR_ITEM.match(written)):
-            break
-        last = number if written else last
-    start = lines.line_span(first).start
-    end = lines.line_span(last).end
-    edit = Edit(Span(start, end), _WRITTEN_LINE.sub("  ", text[start:end]))
-    if text[start:end] != edit.text:
-        fix = Fix("Indent the text", (edit,))
-        message = f"The text of `{match['key']}` must stand further to the right than its key; indent it."
-        yield _Slip(Problem("yaml-indentation", fault.span, message, "error", (fix,)), edit)
-
-
-def _lost_signs(found: Iterator[LostSign], fault: SyntaxFault) -> Iterator[_Slip]:
+def _lost_signs(found: Iterator[LostSign], fault: SyntaxFault) -> Iterator[Slip]:
     for lost in found:
         # What YAML reads instead is no likelier than what a suite has.
         others = tuple(replace(each, preferred=False) for each in fault.fixes)
         fixes = (Fix(lost.title, (lost.edit,)), *others)
         problem = Problem(lost.code, lost.place, lost.message, "error", fixes)
-        yield _Slip(problem, lost.edit, known_at=lost.known_at)
+        yield Slip(problem, lost.edit, known_at=lost.known_at)
 
 
-def _joined_lines(text: str, found: Iterator[JoinedLine], fault: SyntaxFault) -> Iterator[_Slip]:
+def _joined_lines(text: str, found: Iterator[JoinedLine], fault: SyntaxFault) -> Iterator[Slip]:
     for joined in found:
         written = text[joined.place.start : joined.place.end]
         where = f" below `{joined.holder}`" if joined.below else ""
@@ -325,10 +280,10 @@ def _joined_lines(text: str, found: Iterator[JoinedLine], fault: SyntaxFault) ->
         if written == "-":
             message = f"The list of `{joined.holder}` starts on a line of its own, below the key."
         problem = Problem("yaml-syntax", joined.place, message, "error", (fix, *others))
-        yield _Slip(problem, joined.edit, joined=joined)
+        yield Slip(problem, joined.edit, joined=joined)
 
 
-def _plain_text(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:
+def _plain_text(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
     for place, edit in blocks_meant(text, lines, fault):
         if (letter := text[place.start : place.end]) in LIKE_A_BAR:
             bar = Edit(place, "|")
@@ -337,38 +292,29 @@ def _plain_text(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Sl
                 Fix("Write the text as a block with `>-`", (edit,)),
             )
             message = f"`{letter}` begins no block of text; write `|`, which keeps the lines below."
-            yield _Slip(Problem("yaml-syntax", place, message, "error", fixes), bar)
+            yield Slip(Problem("yaml-syntax", place, message, "error", fixes), bar)
         fix = Fix("Write the text as a block with `>-`", (edit,), preferred=True)
         message = "This text has `: ` in it, so its lines are read as keys; write it as a block with `>-`."
-        yield _Slip(Problem("yaml-syntax", place, message, "error", (fix,)), edit)
+        yield Slip(Problem("yaml-syntax", place, message, "error", (fix,)), edit)
 
 
-def _missing_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:
-    line = lines.line_span(lines.line_of(fault.span.start))
-    indent = fault.span.start - line.start
-    before = text[line.start : fault.span.start]
-    if not before.strip(" ") and not _KEY_OR_ITEM.match(text, fault.span.start):
-        # A text at the column of the dashes; a key there may be one of the item above.
-        edit = Edit(Span(fault.span.start, fault.span.start), "- ")
-        fix = Fix("Insert the dash", (edit,))
-        yield _Slip(Problem("yaml-syntax", fault.span, _DASH, "error", (fix,)), edit)
-    if indent >= 2 and not text[line.start : fault.span.start].strip(" "):
-        edit = Edit(Span(fault.span.start - 2, fault.span.start), "- ")
-        fix = Fix("Insert the dash", (edit,))
-        yield _Slip(Problem("yaml-syntax", fault.span, _DASH, "error", (fix,)), edit)
+def _pushed_keys(
+    text: str, lines: LineIndex, faults: Sequence[SyntaxFault], keys: Collection[str]
+) -> Iterator[Slip]:
+    """Yield the keys of blocks that stand at the column of the items above them, further out."""
+    for fault in faults[:1]:
+        number = lines.line_of(fault.span.start)
+        line = lines.line_span(number)
+        key = _KEY_OF_BLOCK.match(text[line.start : line.end])
+        if fault.message != NO_DASH or key is None or key["key"] not in keys:
+            continue
+        start = line.start + key.start("key")
+        for column in sorted(_columns_further_out(text, lines, number, key.start("key")), reverse=True):
+            edit = Edit(Span(line.start, start), " " * column)
+            yield Slip(_moved_line(text, line, start, edit), edit, moves=True, known_at=line.start + column)
 
 
-def _repeats_first_key(text: str, lines: LineIndex, fault: SyntaxFault) -> bool:
-    """Whether a key stands twice that opens a list item two columns to its left: the next item begins."""
-    if fault.code != "duplicate-key" or not fault.related:
-        return False
-    first = fault.related[0].span.start
-    line = lines.line_span(lines.line_of(first))
-    indent = fault.span.start - lines.line_span(lines.line_of(fault.span.start)).start
-    return text[line.start : first] == " " * (indent - 2) + "- "
-
-
-def _pushed_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:
+def _pushed_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
     """Yield the lines at the first fault, each at the columns of the lines around it, the nearest first."""
     number = lines.line_of(fault.span.start)
     around = _written_lines(text, lines, number)
@@ -379,8 +325,10 @@ def _pushed_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_
         return
     moves: list[tuple[int, bool, int, int]] = []
     for line in (number, *(other for other in around if abs(other - number) == 1)):
-        column = _column(text, lines.line_span(line))
+        column = column_of_line(text, lines.line_span(line))
         columns = {usual for other in around if other != line for usual in around[other]}
+        if line == number:
+            columns |= _columns_further_out(text, lines, line, column)
         moves += [(abs(usual - column), line != number, -usual, line) for usual in columns]
     for _, _, outdent, line in sorted(moves):
         usual = -outdent
@@ -389,7 +337,21 @@ def _pushed_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_
         start = span.start + len(written) - len(written.lstrip(" \t"))
         edit = Edit(Span(span.start, start), " " * usual)
         if text[span.start : start] != edit.text:
-            yield _Slip(_moved_line(text, span, start, edit), edit, moves=True)
+            yield Slip(_moved_line(text, span, start, edit), edit, moves=True)
+
+
+def _columns_further_out(text: str, lines: LineIndex, number: int, column: int) -> set[int]:
+    """Return the columns of the blocks around a line, up to the margin."""
+    found: set[int] = set()
+    for above in range(number - 1, max(-1, number - _LINES_ABOVE), -1):
+        line = lines.line_span(above)
+        written = text[line.start : line.end].lstrip()
+        at = column_of_line(text, line)
+        if written and not written.startswith("#") and at < min(found, default=column):
+            found.add(at)
+        if at == 0 and written:
+            break
+    return found
 
 
 def _moved_line(text: str, line: Span, start: int, edit: Edit) -> Problem:
@@ -403,12 +365,6 @@ def _moved_line(text: str, line: Span, start: int, edit: Edit) -> Problem:
     message = f"This line does not line up with those around it; indent it {spaces}."
     place = Span(start, line.start + len(text[line.start : line.end].rstrip()))
     return Problem("yaml-indentation", place, message, "error", (fix,))
-
-
-def _column(text: str, line: Span) -> int:
-    """Return the column where a line begins; a tab counts as two, as most editors would have it."""
-    written = text[line.start : line.end]
-    return len(written[: len(written) - len(written.lstrip(" \t"))].replace("\t", "  "))
 
 
 def _written_lines(text: str, lines: LineIndex, number: int) -> dict[int, tuple[int, ...]]:

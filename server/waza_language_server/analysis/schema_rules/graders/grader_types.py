@@ -67,8 +67,22 @@ def unknown_type(subject: Subject, node: Node, written: str) -> Problem:
     if meant is not None:
         safe = meant == slip_of(written, (*current, *subject.catalog.grader_types))
         repair = partial(replace_scalar, subject.tree, node, meant)
-        fixes = (*fixes, Fix(f"Change to `{meant}`", repair, preferred=safe))
+        fixes = (
+            *fixes,
+            *_swapped_with_name(subject, node),
+            Fix(f"Change to `{meant}`", repair, preferred=safe),
+        )
     return Problem("unknown-grader-type", subject.value_span(node), message, "error", fixes)
+
+
+def _swapped_with_name(subject: Subject, node: Node) -> Iterator[Fix]:
+    """Yield the exchange of name and type, where the name is a type."""
+    name = subject.node.get("name")
+    is_type = name is not None and name.kind == "scalar" and name.value in current_types(subject.catalog)
+    if name is None or not is_type or node.kind != "scalar" or name.green.anchor or node.green.anchor:
+        return
+    written = [subject.text[each.span.start : each.span.end] for each in (node, name)]
+    yield Fix("Swap with `name`", (Edit(node.span, written[1]), Edit(name.span, written[0])))
 
 
 def missing_type(subject: Subject, node: Node | None) -> Problem:
@@ -165,7 +179,8 @@ def _types_by_options(catalog: Catalog, entry: Node) -> Iterator[str]:
     for names in (current, [name for name in catalog.grader_types if name not in current]):
         scored = [(len(options & catalog.options_of(name)), name) for name in names]
         best = max((hits for hits, _ in scored), default=0)
-        if best:
+        # One option of many is known to a type by chance.
+        if best * 2 >= max(len(options), 1):
             yield from (name for hits, name in scored if hits == best)
             return
 

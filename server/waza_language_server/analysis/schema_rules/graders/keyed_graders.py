@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.schema.catalog import Catalog
 from waza_language_server.syntax.author_style import line_break
-from waza_language_server.syntax.frames import column_of
+from waza_language_server.syntax.frames import column_of, line_start_of
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits
 from waza_language_server.text.span import Span
+
+_WRITTEN_LINE = re.compile(r"^(?=[^\r\n])", re.MULTILINE)
 
 
 @frozen()
@@ -91,22 +95,46 @@ def key_as_value(text: str, entry: Entry, role: str) -> Edits:
 def list_of_keyed(catalog: Catalog, text: str, node: Node) -> Edits | None:
     """Return the edits that make a list of a mapping of graders by their types.
 
-    None for a mapping by names alone. There are no edits where blocks would have to move.
+    None for a mapping by names alone. There are no edits where a value cannot be moved.
     """
     graders = [keyed_grader(catalog, entry) for entry in node.entries]
     if not any(grader is not None and grader.role == "type" for grader in graders):
         return None
     edits: list[Edit] = []
     for grader in graders:
-        written = _in_braces(text, grader, braces=True) if grader is not None else ()
-        if grader is None or not written:
+        if grader is None:
+            return ()
+        in_block = grader.entry.value.style == "block"
+        written = _in_block(text, grader) if in_block else _in_braces(text, grader, braces=True)
+        if not written:
             return ()
         start = grader.entry.key.span.start
-        edits += written if node.style == "flow" else (Edit(Span(start, start), "- "), *written)
+        with_dash = in_block or node.style == "flow"
+        edits += written if with_dash else (Edit(Span(start, start), "- "), *written)
     if node.style == "flow":
         first, last = node.span.start, node.span.end - 1
         edits += Edit(Span(first, first + 1), "["), Edit(Span(last, last + 1), "]")
     return tuple(edits)
+
+
+def _in_block(text: str, grader: KeyedGrader) -> Edits:
+    """Return the edits for a grader over several lines that becomes the item of a list, its dash included."""
+    entry = grader.entry
+    key, colon, value = entry.key.span, _colon(text, entry), entry.value.span
+    column, below = column_of(text, key.start), column_of(text, value.start)
+    if not colon or below < column + 2 or text[line_start_of(text, value.start) : value.start].strip(" "):
+        return ()
+    if not grader.has_options:
+        blanks = " " * (below - column - 1)
+        return (Edit(Span(key.start, colon), f"-{blanks}{grader.role}: {text[key.start : key.end]}"),)
+    margin = line_break(text) + " " * (column + 2)
+    head = Edit(Span(key.start, colon), f"- {grader.role}: {text[key.start : key.end]}{margin}config:")
+    if below > column + 2:
+        return (head,)
+    # The options stand where `config` comes to stand: they all go two columns to the right.
+    first = line_start_of(text, value.start)
+    starts = (match.start() for match in _WRITTEN_LINE.finditer(text, first, value.end))
+    return head, *(Edit(Span(start, start), "  ") for start in starts)
 
 
 def _in_braces(text: str, grader: KeyedGrader, *, braces: bool) -> Edits:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 
@@ -28,14 +29,17 @@ from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import alike_in_words, listed, slip_of, slips_of
+from waza_language_server.syntax.edits import delete_entry
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits, Fix
+from waza_language_server.text.scalar_writing import plain_or_quoted
 
 _LOOKED_AT = 100
 """How many keys beside one may turn its meaning."""
 _SIGNS_OF_CHANGES = ("-", "+", "<", ">")
 """What a file has in front of its lines that is a list of changes to another one."""
 _TASK_FILE = re.compile(r"\S+\.ya?ml")
+_FIXTURE = re.compile(r"(?:[^/\s]+/)*?fixtures/(?P<path>[^\s/][^\s]*)")
 _TYPED = frozenset({"number", "integer", "boolean"})
 
 
@@ -142,9 +146,27 @@ def _misspelt(
         fixes = (Fix(f"Change to `{right}`", renaming, preferred=safe),)
     else:
         message += f", and `{right}` is there already."
-        fixes = removals(subject, entry)
+        fixes = (*_path_of_fixture(subject, mapping, entry, right), *removals(subject, entry))
     problem = Problem("unknown-key", entry.key.span, _capital(message), shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, mapping, (right,))
+
+
+def _path_of_fixture(subject: Subject, mapping: Node, entry: Entry, right: str) -> Iterator[Fix]:
+    """Yield the fix for `source: ../fixtures/a.py` beside a path: paths begin in the fixtures folder."""
+    there, value = mapping.entry(right), entry.value
+    match = _FIXTURE.fullmatch(value.value) if value.kind == "scalar" else None
+    if right != "path" or there is None or there.value.kind != "scalar" or match is None:
+        return
+    path = match["path"]
+    if there.value.value == path or not len(there.value.span) or there.value.green.anchor is not None:
+        return
+    yield Fix(f"Write `path: {path}`", partial(_replacing, subject, there.value, path, entry))
+
+
+def _replacing(subject: Subject, value: Node, written: str, without: Entry) -> Steps[Edits]:
+    gone = yield from delete_entry(subject.tree, without)
+    in_flow = value.parent is not None and value.parent.style == "flow"
+    return (Edit(value.span, plain_or_quoted(written, flow=in_flow)), *gone) if gone else ()
 
 
 def _in_other_unit(

@@ -9,7 +9,7 @@ from waza_language_server.analysis.schema_rules.meant.wrapped_values import as_l
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.author_style import line_break
-from waza_language_server.syntax.frames import column_of
+from waza_language_server.syntax.frames import column_of, line_start_of
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tried_edits import value_of
 from waza_language_server.text.edit import Edit, Edits, Fix
@@ -19,6 +19,7 @@ from waza_language_server.text.span import Span
 _NUMBERED = re.compile(r"\d+[.)][ ]+(?=\S)")
 _GLUED_DASH = re.compile(r"-(?=[^\s-])")
 _COMMAS = re.compile(r"[^,]*[^,\s][^,]*(?:,[^,]*[^,\s][^,]*)+,?")
+_ROW = re.compile(r"[^\s][^\r\n]*(?<=\S)")
 _MOST_ITEMS = 100
 
 
@@ -32,6 +33,8 @@ def lists_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
         if node.style in {"literal", "folded"}:
             yield from _of_lines(subject, node)
             return
+        if rows := _rows_as_items(subject, node):
+            yield Fix("Make an item of each line", rows)
         parts = _parts(subject.text[node.span.start : node.span.end], node)
         edit = _listed(subject, node, parts) if parts else None
         if edit is not None:
@@ -135,6 +138,23 @@ def _of_lines(subject: Subject, node: Node) -> Iterator[Fix]:
         edit = _listed(subject, node, tuple(map(plain_or_quoted, rows)), ends_line=True)
         if edit is not None:
             yield Fix("Make an item of each line", (edit,))
+
+
+def _rows_as_items(subject: Subject, node: Node) -> Edits:
+    """Return the edits that make an item of each line of a text without quotes that begins below its key."""
+    text, start, holder = subject.text, node.span.start, subject.entry(node)
+    written = text[start : node.span.end]
+    if node.style != "plain" or node.green.anchor is not None or "\n" not in written or holder is None:
+        return ()
+    if text[line_start_of(text, start) : start].strip():
+        return ()
+    rows = list(_ROW.finditer(text, start, node.span.end))
+    if len(rows) > _MOST_ITEMS or len({column_of(text, row.start()) for row in rows}) > 1:
+        return ()
+    items = [row[0] if value_of(row[0]) == row[0] else plain_or_quoted(row[0]) for row in rows]
+    return tuple(
+        Edit(Span(row.start(), row.end()), f"- {item}") for row, item in zip(rows, items, strict=True)
+    )
 
 
 def _listed(subject: Subject, node: Node, items: Sequence[str], *, ends_line: bool = False) -> Edit | None:

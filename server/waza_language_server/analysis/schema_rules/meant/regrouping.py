@@ -25,6 +25,10 @@ def dash_before(text: str, node: Node) -> Edit | None:
     """
     if node.kind != "mapping" or node.style != "block" or node.parent is None:
         return None
+    names = node.key_names
+    if names[:1] and names[0] in names[1:]:
+        # Another item begins at each of them.
+        return None
     start = node.span.start
     column = start - _line_start(text, start)
     if column < 2 or text[start - column : start].strip(" ") or column < _column_of_key(text, node) + 2:
@@ -159,6 +163,35 @@ def only_value(text: str, node: Node) -> Edit | None:
     if not colon or text[colon : node.span.start].strip():
         return None
     return Edit(Span(colon, node.span.end), f" {written}")
+
+
+def only_list(text: str, node: Node, items: Shape) -> Edits:
+    """Return the edits that write the only value of a mapping, a list, without its key: `{files: [a]}`.
+
+    None where the key is one that an item has: then the mapping was meant to be the only item.
+    """
+    entry = node.entries[0] if node.kind == "mapping" and len(node.entries) == 1 else None
+    if (
+        entry is None
+        or entry.value.kind != "sequence"
+        or entry.key.value in items.branch("mapping").properties
+    ):
+        return ()
+    if any(each.green.anchor is not None or each.green.tag is not None for each in (node, entry.value)):
+        return ()
+    value = entry.value.span
+    around = text[node.span.start : entry.key.span.start] + text[entry.span.end : node.span.end]
+    between = text[entry.key.span.end : value.start]
+    if node.style == "flow":
+        is_bare = not around.strip("{}, ") and "#" not in between
+        return (Edit(node.span, text[value.start : value.end]),) if is_bare else ()
+    line = _line_start(text, entry.key.span.start)
+    if between.strip() != ":" or text[line : entry.key.span.start].strip():
+        return ()
+    if entry.value.style == "block":
+        below = _line_start(text, value.start)
+        return (Edit(Span(line, below), ""),) if below > entry.key.span.end else ()
+    return (Edit(Span(entry.key.span.start, value.start), ""),)
 
 
 def _goes_on(text: str, node: Node) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
@@ -21,6 +21,7 @@ _TOO_LONG = 60_000
 _OPENING = "“„‟«‘‚"
 BEGINNINGS = frozenset(f"{_OPENING}123456789")
 """How values begin that are looked at: all others are passed by without a call."""
+_SEVERAL_PRINTED = re.compile(r"(?:[“„‟«‘‚][^“„‟«‘‚”»]+[”“‟»’‘]\s*)+")
 _PRINTED = re.compile(r"[“„‟«‘‚]([^“„‟«‘‚”»]+)[”“‟»’‘]")
 
 
@@ -47,6 +48,10 @@ def tag_for_text(text: str, node: Node) -> Iterator[Problem]:
 
 def _printed_quotes(node: Node, shape: Shape) -> Iterator[Problem]:
     match = _PRINTED.fullmatch(node.value)
+    parts = _PRINTED.findall(node.value) if _SEVERAL_PRINTED.fullmatch(node.value) is not None else []
+    if len(parts) > 1 and node.parent is not None and node.parent.kind == "sequence":
+        yield _without_commas(node, parts)
+        return
     if match is None or ("string" not in shape.types and shape.types):
         return
     first, last = node.value[0], node.value[-1]
@@ -54,6 +59,15 @@ def _printed_quotes(node: Node, shape: Shape) -> Iterator[Problem]:
     quoted = match[1].replace("'", "''")
     fix = Fix("Write plain quotes", (Edit(node.span, f"'{quoted}'"),))
     yield Problem("unlikely-value", node.span, message, "information", (fix,))
+
+
+def _without_commas(node: Node, parts: Sequence[str]) -> Problem:
+    """Return the problem of several texts in printed quotes with nothing between them: one item for YAML."""
+    message = "This is one item for YAML; the quotes are a part of it, and no comma divides it."
+    items = ", ".join(quoted(part) for part in parts)
+    in_brackets = node.parent is not None and node.parent.style == "flow"
+    fixes = (Fix(f"Make it {len(parts)} items", (Edit(node.span, items),)),) if in_brackets else ()
+    return Problem("unlikely-value", node.span, message, "information", fixes)
 
 
 def _other_unit(node: Node, key: str) -> Iterator[Problem]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from waza_engine.spec.reading.scalars import is_not_finite, resolve_scalar
@@ -18,6 +19,7 @@ from waza_language_server.analysis.schema_rules.meant.regrouping import (
     dash_before,
     in_quotes,
     list_by_name,
+    only_list,
     only_value,
     out_of_list,
     spaces_behind_dashes,
@@ -48,6 +50,8 @@ _TYPE_NAMES = {
     "object": "a mapping of keys",
     "null": "nothing",
 }
+_LOOKED_AT = 30
+"""Keys beside one whose value may be meant for it."""
 _OTHER_SWITCHES = re.compile(r"yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF")
 _SIXTIES = re.compile(r"[-+]?[1-9]\d*(?::[0-5]?\d)+")
 """What YAML 1.1 reads otherwise than 1.2; ``y`` and ``n`` are left alone, for PyYAML leaves them, too."""
@@ -253,9 +257,11 @@ def _as_list(subject: Subject, node: Node, items: Shape | None) -> tuple[Fix, ..
         by_type = list_of_keyed(subject.catalog, text, node)
         if by_type is not None:
             # Where there is no room for a list, no name is made of a type.
-            return (Fix(title, by_type),) if by_type else ()
+            return (Fix(title, by_type, reveals=True),) if by_type else ()
     if items is not None and (edits := list_by_name(text, node, items)):
-        return (Fix(title, edits, preferred=True),)
+        return (Fix(title, edits, preferred=True, reveals=True),)
+    if items is not None and (edits := only_list(text, node, items)):
+        return (Fix(f"Write the list without `{node.entries[0].key.value}`", edits, reveals=True),)
     dash = dash_before(text, node)
     return (Fix(title, (dash,), preferred=True),) if dash is not None else None
 
@@ -331,13 +337,32 @@ def _replacements(
 ) -> Iterator[Fix]:
     if node.kind != "scalar":
         return
+    yield from _swaps(subject, node, allowed)
     slip = slip_of(node.value, [str(value) for value in allowed])
     choices = [meant] if meant is not None else []
     choices += [str(value) for value in allowed if str(value) != meant] if len(allowed) <= 6 else []
     for choice in choices:
         if choice:
             replaced = partial(replace_scalar, subject.tree, node, choice)
-            yield Fix(f"Change to `{choice}`", replaced, preferred=choice == slip)
+            yield Fix(f"Change to `{choice}`", replaced, preferred=choice == slip, reveals=choice == meant)
+
+
+def _swaps(subject: Subject, node: Node, allowed: Sequence[object]) -> Iterator[Fix]:
+    """Yield the exchange of a value with that of a key beside it, where each is right for the other."""
+    around = node.parent if isinstance(node.step, str) else None
+    for entry in islice(around.each_entry(), _LOOKED_AT) if around is not None else ():
+        other, shape = entry.value, subject.shape_at(entry.value)
+        if other.kind != "scalar" or other.value not in allowed or shape is None or shape.enum:
+            continue
+        if (
+            "string" in shape.types
+            and shape.takes_text(node.value)
+            and not (node.green.anchor or other.green.anchor)
+        ):
+            texts = [subject.text[each.span.start : each.span.end] for each in (node, other)]
+            edits = (Edit(node.span, texts[1]), Edit(other.span, texts[0]))
+            yield Fix(f"Swap with `{entry.key.value}`", edits)
+            return
 
 
 def _matches(value: Any, expected: Sequence[str]) -> bool:

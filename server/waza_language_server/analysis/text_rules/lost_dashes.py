@@ -1,0 +1,152 @@
+"""Items of a list without the dash that begins them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from waza_engine.spec.reading.yaml_faults import MISSING_DASH, sentence
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.text_rules.slip import Slip, as_one
+from waza_language_server.schema.catalog import Catalog, SchemaName
+from waza_language_server.schema.locate import shape_at, shape_of
+from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.frames import column_of, line_start_of
+from waza_language_server.syntax.nodes import Entry, Node
+from waza_language_server.syntax.tree import Tree
+from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.line_index import LineIndex
+from waza_language_server.text.span import Span
+
+NO_DASH = sentence(MISSING_DASH)
+_BARE_KEY = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]*(?:#.*)?\Z")
+_LOOKED_AT = 40
+_MOST_ROWS = 100
+_DASH_AND_ODD_BLANK = re.compile(r"(?P<dash>-)[^\S \t\r\n]\s*")
+_KEY_OR_ITEM = re.compile(r"[A-Za-z_][\w-]*:(?:\s|$)|- ")
+
+
+def missing_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
+    """Yield the dash that a single item lacks, where the fault is."""
+    odd = _DASH_AND_ODD_BLANK.match(text, fault.span.start)
+    if odd is not None:
+        edit = Edit(Span(odd.end("dash"), odd.end()), " ")
+        message = "The blank after this dash is none that YAML knows; write a plain one."
+        fix = Fix("Write `- `", (edit,), preferred=True)
+        yield Slip(Problem("yaml-syntax", Span(odd.start(), odd.end()), message, "error", (fix,)), edit)
+        return
+    line = lines.line_span(lines.line_of(fault.span.start))
+    indent = fault.span.start - line.start
+    before = text[line.start : fault.span.start]
+    if not before.strip(" ") and not _KEY_OR_ITEM.match(text, fault.span.start):
+        # A text at the column of the dashes; a key there may be one of the item above.
+        edit = Edit(Span(fault.span.start, fault.span.start), "- ")
+        fix = Fix("Insert the dash", (edit,))
+        yield Slip(Problem("yaml-syntax", fault.span, NO_DASH, "error", (fix,)), edit)
+    if indent >= 2 and not text[line.start : fault.span.start].strip(" "):
+        edit = Edit(Span(fault.span.start - 2, fault.span.start), "- ")
+        fix = Fix("Insert the dash", (edit,))
+        yield Slip(Problem("yaml-syntax", fault.span, NO_DASH, "error", (fix,)), edit)
+
+
+def repeats_first_key(text: str, lines: LineIndex, fault: SyntaxFault) -> bool:
+    """Whether a key stands twice that opens a list item two columns to its left: the next item begins."""
+    if fault.code != "duplicate-key" or not fault.related:
+        return False
+    first = fault.related[0].span.start
+    line = lines.line_span(lines.line_of(first))
+    indent = fault.span.start - lines.line_span(lines.line_of(fault.span.start)).start
+    return text[line.start : first] == " " * (indent - 2) + "- "
+
+
+def items_without_dashes(
+    tree: Tree, fault: SyntaxFault, kind: SchemaName, catalog: Catalog
+) -> Iterator[Slip]:
+    """Yield the dashes of a list whose items all lack theirs, so that they are read as one mapping.
+
+    Each item begins with the same key. That is so only where no key stands twice in one of them then.
+    """
+    key = tree.root.at(fault.related[0].span.start) if tree.root is not None and fault.related else None
+    items = key.parent if key is not None and key.step is None else None
+    if fault.code != "duplicate-key" or items is None or items.style != "block":
+        return
+    first = next(items.each_entry(), None)
+    shape = shape_of(kind, items, catalog)
+    holder = items.holder
+    if first is None or shape is None or not shape.wants_list or holder is None or shape.items is None:
+        return
+    begins = [entry for entry in items.each_entry() if entry.key.value == first.key.value]
+    if len(begins) < 2 or not shape.items.fits("mapping"):
+        return
+    edits = tuple(_dash(tree.text, entry, holder) for entry in begins)
+    if any(edit is None for edit in edits):
+        return
+    yield _inserted(tree.text, items, tuple(edit for edit in edits if edit is not None))
+
+
+def texts_without_dashes(
+    tree: Tree, lines: LineIndex, fault: SyntaxFault, kind: SchemaName, catalog: Catalog
+) -> Iterator[Slip]:
+    """Yield the dashes of a list of texts which all lack theirs, one text on each line below the key."""
+    text, number = tree.text, lines.line_of(fault.span.start)
+    for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
+        line = lines.line_span(above)
+        holder = _BARE_KEY.match(text, line.start, line.end)
+        if holder is None:
+            continue
+        rows = list(_rows(text, lines, above + 1))
+        if len(rows) < 2 or rows[0].start - lines.line_span(above + 1).start < len(holder["lead"]):
+            return
+        if any(_KEY_OR_ITEM.match(text, row.start) for row in rows) or not rows[0].start <= fault.span.start:
+            return
+        if fault.span.start > rows[-1].end or not _takes_texts(tree, holder.start("key"), kind, catalog):
+            return
+        edits = tuple(Edit(Span(row.start, row.start), "- ") for row in rows)
+        place = Span(holder.start("key"), holder.end("key"))
+        message = f"Each item of `{holder['key']}` begins with a dash; write `- ` before each."
+        problem = Problem("yaml-syntax", place, message, "error", (Fix("Insert the dashes", edits),))
+        yield Slip(problem, as_one(text, edits))
+        return
+
+
+def _rows(text: str, lines: LineIndex, first: int) -> Iterator[Span]:
+    """Yield the texts on the lines that begin at the column of the first."""
+    column: int | None = None
+    for number in range(first, min(lines.line_count, first + _MOST_ROWS)):
+        line = lines.line_span(number)
+        written = text[line.start : line.end]
+        at = len(written) - len(written.lstrip(" "))
+        column = at if column is None else column
+        if not written.strip() or at != column or _KEY_OR_ITEM.match(written, at):
+            return
+        yield Span(line.start + at, line.start + len(written.rstrip()))
+
+
+def _takes_texts(tree: Tree, key: int, kind: SchemaName, catalog: Catalog) -> bool:
+    """Whether a list of texts is due at the key at an offset."""
+    node = tree.root.at(key) if tree.root is not None else None
+    if node is None or node.parent is None or node.step is not None or node.kind != "scalar":
+        return False
+    shape = shape_at(kind, (*node.parent.path, node.value), tree.root, catalog)
+    return shape is not None and shape.wants_list and shape.items is not None and shape.items.fits("scalar")
+
+
+def _dash(text: str, entry: Entry, holder: Entry) -> Edit | None:
+    """Return the edit that writes a dash in place of two of the blanks before a key."""
+    start = entry.key.span.start
+    column = column_of(text, start)
+    if (
+        text[line_start_of(text, start) : start].strip(" ")
+        or column < column_of(text, holder.key.span.start) + 2
+    ):
+        return None
+    return Edit(Span(start - 2, start), "- ")
+
+
+def _inserted(text: str, items: Node, edits: tuple[Edit, ...]) -> Slip:
+    second = edits[1].span.end
+    key = text[second : text.find(":", second)]
+    message = f"Each item of `{items.step}` begins with a dash; write `- ` before each `{key}`."
+    fix = Fix("Insert the dashes", edits, preferred=True)
+    place = Span(second, second + len(key))
+    return Slip(Problem("yaml-syntax", place, message, "error", (fix,)), as_one(text, edits))

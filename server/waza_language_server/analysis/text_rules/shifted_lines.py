@@ -1,0 +1,175 @@
+"""Blocks of lines that stand too far to one side as a whole: an item of a list, lines indented with tabs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.text_rules.slip import Slip, as_one, column_of_line
+from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.line_index import LineIndex
+from waza_language_server.text.span import Span
+
+_ITEM = re.compile(r"(?P<lead>[ ]*)-[ ]+(?=\S)")
+_KEY = re.compile(r"(?:-[ ]+)+(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
+_TABS = re.compile(r"\t[ \t]*")
+_LOOKED_AT = 40
+_BELOW = 12
+"""Lines below a fault in which the item may begin that causes it."""
+_MOST_LINES = 400
+_COLUMNS_TRIED = 2
+
+
+def shifted_items(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
+    """Yield an item with all its lines at the column of the items above it, alone and with those below it."""
+    number = lines.line_of(fault.span.start)
+    for line in range(number, min(lines.line_count, number + _BELOW)):
+        item = _item_at(text, lines, line)
+        if item is None:
+            continue
+        column = len(item["lead"])
+        for usual in islice(_columns_of_items_above(text, lines, line, column), _COLUMNS_TRIED):
+            ends = (_end_of_item(text, lines, line, column, usual, others=others) for others in (False, True))
+            for last in dict.fromkeys(ends):
+                if _has_room(text, lines, (line, last), column - usual):
+                    yield _shifted(text, lines, (line, last), usual - column)
+        return
+
+
+def tabbed_lines(text: str, lines: LineIndex, faults: Sequence[SyntaxFault]) -> Iterator[Slip]:
+    """Yield the lines that are indented with tabs, each tab as far as a level of what is above them."""
+    seen = -1
+    for fault in faults:
+        number = lines.line_of(fault.span.start)
+        if fault.code != "yaml-tab" or number <= seen:
+            continue
+        first = seen = number
+        while first > 0 and number - first < _MOST_LINES and _is_tabbed(text, lines, first - 1):
+            first -= 1
+        while (
+            seen + 1 < lines.line_count and seen - first < _MOST_LINES and _is_tabbed(text, lines, seen + 1)
+        ):
+            seen += 1
+        while first < number and not _is_written(text, lines, first):
+            first += 1
+        yield from _in_spaces(text, lines, first, seen)
+
+
+def _in_spaces(text: str, lines: LineIndex, first: int, last: int) -> Iterator[Slip]:
+    rows = [lines.line_span(number) for number in range(first, last + 1)]
+    tabs = [_TABS.match(text, row.start, row.end) for row in rows]
+    if first == last or tabs[0] is None:
+        return
+    for base in _columns_above(text, lines, first):
+        for step in (2, 4):
+            edits: list[Edit] = []
+            for row, match in zip(rows, tabs, strict=True):
+                if match is not None and text[row.start : row.end].strip():
+                    column = base + _width(match[0], step) - _width(tabs[0][0], step)
+                    edits.append(Edit(Span(match.start(), match.end()), " " * max(column, 0)))
+            fix = Fix("Indent with spaces", tuple(edits), preferred=True)
+            message = "These lines are indented with tabs; use spaces."
+            place = Span(tabs[0].start(), tabs[0].end())
+            problem = Problem("yaml-tab", place, message, "error", (fix,))
+            yield Slip(problem, as_one(text, edits), cures=Span(rows[0].start, rows[-1].end))
+
+
+def _width(blanks: str, step: int) -> int:
+    return len(blanks.replace("\t", " " * step))
+
+
+def _is_tabbed(text: str, lines: LineIndex, number: int) -> bool:
+    line = lines.line_span(number)
+    written = text[line.start : line.end]
+    return written.startswith("\t") or (not written.strip() and number + 1 < lines.line_count)
+
+
+def _is_written(text: str, lines: LineIndex, number: int) -> bool:
+    line = lines.line_span(number)
+    return bool(text[line.start : line.end].strip())
+
+
+def _columns_above(text: str, lines: LineIndex, number: int) -> Iterator[int]:
+    """Yield the columns where a line may stand below the nearest one that is written, the likeliest first."""
+    for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
+        line = lines.line_span(above)
+        written = text[line.start : line.end].rstrip()
+        if not written or written.lstrip().startswith("#"):
+            continue
+        column = column_of_line(text, line)
+        item = _ITEM.match(written)
+        inner = item.end() if item is not None else column
+        if written.endswith((":", "|", ">", "|-", ">-")):
+            yield inner + 2
+        yield from dict.fromkeys((inner, column))
+        return
+
+
+def _item_at(text: str, lines: LineIndex, number: int) -> re.Match[str] | None:
+    line = lines.line_span(number)
+    return _ITEM.match(text[line.start : line.end])
+
+
+def _columns_of_items_above(text: str, lines: LineIndex, number: int, column: int) -> Iterator[int]:
+    found: dict[int, None] = {}
+    for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
+        item = _item_at(text, lines, above)
+        if item is not None and len(item["lead"]) != column:
+            found[len(item["lead"])] = None
+    yield from found
+
+
+def _end_of_item(text: str, lines: LineIndex, number: int, column: int, usual: int, *, others: bool) -> int:
+    """Return the last line of an item; with ``others`` that of the items at its column below it.
+
+    Of one too far to the left nothing is known of the lines below it but that the next item ends it.
+    """
+    last = number
+    for below in range(number + 1, min(lines.line_count, number + _MOST_LINES)):
+        line = lines.line_span(below)
+        if not text[line.start : line.end].strip():
+            continue
+        at = column_of_line(text, line)
+        is_item = _item_at(text, lines, below) is not None
+        if at < column or (at == column and not (others and is_item)):
+            break
+        if usual > column and at == usual and is_item and not others:
+            break
+        last = below
+    return last
+
+
+def _has_room(text: str, lines: LineIndex, rows: tuple[int, int], left: int) -> bool:
+    """Whether as many blanks stand in front of each line that is written."""
+    starts = (lines.line_span(number) for number in range(rows[0], rows[1] + 1))
+    return not any(
+        text[line.start : line.end].strip() and text[line.start : line.start + max(left, 0)].strip(" ")
+        for line in starts
+    )
+
+
+def _shifted(text: str, lines: LineIndex, rows: tuple[int, int], by: int) -> Slip:
+    edits: list[Edit] = []
+    for number in range(rows[0], rows[1] + 1):
+        line = lines.line_span(number)
+        if text[line.start : line.end].strip():
+            edits.append(
+                Edit(Span(line.start, line.start), " " * by)
+                if by > 0
+                else Edit(Span(line.start, line.start - by), "")
+            )
+    first = lines.line_span(rows[0])
+    written = text[first.start : first.end]
+    place = Span(first.start + len(written) - len(written.lstrip()), first.start + len(written.rstrip()))
+    far = abs(by)
+    spaces = "1 space" if far == 1 else f"{far} spaces"
+    side = "left" if by > 0 else "right"
+    message = f"This item stands {spaces} too far to the {side} of the others of its list."
+    title = "Align the item" if rows[0] < rows[1] else "Align the line"
+    problem = Problem("yaml-indentation", place, message, "error", (Fix(title, tuple(edits)),))
+    key = _KEY.match(written, place.start - first.start)
+    known_at = first.start + by + key.start("key") if key is not None else None
+    return Slip(problem, as_one(text, edits), known_at=known_at, cures=Span(0, len(text)))
