@@ -9,6 +9,7 @@ from types import MappingProxyType
 from waza_engine.counting import counted
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
+from waza_language_server.syntax.kept_items import items_where
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Related
 
@@ -47,7 +48,8 @@ _EQUAL = (
     ("required", "forbidden"),
 )
 _LIMITS = (("required_tools", "max_tool_calls"), ("required_tools", "max_calls"))
-_ASKING = frozenset(wanted for wanted, _ in (*_WITHIN, *_EQUAL, *_LIMITS))
+_PAIRS = (*_WITHIN, *_EQUAL, *_LIMITS)
+_ASKING = frozenset(wanted for wanted, _ in _PAIRS)
 
 
 def contradictions_of_grader(view: GraderView) -> Found:
@@ -63,13 +65,24 @@ def contradictions_of_expected(view: FileView) -> Found:
     root = view.tree.root
     if root is None or view.kind not in {"task", "eval"}:
         return
-    tasks = root.get("tasks") if view.kind == "eval" else None
-    for task in (root,) if view.kind == "task" else tasks.target.each_item() if tasks is not None else ():
+    listed = root.get("tasks") if view.kind == "eval" else None
+    tasks = (root,) if view.kind == "task" else ()
+    for task in tasks if listed is None else (yield from items_where(listed, _may_contradict)):
         yield None
-        expected = task.get("expected")
-        for node in (expected, task.get("expected", "behavior"), task.get("expected", "tool_calls")):
-            if node is not None and node.target.kind == "mapping":
-                yield from _in_mapping(node.target)
+        for mapping in _expected(task):
+            yield from _in_mapping(mapping)
+
+
+def _may_contradict(task: Node) -> bool:
+    keys = [mapping.key_names for mapping in _expected(task)]
+    return any(one in names and other in names for names in keys for one, other in _PAIRS)
+
+
+def _expected(task: Node) -> Iterator[Node]:
+    for path in (("expected",), ("expected", "behavior"), ("expected", "tool_calls")):
+        node = task.get(*path)
+        if node is not None and node.target.kind == "mapping":
+            yield node.target
 
 
 def _in_mapping(mapping: Node) -> Found:
