@@ -599,9 +599,9 @@ def _is_literal(pattern: ast.expr) -> bool:
 
 
 def _names_a_constant(part: ast.expr) -> bool:
-    return (
-        isinstance(part, ast.FormattedValue) and isinstance(part.value, ast.Name) and part.value.id.isupper()
-    )
+    """Tell whether it is `{_NAME}` in an f-string."""
+    named = part.value if isinstance(part, ast.FormattedValue) else None
+    return isinstance(named, ast.Name) and named.id.isupper()
 
 
 READS_OTHERWISE = {
@@ -673,7 +673,7 @@ def test_the_answer_to_initialize_needs_the_protocol_library_and_what_completes(
     heavy = {"pydantic", "openai", "ruamel", "jsonschema", "jsonschema_rs", "re2", "regex"}
     heavy |= {"typer", "rich", "psutil", "pylsp_jsonrpc", "importlib.metadata"}
     assert heavy & loaded == set()
-    judging = {"analysis.rules", "analysis.document_problems", "engine", "kept"}
+    judging = {"analysis.rules", "analysis.diagnose", "engine", "kept"}
     assert {f"waza_language_server.{room}" for room in judging} & loaded == set()
 
 

@@ -18,6 +18,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from waza_engine.sparkline import BARS
 from waza_engine.terminal import complain, complain_lines
 
 FAILED = 2
@@ -27,7 +28,17 @@ _STANDARD_OUTPUT = 1
 _WRITE_ERRORS = {errno.EPIPE, errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, errno.EINVAL}
 _READER_HAS_LEFT = {errno.EPIPE, errno.EINVAL}
 _PLAIN = "waza-plain-signs"
-_PLAIN_SIGNS = {"✓": "+", "✗": "x", "⚠": "!", "⧖": "~", "–": "-", "·": "-", "…": "...", "→": "->", "│": "|"}
+_PLAIN_SIGNS = {
+    "✓": "+",
+    "✗": "x",
+    "⚠": "!",
+    "⧖": "~",
+    "–": "-",
+    "·": "-",
+    "…": "...",
+    "→": "->",
+    "│": "|",
+} | dict(zip(BARS, "12345678", strict=True))
 
 
 def carry_out(command: Callable[[], None]) -> None:

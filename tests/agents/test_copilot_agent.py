@@ -289,7 +289,7 @@ def test_an_agent_that_sends_nothing_at_all_is_given_up_early(
     (runtime,) = psutil.Process().children()
     runtime.suspend()
     response = ask(executor, workspace, session=session, timeout_seconds=30, first_event_timeout_seconds=1)
-    assert response.error == "the agent sent nothing within 1 seconds"
+    assert response.error == "the agent sent nothing within 1 second"
     runtime.resume()
 
 

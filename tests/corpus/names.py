@@ -28,7 +28,7 @@ from waza_language_server.check import check_paths, files_below, open_document
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.mentions import Mention, anchors
-from waza_language_server.project.references import mentions_in
+from waza_language_server.project.naming_places import mentions_in
 from waza_language_server.project.suite_files import SuiteSource
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.workspace import Workspace

@@ -89,9 +89,7 @@ class RawClient:
 
     def open(self, path: Path) -> None:
         """Open a file as a document."""
-        text = path.read_text("utf-8")
-        document = {"uri": uri_of(path), "languageId": "yaml", "version": 1, "text": text}
-        self.send("textDocument/didOpen", {"textDocument": document})
+        self.write(framed(opened(path, path.read_text("utf-8"))))
 
     def end_of_input(self) -> None:
         assert self.process.stdin is not None
@@ -126,6 +124,18 @@ def introduction(folder: Path | None = None, **params: Any) -> dict[str, Any]:
         "capabilities": {},
         **params,
     }
+
+
+def opened(path: Path, text: str) -> bytes:
+    """Return the message that a file was opened, with another text than on disk perhaps."""
+    document = {"uri": uri_of(path), "languageId": "yaml", "version": 1, "text": text}
+    return message("textDocument/didOpen", {"textDocument": document})
+
+
+def replaced(path: Path, text: str, version: int = 2) -> bytes:
+    """Return the message that an open file has a whole new text."""
+    document = {"uri": uri_of(path), "version": version}
+    return message("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
 
 
 def message(method: str, params: Any = None, **more: Any) -> bytes:

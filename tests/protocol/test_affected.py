@@ -11,6 +11,7 @@ from lsprotocol import types
 
 from tests.engine.suites import GREETS, run, task
 from tests.protocol.editor import Editor, editing, write_suite
+from tests.protocol.workspace import opened
 from waza_language_server.project.runnable_id import RunnableId
 
 CONFIG = "config: {trials_per_task: 1, timeout_seconds: 60, executor: mock}\n"
@@ -66,8 +67,7 @@ async def test_a_lens_of_the_suite_says_how_many_tasks_have_changed(suite: Path)
 
 
 async def test_the_lens_comes_with_a_saved_change_and_goes_when_all_is_as_it_was(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         assert AFFECTED not in await titles(editor, uri)
         path = suite.parent / "tasks/one.yaml"
         before = path.read_text("utf-8")
@@ -106,8 +106,7 @@ async def test_only_what_has_changed_is_run(suite: Path) -> None:
 
 async def test_nothing_is_looked_at_in_an_untrusted_workspace(suite: Path) -> None:
     change(suite)
-    async with editing(suite.parent, options={"trusted": False}) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, options={"trusted": False}) as (editor, uri):
         assert AFFECTED not in await titles(editor, uri)
         with pytest.raises(Exception, match="untrusted"):
             await affected(editor, suite)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
-from tests.protocol.editor import Editor, editing, write_suite
+from tests.protocol.editor import Editor, write_suite
+from tests.protocol.workspace import opened
 from waza_language_server.project.uris import path_of, uri_of
 
 SUITE = """\
@@ -62,8 +63,7 @@ def said(uri: str, places: types.Range) -> str:
 
 
 async def test_the_users_of_a_grader_and_the_grader_that_is_used(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         item = await prepared(editor, uri, 6, 13)
         assert (item.name, item.uri, item.kind) == ("😀 greets", uri, types.SymbolKind.Method)
         assert said(uri, item.selection_range).strip('"') == "😀 greets"
@@ -82,8 +82,7 @@ async def test_the_users_of_a_grader_and_the_grader_that_is_used(suite: Path) ->
 
 async def test_a_skill_is_used_by_the_suite_that_names_it(suite: Path) -> None:
     skill = suite.parent / "explainer" / "SKILL.md"
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         closed = await prepared(editor, uri, 1, 9)
         assert (closed.name, closed.uri, closed.kind) == ("explainer", uri_of(skill), types.SymbolKind.Module)
         own = await prepared(editor, editor.open(skill), 1, 8)
@@ -97,8 +96,7 @@ async def test_a_skill_is_used_by_the_suite_that_names_it(suite: Path) -> None:
 
 
 async def test_a_part_whose_file_is_gone_is_used_by_nobody(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         item = await prepared(editor, uri, 6, 13)
         editor.close(uri)
         _remove(suite)

@@ -9,6 +9,7 @@ import pytest
 from lsprotocol import types
 
 from tests.protocol.editor import editing, write_suite
+from tests.protocol.workspace import opened
 from waza_engine.steps import finished
 from waza_language_server.project.disk import Disk
 from waza_language_server.project.facts import Fact
@@ -71,16 +72,14 @@ async def test_asking_twice_says_that_nothing_changed(suite: Path) -> None:
 
 
 async def test_editing_brings_them_up_to_date(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         assert await editor.pushed(uri, 1) == []
         editor.insert(uri, 2, 8, 14, "z")
         assert places(await editor.pushed(uri, 2)) == [(8, 6, 15)]
 
 
 async def test_only_the_newest_of_many_edits_is_judged(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         await editor.pushed(uri, 1)
         for version in range(2, 102):
             editor.insert(uri, version, 6, 16, "s")
@@ -99,8 +98,7 @@ async def test_a_request_does_not_wait_for_the_diagnostics_of_a_large_file(suite
 
 
 async def test_several_changes_in_one_message_build_on_each_other(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         at = types.Position(8, 14)
         first = types.TextDocumentContentChangePartial(types.Range(at, at), "z")
         after = types.Position(8, 15)

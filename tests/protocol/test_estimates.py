@@ -12,6 +12,7 @@ from lsprotocol import types
 from tests.conftest import StartModel
 from tests.engine.suites import run
 from tests.protocol.editor import Editor, editing, write_suite
+from tests.protocol.workspace import opened
 from tests.scripted_model import Answer, ScriptedModel, Tokens
 
 TASK = "id: {id}\nname: {id}\ninputs:\n  prompt: Say hello\n"
@@ -45,8 +46,7 @@ async def title(editor: Editor, uri: str, start: str) -> str:
 
 
 async def test_the_lenses_of_suite_and_task_say_what_the_run_will_cost(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         first = await title(editor, uri, "▶ Run suite")
         assert first in ("▶ Run suite", "▶ Run suite · ≈ $4.70 · 2 trials")
         await editor.until(lambda: editor.refreshed["code lenses"])
@@ -57,8 +57,7 @@ async def test_the_lenses_of_suite_and_task_say_what_the_run_will_cost(suite: Pa
 
 
 async def test_settings_of_the_client_and_what_is_saved_count(suite: Path) -> None:
-    async with editing(suite.parent, options={"run": {"trials": 3}}) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, options={"run": {"trials": 3}}) as (editor, uri):
         await editor.lenses(uri)
         await editor.until(lambda: editor.refreshed["code lenses"])
         assert "≈ $14.10 · 6 trials" in await title(editor, uri, "▶ Run suite")
@@ -75,8 +74,7 @@ async def test_the_settings_of_the_folder_of_a_suite_count_before_those_of_the_w
     others = (suite.parent.parent / "elsewhere").as_uri()
     by_folder = {suite.parent.as_uri(): {"trials": 2}, others: {"trials": 5}, "no uri": {}, "file:///": {}}
     options = {"run": {"trials": 3}, "runByFolder": by_folder}
-    async with editing(suite.parent, options=options) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, options=options) as (editor, uri):
         await editor.lenses(uri)
         await editor.until(lambda: editor.refreshed["code lenses"])
         assert "≈ $9.40 · 4 trials" in await title(editor, uri, "▶ Run suite")

@@ -11,6 +11,7 @@ from lsprotocol import types
 
 from tests.engine.suites import run
 from tests.protocol.editor import Editor, editing, write_suite
+from tests.protocol.workspace import opened
 
 SUITE = """\
 name: reads
@@ -61,8 +62,7 @@ async def test_a_stale_mark_opens_the_text_of_then_beside_that_of_now(suite: Pat
 
 
 async def test_a_changed_grader_grades_the_recorded_answer_again_for_nothing(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         lenses = [lens.command.title for lens in await editor.lenses(uri) if lens.command]
         assert lenses == ["▶ Run suite", "↻ Re-grade", "↻ Re-grade", "▶ Run grader"]
         editor.replace(uri, 2, SUITE.replace("- hello", "- never said"))
@@ -85,8 +85,7 @@ async def test_a_new_grader_grades_the_recorded_answer(suite: Path) -> None:
 
 
 async def test_marks_go_with_their_results(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         assert len(await labels(editor, uri)) == 3
         for file in (suite.parent / ".waza/results").glob("*.json"):
             file.unlink()

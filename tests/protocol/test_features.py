@@ -11,6 +11,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from tests.protocol.editor import applied, editing, edits_of, write_suite
+from tests.protocol.workspace import opened
 from waza_language_server.project.uris import path_of
 
 SUITE = """\
@@ -33,8 +34,7 @@ def suite(tmp_path: Path) -> Path:
 
 
 async def test_a_quick_fix_repairs_what_it_says(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         action = (await editor.actions(uri, 8))[0]
         assert action.kind == types.CodeActionKind.QuickFix
         assert action.diagnostics is not None
@@ -56,8 +56,7 @@ async def test_a_quick_fix_names_the_version_it_is_for(suite: Path) -> None:
 
 
 async def test_all_safe_fixes_are_one_action_when_it_is_asked_for(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         place = types.Range(types.Position(0, 0), types.Position(0, 0))
         context = types.CodeActionContext([], only=[types.CodeActionKind.SourceFixAll])
         params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, context)
@@ -108,8 +107,7 @@ async def test_other_ways_to_write_a_value_are_offered_as_refactorings(suite: Pa
 
 @pytest.mark.parametrize("only", [["refactor"], ["source.organizeImports"], []])
 async def test_other_kinds_of_actions_are_not_answered_with_fixes(suite: Path, only: list[str]) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         place = types.Range(types.Position(8, 8), types.Position(8, 8))
         context = types.CodeActionContext([], only=[types.CodeActionKind(kind) for kind in only])
         params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, context)
@@ -241,8 +239,7 @@ async def test_lenses_stand_above_what_they_run(suite: Path) -> None:
 
 
 async def test_the_lenses_of_a_range_are_those_that_begin_there(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         lenses = await editor.lenses(uri)
         lines = sorted({lens.range.start.line for lens in lenses})
         assert len(lines) > 1

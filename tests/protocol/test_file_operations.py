@@ -8,7 +8,7 @@ import pytest
 from lsprotocol import types
 
 from tests.protocol.editor import Editor, editing, write_suite
-from tests.protocol.workspace import Workspace
+from tests.protocol.workspace import Workspace, opened
 from waza_language_server.project.uris import uri_of
 
 SUITE = """\
@@ -74,8 +74,7 @@ async def test_what_names_a_deleted_file_is_marked_at_once_and_until_it_is_there
 
 async def test_a_task_that_is_renamed_is_known_by_its_new_path(suite: Path) -> None:
     old, new = suite.parent / "tasks" / "two.yaml", suite.parent / "tasks" / "other.yaml"
-    async with editing(suite.parent, limit=watches_nothing) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, limit=watches_nothing) as (editor, uri):
         await editor.until(lambda: uri in editor.diagnostics)
         assert "no-matching-tasks" not in codes(editor, uri)
         old.rename(new)

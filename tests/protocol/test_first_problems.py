@@ -10,7 +10,7 @@ import pytest
 
 from tests.bench.documents import eval_file
 from tests.protocol.editor import editing, write_suite
-from tests.protocol.raw_client import RawClient, framed, message
+from tests.protocol.raw_client import RawClient, framed, opened, replaced
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
@@ -34,16 +34,6 @@ def client(suite: Path) -> Iterator[RawClient]:
     with RawClient() as client:
         client.initialize(suite.parent)
         yield client
-
-
-def opened(path: Path, text: str) -> bytes:
-    document = {"uri": uri_of(path), "languageId": "yaml", "version": 1, "text": text}
-    return message("textDocument/didOpen", {"textDocument": document})
-
-
-def replaced(path: Path, version: int, text: str) -> bytes:
-    document = {"uri": uri_of(path), "version": version}
-    return message("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
 
 
 def published(client: RawClient, path: Path) -> list[dict[str, Any]]:
@@ -84,7 +74,7 @@ def test_an_edit_while_the_rest_is_judged(client: RawClient, suite: Path) -> Non
     client.write(framed(opened(suite, LONG)))
     assert len(published(client, suite)) == 1
     edited = LONG.replace("confg:", "config:", 2)
-    client.write(framed(replaced(suite, 2, edited)))
+    client.write(framed(replaced(suite, edited)))
     shown = published(client, suite)
     # All of the old text may have been judged before the edit came; never is the first part shown again.
     if len(shown) == MISTAKES:
@@ -95,7 +85,7 @@ def test_an_edit_while_the_rest_is_judged(client: RawClient, suite: Path) -> Non
 
 def test_an_edit_that_comes_with_the_document(client: RawClient, suite: Path) -> None:
     edited = LONG.replace("confg:", "config:", 1)
-    client.write(framed(opened(suite, LONG), replaced(suite, 2, edited)))
+    client.write(framed(opened(suite, LONG), replaced(suite, edited)))
     shown = published(client, suite)
     while len(shown) < MISTAKES - 1:
         assert places(shown) == places(shown)[:1]

@@ -11,6 +11,7 @@ import pytest
 from tests.engine.graders.custom_package import ROOT, install_example
 from tests.patience import has_ended
 from tests.protocol.editor import Editor, editing, write_suite
+from tests.protocol.workspace import opened
 
 SUITE = """\
 name: reads
@@ -54,8 +55,7 @@ async def codes(editor: Editor, uri: str) -> list[str]:
 
 @pytest.mark.usefixtures("installed")
 async def test_a_type_of_a_package_is_completed_explained_and_checked(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         await editor.until(lambda: editor.diagnostics.get(uri) is not None
                            and [p.code for p in editor.diagnostics[uri]] == ["unknown-key"])  # fmt: skip
         (problem,) = editor.diagnostics[uri]
@@ -83,16 +83,14 @@ async def test_a_misspelt_type_beside_one_of_a_package_has_a_fix(suite: Path) ->
 
 @pytest.mark.usefixtures("installed")
 async def test_a_client_that_asks_for_diagnostics_is_told_to_ask_again(suite: Path) -> None:
-    async with editing(suite.parent, pulls=True) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, pulls=True) as (editor, uri):
         assert "unknown-grader-type" in await codes(editor, uri)
         await editor.until(lambda: editor.diagnostic_refresh_count)
         assert await codes(editor, uri) == ["unknown-key"]
 
 
 async def test_an_unknown_type_asks_once(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         await editor.until(lambda: engines(editor))
         (engine,) = engines(editor)
         for version in range(2, 6):
@@ -111,8 +109,7 @@ async def test_known_types_start_no_engine(suite: Path) -> None:
 
 @pytest.mark.usefixtures("installed")
 async def test_nothing_is_asked_in_an_untrusted_workspace(suite: Path) -> None:
-    async with editing(suite.parent, options={"trusted": False}) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, options={"trusted": False}) as (editor, uri):
         assert [problem.code for problem in await editor.pushed(uri, 1)] == ["unknown-grader-type"]
         editor.replace(uri, 2, SUITE + "\n")
         await editor.pushed(uri, 2)
@@ -120,8 +117,7 @@ async def test_nothing_is_asked_in_an_untrusted_workspace(suite: Path) -> None:
 
 
 async def test_an_engine_that_cannot_start_leaves_the_type_unknown(suite: Path) -> None:
-    async with editing(suite.parent, options={"interpreter": "no-such-python"}) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, options={"interpreter": "no-such-python"}) as (editor, uri):
         assert [problem.code for problem in await editor.pushed(uri, 1)] == ["unknown-grader-type"]
         editor.replace(uri, 2, SUITE + "\n")
         assert [problem.code for problem in await editor.pushed(uri, 2)] == ["unknown-grader-type"]

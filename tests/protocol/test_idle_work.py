@@ -10,6 +10,7 @@ import pytest
 
 from tests.hostile.repository import dense_results
 from tests.protocol.editor import editing, is_told_to_ask_again, write_suite
+from tests.protocol.workspace import opened
 from tests.server.features.results import grade, write_results
 from waza_engine.steps import Steps
 from waza_language_server.protocol.services.idle import IdleWork
@@ -128,8 +129,7 @@ def long_results(tmp_path: Path) -> Path:
 
 
 async def test_hints_that_take_long_come_when_they_are_known(long_results: Path) -> None:
-    async with editing(long_results.parent, limit=is_told_to_ask_again) as editor:
-        uri = editor.open(long_results)
+    async with opened(long_results, limit=is_told_to_ask_again) as (editor, uri):
         assert await editor.hints(uri) == []
         await editor.until(lambda: editor.refreshed["inlay hints"])
         assert "✓" in str((await editor.hints(uri))[0].label)
@@ -141,8 +141,7 @@ async def test_a_client_that_cannot_be_told_waits_for_them(long_results: Path) -
 
 
 async def test_a_hover_that_comes_before_they_are_known_says_so(long_results: Path) -> None:
-    async with editing(long_results.parent) as editor:
-        uri = editor.open(long_results)
+    async with opened(long_results) as (editor, uri):
         told = [str(await editor.hover(uri, 6, 12))]
         while "still being read" in told[-1]:
             await asyncio.sleep(0.05)

@@ -18,6 +18,7 @@ from tests.engine.suites import run
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.protocol import late_answers
 from tests.protocol.editor import Editor, editing, is_told_to_ask_again, write_suite
+from tests.protocol.workspace import opened
 
 SUITE = """\
 name: reads
@@ -83,8 +84,7 @@ def is_live(labels: list[str]) -> bool:
 
 
 async def test_an_edit_flips_the_verdict_without_a_run(suite: Path) -> None:
-    async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, limit=is_told_to_ask_again, options=LIVE) as (editor, uri):
         assert await until(editor, uri, is_live) == ["✓ 1/1 task", "⚡ ✓ 2/2", "⚡ ✓", "⚡ ✓ 2/2", "⚡ ✓"]
         results = sorted((suite.parent / ".waza/results").iterdir())
         editor.replace(uri, 2, SUITE.replace("- hello", "- never said"))
@@ -135,8 +135,7 @@ async def test_clients_that_draw_marks_ask_for_lines_after_a_live_verdict_and_fo
 async def test_an_answer_that_comes_after_a_newer_one_changes_nothing(suite: Path, tmp_path: Path) -> None:
     """It says which text the verdicts hold for; taken late, it would make those of a newer text old."""
     options = {**LIVE, "interpreter": str(late_answers.interpreter(tmp_path))}
-    async with editing(suite.parent, limit=is_told_to_ask_again, options=options) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, limit=is_told_to_ask_again, options=options) as (editor, uri):
         assert is_live(await until(editor, uri, is_live))
         editor.replace(uri, 2, SUITE.replace("- hello", f"- {late_answers.HELD}"))
         await editor.until((tmp_path / late_answers.NOTE).exists, ON_A_BUSY_MACHINE)
@@ -152,8 +151,7 @@ async def test_an_answer_that_comes_after_a_newer_one_changes_nothing(suite: Pat
 
 
 async def test_text_that_is_no_suite_shows_nothing_new_and_nothing_old_as_new(suite: Path) -> None:
-    async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, limit=is_told_to_ask_again, options=LIVE) as (editor, uri):
         await until(editor, uri, is_live)
         editor.replace(uri, 2, SUITE.replace("- hello", "- [never").replace("name: reads", "name: [reads"))
         await asyncio.sleep(0.5)
@@ -200,8 +198,7 @@ async def test_a_schema_that_changes_on_the_disk_is_judged_at_once(tmp_path: Pat
 
 
 async def test_the_lens_that_grades_again_agrees_with_it(suite: Path) -> None:
-    async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, limit=is_told_to_ask_again, options=LIVE) as (editor, uri):
         await until(editor, uri, is_live)
         editor.replace(uri, 2, SUITE.replace("- hello", "- never said"))
         flipped = await until(editor, uri, lambda found: "⚡ ✗" in found)
@@ -210,8 +207,7 @@ async def test_the_lens_that_grades_again_agrees_with_it(suite: Path) -> None:
 
 
 async def test_without_assertions_only_these_keep_what_was_recorded(suite: Path) -> None:
-    async with editing(suite.parent, limit=is_told_to_ask_again, options={"live": "no assertions"}) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, limit=is_told_to_ask_again, options={"live": "no assertions"}) as (editor, uri):
         found = await until(editor, uri, lambda found: "⚡ ✓" in found)
         assert found[1:] == ["⚡ ✓ 2/2", "⚡ ✓", "✓ 1.00", "✓"]
 
@@ -220,8 +216,7 @@ async def test_without_assertions_only_these_keep_what_was_recorded(suite: Path)
 async def test_where_nothing_may_run_or_nobody_wants_it_no_process_is_started(
     suite: Path, options: dict[str, object]
 ) -> None:
-    async with editing(suite.parent, limit=is_told_to_ask_again, options=options) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, limit=is_told_to_ask_again, options=options) as (editor, uri):
         for version in range(2, 12):
             editor.replace(uri, version, SUITE.replace("- hello", f"- hello {version}"))
             found = [label(hint) for hint in await editor.hints(uri)]
@@ -231,8 +226,7 @@ async def test_where_nothing_may_run_or_nobody_wants_it_no_process_is_started(
 
 
 async def test_it_can_begin_when_the_engine_was_started_for_something_else(suite: Path) -> None:
-    async with editing(suite.parent, limit=is_told_to_ask_again, options={"live": "off"}) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, limit=is_told_to_ask_again, options={"live": "off"}) as (editor, uri):
         await editor.command("waza.regrade", {"id": f"{suite}::::says"})
         settings = {"waza": {"live": {"enable": "on"}}}
         editor.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))

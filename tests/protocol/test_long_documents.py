@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.protocol.editor import write_suite
-from tests.protocol.raw_client import RawClient, framed, message
+from tests.protocol.raw_client import RawClient, framed, message, opened, replaced
 from waza_language_server.project.uris import uri_of
 
 SUITE = "name: s\nskill: s\ntasks: [tasks/*.yaml]\ngraders:\n  - type: text\n    name: a\n"
@@ -28,16 +28,6 @@ def client(suite: Path) -> Iterator[RawClient]:
     with RawClient() as client:
         client.initialize(suite.parent)
         yield client
-
-
-def opened(path: Path, text: str) -> bytes:
-    document = {"uri": uri_of(path), "languageId": "yaml", "version": 1, "text": text}
-    return message("textDocument/didOpen", {"textDocument": document})
-
-
-def replaced(path: Path, text: str) -> bytes:
-    document = {"uri": uri_of(path), "version": 2}
-    return message("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
 
 
 def hover(path: Path, identifier: int) -> bytes:

@@ -14,6 +14,7 @@ from pygls.exceptions import JsonRpcException
 from tests.live.bed import recorded_bed
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.protocol.editor import Editor, editing, is_told_to_ask_again
+from tests.protocol.workspace import opened
 from waza_language_server.project.uris import uri_of
 
 LIVE = {"live": "on"}
@@ -61,8 +62,7 @@ def taking(editor: Editor, choice: str | None = None) -> tuple[list[types.Worksp
 
 
 async def test_an_action_puts_a_grader_into_the_suite_and_its_hint_is_live(suite: Path) -> None:
-    async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, limit=is_told_to_ask_again, options=LIVE) as (editor, uri):
         await until_hint(editor, uri, "⚡")
         answer = await offered(editor, suite, "Deployed")
         assert [action["title"] for action in answer] == TITLES

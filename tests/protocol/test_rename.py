@@ -11,7 +11,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from tests.protocol.editor import Editor, editing, write_suite
-from tests.protocol.workspace import Workspace
+from tests.protocol.workspace import Workspace, opened
 from waza_language_server.project.uris import uri_of
 
 SUITE = """\
@@ -118,16 +118,14 @@ async def test_a_client_without_versions_gets_edits_by_file(suite: Path) -> None
         assert capabilities.workspace is not None
         capabilities.workspace.workspace_edit = None
 
-    async with editing(suite.parent, limit=limit) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, limit=limit) as (editor, uri):
         change = await renamed(editor, uri, 6, 12, "greets")
         assert change.document_changes is None
         assert set(change.changes or ()) == {uri, uri_of(suite.parent / "tasks" / "one.yaml")}
 
 
 async def test_the_name_to_edit_stands_without_quotes(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         found = await editor.text_document_prepare_rename_async(types.PrepareRenameParams(**at(uri, 6, 12)))
         assert isinstance(found, types.PrepareRenamePlaceholder)
         assert found.placeholder == "😀 greets"
@@ -261,8 +259,7 @@ async def test_a_client_that_deletes_no_files_is_offered_nothing_that_does(suite
 
     evaluation = SUITE.replace("[tasks/one.yaml]", "\n  - tasks/one.yaml")
     write_suite(suite.parent, evaluation, one=TASK.replace("\r\n", "\n"))
-    async with editing(suite.parent, limit=limit) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, limit=limit) as (editor, uri):
         assert not await refactorings(editor, uri, 4, "refactor.inline")
 
 

@@ -18,6 +18,7 @@ from pygls.exceptions import JsonRpcException
 
 from tests.patience import ON_A_BUSY_MACHINE, has_ended
 from tests.protocol.editor import Editor, editing, write_suite
+from tests.protocol.workspace import opened
 
 SUITE = """\
 name: explains
@@ -120,8 +121,7 @@ def kinds(editor: Editor, token: str) -> Iterator[str]:
 
 
 async def test_a_click_on_the_lens_of_the_suite_ends_in_scores_beside_the_lines(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         command = lens(await editor.lenses(uri), 0)
         assert command.title == "▶ Run suite"
         answer = await editor.command(command.command, *(command.arguments or ()))
@@ -135,8 +135,7 @@ async def test_a_click_on_the_lens_of_the_suite_ends_in_scores_beside_the_lines(
 
 
 async def test_the_id_of_a_lens_runs_and_its_own_results_are_shown_beside_newer_ones(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         command = lens(await editor.lenses(uri), 9)
         assert list(command.arguments or ()) == [{"id": f"{suite.as_posix()}::::long_enough"}]
         first = await editor.command(command.command, *(command.arguments or ()))
@@ -149,8 +148,7 @@ async def test_the_id_of_a_lens_runs_and_its_own_results_are_shown_beside_newer_
 
 
 async def test_a_client_that_asks_for_options_has_a_lens_for_it_and_runs_with_them(suite: Path) -> None:
-    async with editing(suite.parent, options={"runWithCommand": "editor.runWith"}) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, options={"runWithCommand": "editor.runWith"}) as (editor, uri):
         first, other = (found.command for found in await editor.lenses(uri) if found.range.start.line == 0)
         assert first is not None
         assert other is not None
@@ -221,8 +219,7 @@ async def hang(editor: Editor, suite: Path) -> asyncio.Task[Any]:
 
 
 async def test_the_lens_of_a_running_suite_cancels_it(hanging_suite: Path) -> None:
-    async with editing(hanging_suite.parent) as editor:
-        uri = editor.open(hanging_suite)
+    async with opened(hanging_suite) as (editor, uri):
         running = await hang(editor, hanging_suite)
         hanging = sleepers(editor)
         command = lens(await editor.lenses(uri), 0)
@@ -295,8 +292,7 @@ async def test_cancelling_the_request_cancels_its_run(hanging_suite: Path) -> No
 
 
 async def test_the_server_answers_while_something_runs(hanging_suite: Path) -> None:
-    async with editing(hanging_suite.parent, pulls=True) as editor:
-        uri = editor.open(hanging_suite)
+    async with opened(hanging_suite, pulls=True) as (editor, uri):
         running = await hang(editor, hanging_suite)
         started = time.monotonic()
         assert await editor.problems(uri) == []
@@ -360,8 +356,7 @@ async def test_nothing_runs_in_an_untrusted_workspace(suite: Path) -> None:
 
 
 async def test_opening_and_editing_starts_no_engine(suite: Path) -> None:
-    async with editing(suite.parent, pulls=True) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, pulls=True) as (editor, uri):
         await editor.problems(uri)
         await editor.lenses(uri)
         await editor.hints(uri)
@@ -369,8 +364,7 @@ async def test_opening_and_editing_starts_no_engine(suite: Path) -> None:
 
 
 async def test_unsaved_changes_are_told_of_once(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         editor.insert(uri, 2, 0, 0, "# not saved\n")
         await editor.pushed(uri, 2)
         for _ in range(2):

@@ -10,6 +10,7 @@ from lsprotocol import types
 
 from tests.engine.strength.recorded import trial, write_record
 from tests.protocol.editor import editing, write_suite
+from tests.protocol.workspace import opened
 
 SUITE = """\
 name: reads
@@ -54,8 +55,7 @@ def weak(found: Sequence[types.Diagnostic]) -> list[tuple[int, str]]:
 
 
 async def test_a_weak_grader_is_marked_once_it_is_measured(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         assert weak(await editor.problems(uri)) == []
         answer = await editor.command("waza.strength", {"id": str(suite)})
         assert answer == {"status": "completed", "graders": 2, "weak": 1, "message": None}
@@ -69,8 +69,7 @@ async def test_a_weak_grader_is_marked_once_it_is_measured(suite: Path) -> None:
 
 
 async def test_a_hover_on_a_measured_grader_tells_its_strength(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         await editor.command("waza.strength", {"id": str(suite)})
         found = await editor.hover(uri, 11, 12)
         assert found is not None
@@ -80,8 +79,7 @@ async def test_a_hover_on_a_measured_grader_tells_its_strength(suite: Path) -> N
 
 
 async def test_a_grader_that_was_edited_since_is_not_marked(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         await editor.command("waza.strength", {"id": str(suite)})
         await editor.until(lambda: weak(editor.diagnostics[uri]))
         editor.replace(uri, 2, SUITE.replace(">= 0", ">= 10"))
@@ -135,8 +133,7 @@ async def test_a_text_that_decides_nothing_is_marked_in_an_inline_task(tmp_path:
 async def test_a_grader_that_fails_on_a_reference_is_marked_and_says_so_on_hover(suite: Path) -> None:
     task = suite.parent / "tasks" / "one.yaml"
     task.write_text(f"{TASK}reference: All is well.\n", "utf-8")
-    async with editing(suite.parent) as editor:
-        uri = editor.open(suite)
+    async with opened(suite) as (editor, uri):
         await editor.command("waza.strength", {"id": str(suite)})
         await editor.until(lambda: len(weak(editor.diagnostics[uri])) == 2)
         (mark,) = [each for each in editor.diagnostics[uri] if each.range.start.line == 11]

@@ -15,6 +15,7 @@ from pygls.exceptions import JsonRpcException
 from tests.live.bed import recorded_bed
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.protocol.editor import Editor, editing, is_told_to_ask_again
+from tests.protocol.workspace import opened
 
 LIVE = {"live": "on"}
 GRADERS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
@@ -63,8 +64,7 @@ async def mark(editor: Editor, uri: str, shown: Callable[[str], bool]) -> str:
 
 
 async def test_the_lens_names_the_run_and_how_many_trials_it_has(suite: Path) -> None:
-    async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, limit=is_told_to_ask_again, options=LIVE) as (editor, uri):
         said = await title(editor, uri)
         assert said.startswith("⚡ test bed: run of ")
         assert said.endswith(", 3 tasks × 2 trials")
@@ -77,8 +77,7 @@ async def test_the_lens_names_the_run_and_how_many_trials_it_has(suite: Path) ->
 
 async def test_another_run_is_judged_and_what_was_answered_last_again(suite: Path) -> None:
     older = suite.parent / ".waza" / "results" / "older.json"
-    async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, limit=is_told_to_ask_again, options=LIVE) as (editor, uri):
         assert (await mark(editor, uri, lambda label: "3/6" in label)).startswith("⚡ ◐ 3/6")
         first = await title(editor, uri)
         bed = {"id": str(suite), "results": str(older)}
@@ -94,8 +93,7 @@ async def test_another_run_is_judged_and_what_was_answered_last_again(suite: Pat
 
 
 async def test_one_trial_of_each_task_can_be_the_test_bed(suite: Path) -> None:
-    async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, limit=is_told_to_ask_again, options=LIVE) as (editor, uri):
         await mark(editor, uri, lambda label: "3/6" in label)
         await editor.command("waza.testBed", {"id": str(suite), "trial": 2})
         assert await mark(editor, uri, lambda label: "/3" in label) == "⚡ ◐ 1/3"
@@ -104,8 +102,7 @@ async def test_one_trial_of_each_task_can_be_the_test_bed(suite: Path) -> None:
 
 async def test_a_run_whose_file_is_gone_is_said_and_nothing_is_judged(suite: Path) -> None:
     older = suite.parent / ".waza" / "results" / "older.json"
-    async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, limit=is_told_to_ask_again, options=LIVE) as (editor, uri):
         await mark(editor, uri, lambda label: "3/6" in label)
         await editor.command("waza.testBed", {"id": str(suite), "results": str(older)})
         await mark(editor, uri, lambda label: "0/6" in label)
@@ -131,8 +128,7 @@ async def test_what_is_no_run_of_the_suite_is_refused(suite: Path) -> None:
 async def test_where_nothing_is_judged_or_nobody_wants_it_there_is_no_lens(
     suite: Path, options: dict[str, object]
 ) -> None:
-    async with editing(suite.parent, limit=is_told_to_ask_again, options=options) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, limit=is_told_to_ask_again, options=options) as (editor, uri):
         for _ in range(5):
             assert bed_lens(await editor.lenses(uri)) is None
             await asyncio.sleep(0.05)

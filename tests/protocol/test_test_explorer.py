@@ -311,6 +311,15 @@ async def test_several_prompts_are_tried_in_one_run(suite: Path) -> None:
             await editor.command("waza.run", {"id": prompts[0], "prompts": ["Explain it"]})
 
 
+async def test_tasks_and_prompts_are_run_together(suite: Path) -> None:
+    async with editing(suite.parent, options={"runEvents": True}) as editor:
+        told = await events_of(editor, suite, tasks=["two"], prompts=["Explain it"])
+    assert {event["task"] for event in told if "task" in event} == {"two"}
+    assert [event["prompt"] for event in told if event["kind"] == "tried"] == ["Explain it"]
+    assert [event["kind"] for event in told].count("ended") == 1
+    assert told[-1]["results_file"].endswith(".json")
+
+
 @pytest.mark.parametrize("chosen", [None, ["Say *"]], ids=["by its id", "by its text"])
 async def test_a_prompt_that_looks_like_a_pattern_runs_nothing_else(
     suite: Path, chosen: list[str] | None

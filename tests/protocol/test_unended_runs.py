@@ -14,7 +14,8 @@ import pytest
 from lsprotocol import types
 
 from tests.engine.suites import run
-from tests.protocol.editor import Editor, editing, is_told_to_ask_again, write_suite
+from tests.protocol.editor import Editor, is_told_to_ask_again, write_suite
+from tests.protocol.workspace import opened
 from waza_engine.results.places import JOURNAL_SUFFIX
 
 SUITE = """\
@@ -70,8 +71,7 @@ async def title_of_page(editor: Editor, suite: Path) -> str:
 async def test_a_run_of_a_terminal_is_shown_while_it_goes_on_and_when_it_was_killed(
     suite: Path, writer: subprocess.Popen[bytes]
 ) -> None:
-    async with editing(suite.parent, limit=is_told_to_ask_again) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, limit=is_told_to_ask_again) as (editor, uri):
         assert await editor.hints(uri) == []
         journal = journal_of(suite, writer)
         seen = editor.refreshed["inlay hints"]

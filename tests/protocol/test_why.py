@@ -12,6 +12,7 @@ from lsprotocol import types
 from tests.live.bed import recorded_bed
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.protocol.editor import Editor, editing, is_told_to_ask_again
+from tests.protocol.workspace import opened
 
 LIVE = {"live": "on"}
 GRADERS = """\
@@ -84,8 +85,7 @@ async def test_an_assertion_shows_the_values_of_its_parts_and_the_clause_that_de
 
 
 async def test_a_limit_shows_what_was_observed_of_the_text_as_it_is_typed(suite: Path, text: str) -> None:
-    async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, limit=is_told_to_ask_again, options=LIVE) as (editor, uri):
         said = await told(editor, uri, text, "max_tool_calls", "Observed")
         assert "Observed: ✗ `3`, `1`, `0`, ✗ `4`, ✗ `3`, `1`" in said
         assert "`4 tool calls, at most 2 allowed: 2 too many`" in said
@@ -100,8 +100,7 @@ async def test_where_nothing_may_run_or_nobody_wants_it_a_hover_starts_nothing(
     suite: Path, text: str, options: dict[str, object]
 ) -> None:
     line = next(number for number, each in enumerate(text.splitlines()) if "len(output)" in each)
-    async with editing(suite.parent, limit=is_told_to_ask_again, options=options) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, limit=is_told_to_ask_again, options=options) as (editor, uri):
         for column in range(10, 20):
             hover = await editor.hover(uri, line, column)
             assert hover is None or "⚡" not in str(hover.contents)
@@ -120,8 +119,7 @@ async def offered(editor: Editor, uri: str, text: str, pointed: str, wanted: str
 
 
 async def test_a_fix_from_the_record_says_on_how_many_trials_it_helps(suite: Path, text: str) -> None:
-    async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, limit=is_told_to_ask_again, options=LIVE) as (editor, uri):
         action = await offered(editor, uri, text, "max_tool_calls", "Raise max_tool_calls to 4")
         assert action is not None
         assert action.title == (
@@ -144,8 +142,7 @@ async def test_a_fix_from_the_record_says_on_how_many_trials_it_helps(suite: Pat
 async def test_without_trust_no_fix_comes_from_the_record(suite: Path, text: str) -> None:
     line = next(number for number, each in enumerate(text.splitlines()) if "max_tool_calls" in each)
     untrusted: dict[str, object] = {"live": "on", "trusted": False}
-    async with editing(suite.parent, limit=is_told_to_ask_again, options=untrusted) as editor:
-        uri = editor.open(suite)
+    async with opened(suite, limit=is_told_to_ask_again, options=untrusted) as (editor, uri):
         for _ in range(5):
             assert all("recorded" not in action.title for action in await editor.actions(uri, line))
         assert psutil.Process(editor.process_id).children(recursive=True) == []

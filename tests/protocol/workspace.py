@@ -1,16 +1,25 @@
-"""The files of a client, in which a change is carried out as the protocol says, and undone."""
+"""The files of a client: opened in it, and changed as the protocol says, and back."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lsprotocol import types
 
-from tests.protocol.editor import applied
+from tests.protocol.editor import Editor, applied, editing
 from waza_language_server.project.uris import path_of
 from waza_language_server.text.line_index import LineIndex
+
+
+@asynccontextmanager
+async def opened(path: Path, *name: Any, **given: Any) -> AsyncGenerator[tuple[Editor, str]]:
+    """Open a file in an editor with its folder, made as ``editing`` does; the editor and the file's URI."""
+    async with editing(path.parent, *name, **given) as editor:
+        yield editor, editor.open(path)
 
 
 @dataclass(frozen=True)

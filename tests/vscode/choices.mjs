@@ -43,9 +43,18 @@ async function scenario(page) {
   await step("the lens beside the run asks what it is to be like", async () => {
     await editor.openFile(page, "eval.yaml", "graders:");
     await editor.clickLens(page, "…", "the choices", async () => (await list.locator(".monaco-list-row", { hasText: "Trials" }).count()) > 0);
-    for (const text of ["Run", "Model", "Executor", "Without cache", "Keep workspaces"]) {
+    for (const text of ["Run", "Model", "Executor", "Judge's model", "At the same time", "Limit of cost$0.1", "Without cache", "Keep workspaces"]) {
       await list.locator(".monaco-list-row", { hasText: text }).first().waitFor();
     }
+  });
+
+  await step("models are offered, and any other can be typed", async () => {
+    const row = (text) => list.locator(".monaco-list-row", { hasText: text }).first();
+    await editor.repeatUntil(page, "the models", () => row(/^\S*.?Model/u).click({ timeout: 5_000 }), () => row("used in this project").isVisible());
+    await list.locator("input:not([type=checkbox])").first().fill("our-own-model");
+    await row("as it is typed").waitFor();
+    await page.keyboard.press("Enter");
+    await row(/Model.*our-own-model/u).waitFor();
   });
 
   await step("a choice leads back to the list, which shows it", async () => {
@@ -66,6 +75,7 @@ async function scenario(page) {
     await editor.waitUntil(page, "results", () => results().length > 0);
     const runs = JSON.parse(fs.readFileSync(results()[0], "utf8")).tasks[0].runs;
     if (runs.length !== 2) throw new Error(`it made ${runs.length} trials`);
+    if (JSON.parse(fs.readFileSync(results()[0], "utf8")).config.model_id !== "our-own-model") throw new Error("it asked another model");
     if (!runs.every((run) => fs.existsSync(run.workspace_dir))) throw new Error("no workspace was kept");
   });
 

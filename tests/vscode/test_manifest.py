@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from typing import Any
 
 import pytest
@@ -39,3 +40,21 @@ def test_each_setting_is_in_the_table_of_the_readme(settings: dict[str, Any]) ->
     table = (EXTENSION / "README.md").read_text("utf-8").partition("## Settings")[2].partition("\n## ")[0]
     told = [name for name, setting in settings.items() if "markdownDeprecationMessage" not in setting]
     assert [name for name in told if f"`{name}`" not in table] == []
+
+
+def test_the_oldest_versions_are_those_of_the_packages() -> None:
+    package = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+    python = package["requires-python"].removeprefix(">=")
+    interpreters = (EXTENSION / "src" / "interpreters.ts").read_text("utf-8")
+    assert f'MINIMUM_PYTHON = "{python}"' in interpreters
+    code = json.loads((EXTENSION / "package.json").read_text("utf-8"))["engines"]["vscode"]
+    readme = (EXTENSION / "README.md").read_text("utf-8")
+    assert (
+        f"VS Code {code.removeprefix('^').removesuffix('.0')} or newer and Python {python} or newer" in readme
+    )
+    assert f"Python {python} or newer" in (REPOSITORY / "README.md").read_text("utf-8")
+
+
+def test_the_change_log_says_nothing_twice() -> None:
+    told = re.split(r"(?m)^(?=- |#)", (EXTENSION / "CHANGELOG.md").read_text("utf-8"))
+    assert [text for text in told if told.count(text) > 1 and text.startswith("- ")] == []

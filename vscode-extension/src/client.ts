@@ -17,7 +17,7 @@ import {
     type LanguageClientOptions,
 } from "vscode-languageclient/node";
 import { SHOW_CHANGE } from "./changes";
-import { hoverWithPages, OPEN_PAGE } from "./documentation";
+import { hoverWithPages, OPEN_PAGE, problemsWithPages } from "./documentation";
 import type { FoundServer } from "./interpreters";
 import { LensesInView } from "./lensesInView";
 import { plain } from "./messages";
@@ -169,7 +169,7 @@ export class ServerConnection implements vscode.Disposable {
             }
         });
         try {
-            await client.start();
+            await client.startQuietly();
         } catch (error) {
             this.log.error(`The language server did not start: ${String(error)}`);
             this.status.failed("the language server did not start; see the log");
@@ -188,7 +188,7 @@ export class ServerConnection implements vscode.Disposable {
         }
     }
 
-    private createClient(server: FoundServer, environment: Record<string, string>): LanguageClient {
+    private createClient(server: FoundServer, environment: Record<string, string>): FirstStart {
         const { command, args } = server.interpreter;
         const executable = {
             command,
@@ -214,13 +214,14 @@ export class ServerConnection implements vscode.Disposable {
             revealOutputChannelOn: RevealOutputChannelOn.Never,
             errorHandler: new Restarts(),
             middleware: {
+                ...problemsWithPages,
                 executeCommand: this.runs.middleware(() => this.running),
                 provideHover: async (document, position, token, next) => hoverWithPages(await next(document, position, token)),
                 provideCodeLenses: (document, token, next) => this.lenses.provide(document, token, next),
                 provideDocumentSymbols: (document, token, next) => (outlinesYaml() ? undefined : next(document, token)),
             },
         };
-        return formattingYamlAlone(new LanguageClient("waza", "Waza", executable, options));
+        return formattingYamlAlone(new FirstStart("waza", "Waza", executable, options));
     }
 
     private async offerLog(message: string): Promise<void> {
@@ -230,8 +231,26 @@ export class ServerConnection implements vscode.Disposable {
     }
 }
 
+/** A client whose first start is told once, by whoever asked for it: its own words about one that failed go to the log alone. */
+class FirstStart extends LanguageClient {
+    private isToldElsewhere = false;
+
+    async startQuietly(): Promise<void> {
+        this.isToldElsewhere = true;
+        try {
+            await this.start();
+        } finally {
+            this.isToldElsewhere = false;
+        }
+    }
+
+    override error(...[message, data, showNotification]: Parameters<LanguageClient["error"]>): void {
+        super.error(message, data, this.isToldElsewhere ? false : showNotification);
+    }
+}
+
 /** Offers no formatter for Markdown: with two of them VS Code formats nothing before somebody has chosen one. */
-function formattingYamlAlone(client: LanguageClient): LanguageClient {
+function formattingYamlAlone<Client extends LanguageClient>(client: Client): Client {
     for (const { method } of [DocumentFormattingRequest, DocumentRangeFormattingRequest, DocumentOnTypeFormattingRequest]) {
         const feature = client.getFeature(method as typeof DocumentFormattingRequest.method);
         const initialize = feature.initialize.bind(feature);

@@ -1,10 +1,11 @@
 /**
- * The pages that the server's hovers link to, shown as pages and not as the text that they are written in.
+ * The pages that the server's hovers and problems link to, shown as pages and not as the text that they are written in.
  *
  * Other editors open the file; VS Code would, too, at its first line. Its preview of Markdown goes to the heading.
  */
 
 import * as vscode from "vscode";
+import type { Middleware, vsdiag } from "vscode-languageclient/node";
 
 export const OPEN_PAGE = "waza.openPage";
 
@@ -24,6 +25,36 @@ export function hoverWithPages(hover: vscode.Hover | null | undefined): vscode.H
         }
     }
     return hover;
+}
+
+/** The same of problems: their codes link to the page that explains them. They come pushed, pulled, and of the workspace in parts. */
+export const problemsWithPages: Middleware = {
+    handleDiagnostics: (uri, problems, next) => {
+        next(uri, problems.map(withPage));
+    },
+    provideDiagnostics: async (document, previous, token, next) => {
+        const report = await next(document, previous, token);
+        return report === null || report === undefined ? report : reportWithPages(report);
+    },
+    provideWorkspaceDiagnostics: async (previous, token, tell, next) => {
+        const answer = await next(previous, token, (part) => {
+            tell(part === null ? part : { items: part.items.map(reportWithPages) });
+        });
+        return answer === null || answer === undefined ? answer : { items: answer.items.map(reportWithPages) };
+    },
+};
+
+function reportWithPages<Report extends vsdiag.DocumentDiagnosticReport>(report: Report): Report {
+    return "items" in report ? { ...report, items: report.items.map(withPage) } : report;
+}
+
+function withPage(problem: vscode.Diagnostic): vscode.Diagnostic {
+    const { code } = problem;
+    if (typeof code === "object" && code.target.scheme === "file" && code.target.path.endsWith(".md")) {
+        const asked = encodeURIComponent(JSON.stringify([code.target.toString()]));
+        problem.code = { value: code.value, target: vscode.Uri.parse(`command:${OPEN_PAGE}?${asked}`, true) };
+    }
+    return problem;
 }
 
 /** Shows a page at its heading; without VS Code's own preview as text. */

@@ -95,7 +95,7 @@ export function activate(context: vscode.ExtensionContext): void {
     });
     const results = new ResultDocuments(() => server.running);
     const page = new ResultPage(() => server.running, connect, context.extensionUri, context.workspaceState);
-    const tests = new TestExplorer(() => server.running, runs, (title) => chooseRunOptions(context, title));
+    const tests = new TestExplorer(() => server.running, runs, (title, id) => chooseRunOptions(context, title, id, server.running));
 
     const command = (id: string, action: (...given: never[]) => unknown) => vscode.commands.registerCommand(`waza.${id}`, action);
     context.subscriptions.push(
@@ -307,7 +307,7 @@ async function run(server: ServerConnection, runs: Runs, what: "suite" | "cursor
 /** Asks what a run is to be like, and starts it: of what a lens names, or of what stands at the cursor. */
 async function runWith(server: ServerConnection, runs: Runs, context: vscode.ExtensionContext, given: string | undefined): Promise<void> {
     const [id, client] = [given ?? (await toRun(server, "cursor")), server.running];
-    const options = client === undefined || id === undefined ? undefined : await chooseRunOptions(context, titleOf(id));
+    const options = client === undefined || id === undefined ? undefined : await chooseRunOptions(context, titleOf(id), id, client);
     if (client !== undefined && id !== undefined && options !== undefined) {
         await runs.run(client, { id, options });
     }

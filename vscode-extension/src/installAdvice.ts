@@ -40,7 +40,7 @@ export function withoutPython(machine: Machine, pythons: readonly KnownPython[])
     const recent = pythons.find(({ isRecent }) => isRecent);
     if (recent !== undefined) {
         const told = `Python ${recent.version} (${recent.interpreter.command}) has no venv`;
-        return { sentence: `${told}; ${withVenv(machine, recent.version)}, then try again.`, canTryAgain: true };
+        return { sentence: `${told}; ${withVenv(machine, recent.version)}, ${MAKE_AGAIN}.`, canTryAgain: true };
     }
     const needed = `Python ${MINIMUM_PYTHON} or newer`;
     const [old] = pythons;
@@ -50,11 +50,11 @@ export function withoutPython(machine: Machine, pythons: readonly KnownPython[])
         return { sentence: `${found}; install ${needed} with \`winget install Python.Python.3.13\`, then restart VS Code.`, canTryAgain: false };
     }
     if (platform === "darwin") {
-        return { sentence: `${found}; install ${needed} with \`brew install python\`, then try again.`, canTryAgain: true };
+        return { sentence: `${found}; install ${needed} with \`brew install python\`, ${MAKE_AGAIN}.`, canTryAgain: true };
     }
     const packaged = old === undefined ? packagedPython(machine) : undefined; // an old one is what the packages have
     const install = packaged === undefined ? `install uv, which brings ${old === undefined ? "one" : "a newer one"}, with \`${INSTALL_UV}\`` : `install it with \`${packaged}\``;
-    return { sentence: `${found}; ${install}, then try again.`, canTryAgain: true };
+    return { sentence: `${found}; ${install}, ${MAKE_AGAIN}.`, canTryAgain: true };
 }
 
 function withVenv(machine: Machine, version: string): string {

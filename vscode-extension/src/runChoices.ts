@@ -1,13 +1,17 @@
 /** What a person chooses for runs without opening the settings: what one run is like, the executor, a login. */
 
 import * as vscode from "vscode";
+import type { LanguageClient } from "vscode-languageclient/node";
+import { suiteOf } from "./runnables";
 import { runOptions, type RunOptions } from "./runSettings";
 
 const AS_THE_SUITE_SAYS = "As the suite says";
+const AS_THE_AGENT = "The agent's";
+const NO_LIMIT = "None";
 
 interface Manifest {
     readonly contributes: {
-        readonly configuration: { readonly properties: Record<string, { readonly enum?: string[]; readonly enumDescriptions?: string[] }> };
+        readonly configuration: { readonly properties: Record<string, { readonly enum?: string[]; readonly enumDescriptions?: string[]; readonly enumItemLabels?: string[] }> };
     };
 }
 
@@ -20,14 +24,22 @@ interface Choice extends vscode.QuickPickItem {
  * Asks what one run is to be like, starting from the settings: each choice leads back to the list, its first row starts.
  *
  * @param title what is run, in words
+ * @param id the id of what is run, or of something in the suite whose folder has the settings; without one the window has them
+ * @param client knows the models that are offered
  * @returns what differs from the settings; undefined when the person has thought better of it
  */
-export async function chooseRunOptions(context: vscode.ExtensionContext, title: string): Promise<RunOptions | undefined> {
-    const settings = vscode.workspace.getConfiguration("waza.run");
+export async function chooseRunOptions(
+    context: vscode.ExtensionContext,
+    title: string,
+    id: string | undefined,
+    client: LanguageClient | undefined,
+): Promise<RunOptions | undefined> {
+    const settings = vscode.workspace.getConfiguration("waza.run", id === undefined ? undefined : vscode.Uri.file(suiteOf(id)));
     const set = runOptions((name) => settings.get(name));
+    const models = new Models(id, client);
     let chosen: RunOptions = {};
     for (;;) {
-        const choices = choicesOf({ ...set, ...chosen }, context);
+        const choices = choicesOf({ ...set, ...chosen }, context, models);
         const choice = await vscode.window.showQuickPick(choices, { title, placeHolder: "What this run is like; Enter runs", matchOnDescription: true });
         if (choice === undefined) {
             return undefined;
@@ -41,7 +53,7 @@ export async function chooseRunOptions(context: vscode.ExtensionContext, title: 
 
 /** Asks who is to answer the prompts, and keeps it in the settings of the workspace. */
 export async function chooseExecutor(context: vscode.ExtensionContext): Promise<void> {
-    const chosen = await pickExecutor(context);
+    const chosen = await pickExecutor(context, "Who answers the prompts?");
     if (chosen !== undefined) {
         const inWorkspace = vscode.workspace.workspaceFolders !== undefined;
         const target = inWorkspace ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
@@ -54,23 +66,31 @@ export function logIn(): void {
     vscode.window.createTerminal({ name: "Copilot Login", shellPath: "copilot", shellArgs: ["login"] }).show();
 }
 
-function choicesOf(now: RunOptions, context: vscode.ExtensionContext): readonly Choice[] {
+function choicesOf(now: RunOptions, context: vscode.ExtensionContext, models: Models): readonly Choice[] {
     const [fresh, kept] = [now.cache === false, now.keepWorkspaces === true];
     return [
         { label: "$(play) Run" },
-        { label: "Trials", description: String(now.trials ?? AS_THE_SUITE_SAYS), change: ({ trials }) => askTrials(trials) },
-        { label: "Model", description: now.model ?? AS_THE_SUITE_SAYS, change: ({ model }) => askModel(model) },
-        {
-            label: "Executor",
-            description: now.executor ?? AS_THE_SUITE_SAYS,
-            change: async () => {
-                const executor = await pickExecutor(context);
-                return executor === undefined ? undefined : asSaid({ executor: executor === "" ? undefined : executor });
-            },
-        },
+        row("Trials", now.trials, async ({ trials }) => said(await askNumber("Trials of each task", trials, WHOLE), (each) => ({ trials: each }))),
+        row("Model", now.model, async ({ model }) => said(await models.ask("The agent's model", model), (each) => ({ model: each }))),
+        row("Executor", now.executor, async () => said(await pickExecutor(context, "Who answers the prompts?"), (each) => ({ executor: each }))),
+        row("Judge's model", now.judgeModel, async ({ judgeModel }) =>
+            said(await models.ask("The model of judges that name none", judgeModel), (each) => ({ judgeModel: each })),
+        ),
+        row("Judge's executor", now.judgeExecutor, async () => said(await pickExecutor(context, "Who asks the judges?", "judgeExecutor"), (each) => ({ judgeExecutor: each })), AS_THE_AGENT),
+        row("At the same time", now.workers, async ({ workers }) =>
+            said(await askNumber("Trials that run at the same time", workers, WHOLE), (each) => ({ workers: each })),
+        ),
+        row("Limit of cost", now.maxCost === undefined ? undefined : `$${String(now.maxCost)}`, async ({ maxCost }) =>
+            said(await askNumber("The most it may spend, in US dollars", maxCost, DOLLARS), (each) => ({ maxCost: each })), NO_LIMIT,
+        ),
         check("Without cache", "Ask the agent again for every task", fresh, { cache: fresh ? undefined : false }),
         check("Keep workspaces", "Leave the folders in which the agent works", kept, { keepWorkspaces: !kept }),
     ];
+}
+
+/** A row with a value; the blank keeps its name below those of the rows with a mark. */
+function row(label: string, value: string | number | undefined, change: NonNullable<Choice["change"]>, none = AS_THE_SUITE_SAYS): Choice {
+    return { label: `$(blank) ${label}`, description: String(value ?? none), change };
 }
 
 function check(label: string, description: string, isOn: boolean, turned: Said): Choice {
@@ -84,31 +104,98 @@ function asSaid(options: Said): RunOptions {
     return options as RunOptions;
 }
 
-async function askTrials(now: number | undefined): Promise<RunOptions | undefined> {
+/** What was answered, as options: nothing when the question was left, and "" takes back what was said before. */
+function said<Value>(answer: Value | "" | undefined, options: (value: Value | undefined) => Said): RunOptions | undefined {
+    return answer === undefined ? undefined : asSaid(options(answer === "" ? undefined : answer));
+}
+
+/** Numbers that may be written, and what is said of others. */
+interface Numbers {
+    readonly pattern: RegExp;
+    readonly wanted: string;
+}
+
+const WHOLE: Numbers = { pattern: /^[1-9]\d{0,3}$/u, wanted: "Write a whole number from 1 to 9999." };
+const DOLLARS: Numbers = { pattern: /^(?=.*[1-9])\d{1,6}(?:\.\d{1,4})?$/u, wanted: "Write an amount such as 0.50." };
+
+/** The number that was written; "" of none. */
+async function askNumber(title: string, now: number | undefined, { pattern, wanted }: Numbers): Promise<number | "" | undefined> {
     const written = await vscode.window.showInputBox({
-        title: "Trials of each task",
+        title,
         value: String(now ?? ""),
-        validateInput: (text) => (/^[1-9]\d{0,3}$/u.test(text.trim()) ? undefined : "Write a whole number from 1 to 9999."),
+        prompt: "Leave it empty to take no number from here",
+        validateInput: (text) => (text.trim() === "" || pattern.test(text.trim()) ? undefined : wanted),
     });
-    return written === undefined ? undefined : { trials: Number(written.trim()) };
+    const text = written?.trim();
+    return text === undefined || text === "" ? text : Number(text);
 }
 
-async function askModel(now: string | undefined): Promise<RunOptions | undefined> {
-    const written = await vscode.window.showInputBox({
-        title: "The agent's model",
-        value: now ?? "",
-        validateInput: (text) => (text.trim() === "" ? "Write the name of a model." : undefined),
-    });
-    return written === undefined ? undefined : { model: written.trim() };
+/** One answer of the request `waza/models`; see docs/protocol.md. */
+interface KnownModel {
+    readonly name: string;
+    readonly words: string;
 }
 
-async function pickExecutor(context: vscode.ExtensionContext): Promise<string | undefined> {
+/** The models that are offered: those the server knows, asked for once, and whatever is typed. */
+class Models {
+    private known: Promise<readonly KnownModel[]> | undefined;
+
+    constructor(
+        private readonly id: string | undefined,
+        private readonly client: LanguageClient | undefined,
+    ) {}
+
+    /** The name that was chosen or typed; "" for what the suite says, undefined when the question was left. */
+    async ask(title: string, now: string | undefined): Promise<string | undefined> {
+        const list = vscode.window.createQuickPick<ModelItem>();
+        list.title = title;
+        list.placeholder = now ?? "Choose a model, or type its name";
+        list.matchOnDescription = true;
+        list.busy = true;
+        let known: readonly ModelItem[] = [];
+        const show = () => {
+            const typed = list.value.trim();
+            const isNew = typed !== "" && !known.some(({ name }) => name === typed);
+            list.items = [...(isNew ? [{ label: typed, description: "as it is typed", name: typed }] : []), ...known];
+        };
+        const asked = new Promise<string | undefined>((resolve) => {
+            list.onDidAccept(() => {
+                resolve(list.selectedItems[0]?.name);
+            });
+            list.onDidHide(() => {
+                resolve(undefined);
+            });
+        });
+        list.onDidChangeValue(show);
+        list.show();
+        const items = (await this.all()).map(({ name, words }) => ({ label: name, description: words, name }));
+        known = [{ label: AS_THE_SUITE_SAYS, description: "", name: "" }, ...items];
+        list.busy = false;
+        show();
+        const answer = await asked;
+        list.dispose();
+        return answer;
+    }
+
+    private all(): Promise<readonly KnownModel[]> {
+        const { client, id } = this;
+        // Without a list there is still what is typed.
+        this.known ??= client === undefined || id === undefined ? Promise.resolve([]) : client.sendRequest<KnownModel[]>("waza/models", { id }).catch(() => []);
+        return this.known;
+    }
+}
+
+interface ModelItem extends vscode.QuickPickItem {
+    readonly name: string;
+}
+
+async function pickExecutor(context: vscode.ExtensionContext, title: string, of: "executor" | "judgeExecutor" = "executor"): Promise<string | undefined> {
     const { contributes } = context.extension.packageJSON as Manifest;
-    const setting = contributes.configuration.properties["waza.run.executor"];
+    const setting = contributes.configuration.properties[`waza.run.${of}`];
     const items = (setting?.enum ?? []).map((name, index) => ({
-        label: name === "" ? AS_THE_SUITE_SAYS : name,
+        label: setting?.enumItemLabels?.[index] ?? name,
         description: setting?.enumDescriptions?.[index] ?? "",
         name,
     }));
-    return (await vscode.window.showQuickPick(items, { title: "Who answers the prompts?" }))?.name;
+    return (await vscode.window.showQuickPick(items, { title }))?.name;
 }

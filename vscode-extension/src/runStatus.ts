@@ -140,7 +140,7 @@ class RunStatus implements RunView {
         if (this.state.end !== undefined && leavesFailures) {
             this.hasTold = true;
             const isWrong = verdict === "failed" || (this.state.end.conclusion?.tasks?.["failed"] ?? 0) > 0;
-            void offerFailures(this.id, words, isWrong, () => {
+            void offerFailures(this.id, words, isWrong, typeof this.state.end.results_file === "string", () => {
                 this.runAgain(this.failed.requests());
             });
         }
@@ -161,12 +161,15 @@ class RunStatus implements RunView {
     }
 }
 
-/** @param isWrong whether some answer was found wrong, and not only something else broke */
-async function offerFailures(id: string, words: string, isWrong: boolean, runAgain: () => void): Promise<void> {
+/**
+ * @param isWrong whether some answer was found wrong, and not only something else broke
+ * @param isKept whether there are results to be opened
+ */
+async function offerFailures(id: string, words: string, isWrong: boolean, isKept: boolean, runAgain: () => void): Promise<void> {
     const message = `${titleInWorkspace(id)}: ${words}`;
     const tell = isWrong ? vscode.window.showErrorMessage : vscode.window.showWarningMessage;
     const ways = isWrong ? [] : waysToLogIn(words);
-    const buttons = ["Show Failures", "Re-run Failed", ...(ways.length > 0 ? [] : ["Open Result"])];
+    const buttons = ["Show Failures", "Re-run Failed", ...(ways.length > 0 || !isKept ? [] : ["Open Result"])];
     const chosen = await tell(plain(message), ...ways.map(({ title }) => title), ...buttons);
     const way = ways.find(({ title }) => title === chosen);
     if (way !== undefined) {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { withPages } from "../src/documentation";
+import type { Diagnostic, Uri } from "vscode";
+import { problemsWithPages, withPages } from "../src/documentation";
 
 void test("a link to a heading of a page is one that shows the page there", () => {
     const shown = withPages("x\n\n[All about text](file:///opt/my%20docs/graders.md#text) and [a file](file:///a/b.yaml)");
@@ -13,4 +14,27 @@ void test("no other link becomes a command", () => {
     for (const text of ["[x](https://e.org/a.md#b)", "[x](command:other?1.md#b)", "[x](file:///a.md)", "`](file:` .md#b)"]) {
         assert.equal(withPages(text), text);
     }
+});
+
+void test("the code of a problem shows its page, pushed and pulled, and no other link changes", async () => {
+    const [page, file] = ["file:///opt/docs/diagnostics.md#unknown-key", "file:///a/eval.yaml"];
+    const uri = (address: string) => ({ scheme: "file", path: address.replace(/^file:\/\/|#.*$/gu, ""), toString: () => address }) as never as Uri;
+    const problems = (): Diagnostic[] => [page, file].map((address): Diagnostic => ({ code: { value: "unknown-key", target: uri(address) } }) as never);
+    const asked = `command:waza.openPage?${encodeURIComponent(JSON.stringify([page]))}`;
+    const targets = (found: readonly Diagnostic[]) => found.map(({ code }) => ((code as { target: Uri }).target.fsPath as string | undefined) ?? file);
+    let pushed: readonly Diagnostic[] = [];
+    problemsWithPages.handleDiagnostics?.(uri(file), problems(), (_, found) => {
+        pushed = found;
+    });
+    assert.deepEqual(targets(pushed), [asked, file]);
+    const full = { kind: "full", items: problems() } as never;
+    const pulled = (await problemsWithPages.provideDiagnostics?.(uri(file), undefined, undefined as never, () => full)) as { items: Diagnostic[] };
+    assert.deepEqual(targets(pulled.items), [asked, file]);
+    const parts: Diagnostic[] = [];
+    const take = (part: { items: unknown[] } | null) => parts.push(...(part?.items as { items: Diagnostic[] }[]).flatMap(({ items }) => items));
+    await problemsWithPages.provideWorkspaceDiagnostics?.([], undefined as never, take, (_, __, tell) => {
+        tell({ items: [{ kind: "full", items: problems() } as never] });
+        return { items: [] };
+    });
+    assert.deepEqual(targets(parts), [asked, file]);
 });

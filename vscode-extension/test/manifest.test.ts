@@ -43,6 +43,7 @@ const SHOWN_TO_PEOPLE = new Set([
     "deprecationMessage",
     "markdownDeprecationMessage",
     "enumDescriptions",
+    "enumItemLabels",
     "markdownEnumDescriptions",
 ]);
 const commands = new Set(manifest.contributes.commands.map(({ command }) => command));

@@ -5,7 +5,7 @@ import { ErrorCodes, ResponseError, type LanguageClient } from "vscode-languagec
 import type { RunEvent, RunEventParams } from "../src/runEvents";
 import { Runs, type RunRequest } from "../src/runs";
 import { RunStatusBar } from "../src/runStatus";
-import { entries, pressed, shown, workspace } from "./fake/vscode";
+import { entries, offered, pressed, shown, workspace } from "./fake/vscode";
 
 const ALPHA = "/ws/alpha/evals/greeter/eval.yaml";
 const BETA = "/ws/beta/evals/greeter/eval.yaml";
@@ -151,7 +151,21 @@ void test("what failed in a run is run again, and nothing of another run", async
     pressed.button = undefined;
     window.asked[2]?.answer({ status: "completed", resultsFile: null, message: null });
     await settled();
-    assert.deepEqual(window.asked.slice(2).map(({ argument }) => argument.id), [`${BETA}::two`, `${BETA}#leaves:deploy`]);
+    const again = window.asked.slice(2).map(({ argument: { id, tasks, prompts } }) => ({ id, tasks, prompts }));
+    assert.deepEqual(again, [{ id: BETA, tasks: ["two"], prompts: ["deploy"] }]); // one run, which ends with one message
+});
+
+void test("results that could not be written are not offered to be opened", async () => {
+    const window = opened();
+    const lost = { kind: "ended", conclusion: { verdict: "failed", words: "0 of 1 task passed, 1 failed" } };
+    for (const [event, wanted] of [[lost, false], [{ ...lost, results_file: "/ws/alpha/.waza/results/1.json" }, true]] as const) {
+        const asked = await window.run({ id: ALPHA });
+        window.tellEvent(asked, { kind: "failed", item: `${ALPHA}::one`, conclusion: { verdict: "failed" } });
+        window.tellEvent(asked, event);
+        asked?.answer({ status: "failed", resultsFile: event === lost ? null : "/ws/alpha/.waza/results/1.json", message: null });
+        await settled();
+        assert.deepEqual([offered.includes("Show Failures"), offered.includes("Open Result")], [true, wanted]);
+    }
 });
 
 void test("a run that failed as a whole is run again as it was", async () => {

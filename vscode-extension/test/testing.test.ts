@@ -133,7 +133,9 @@ void test("a choice runs no more than was chosen, each suite once", () => {
     assert.deepEqual(plannedRuns([prompt, odd]), [{ id: suite, prompts: ["Greet me", "Call a::b #trial-1"] }]);
     assert.deepEqual(plannedRuns([odd, "/other/eval.yaml#triggers:Hi"]), [{ id: odd }, { id: "/other/eval.yaml#triggers:Hi" }]);
     assert.deepEqual(plannedRuns([suite, prompt]), [{ id: suite }]);
-    assert.deepEqual(plannedRuns([task, prompt]), [{ id: task }, { id: prompt }]);
+    assert.deepEqual(plannedRuns([`${task}::short`, prompt]), [{ id: suite, tasks: ["one"], prompts: ["Greet me"] }]); // one run, one message
+    assert.deepEqual(plannedRuns([prompt, `${suite}::a%3Ab`, task, odd]), [{ id: suite, tasks: ["a:b", "one"], prompts: ["Greet me", "Call a::b #trial-1"] }]);
+    assert.deepEqual(plannedRuns([task, "/other/eval.yaml#triggers:Hi"]), [{ id: task }, { id: "/other/eval.yaml#triggers:Hi" }]);
     assert.deepEqual(plannedRuns([trialId(task, 2)]), [{ id: task }]);
     assert.equal(runnableOf(trialId(task, 2, "short")), task);
 });

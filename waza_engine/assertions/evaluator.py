@@ -23,6 +23,7 @@ from waza_engine.assertions.workers import (
     ExplainedAssertion,
     Language,
 )
+from waza_engine.counting import in_seconds
 from waza_engine.processes.workers import Worker, WorkerLostError, WorkerPool, WorkersClosedError
 
 __all__ = ["DEADLINE_SECONDS", "MEMORY_BYTES", "AssertionEvaluator", "AssertionOutcome", "ExplainedAssertion"]
@@ -195,7 +196,7 @@ class AssertionEvaluator:
 
     def _outcome(self, lost: WorkerLostError, language: Language) -> AssertionOutcome:
         if lost.why == "slow":
-            why = f"it took longer than {self._pool.deadline_seconds:g} seconds"
+            why = f"it took longer than {in_seconds(self._pool.deadline_seconds)}"
             return AssertionOutcome(False, why, timed_out=True)
         if lost.why == "memory":
             return AssertionOutcome(False, "it needs more than the allowed memory")

@@ -15,6 +15,7 @@ from waza_engine.counting import counted
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.recordings import RecordingError, read_recording
 from waza_engine.results.reports.comparison import comparison
+from waza_engine.results.reports.words import VERDICT_WORDS
 from waza_engine.scoring.paired import SIGNIFICANT
 from waza_engine.terminal import complain, say_json
 
@@ -83,6 +84,7 @@ def _rows(found: dict[str, Any], tasks: Sequence[dict[str, Any]]) -> Iterator[Se
         ]
         yield task["task_id"], *cells, _change(task["score_delta"])
     yield None
+    yield "came to", *(VERDICT_WORDS[verdict] for verdict in found["verdicts"]), ""
     yield "score", *map(_figure, found["aggregate_scores"]), _change(found["aggregate_score_delta"])
     yield "tasks passed", *map(_percent, found["success_rates"]), _change(found["success_rate_delta"])
 

@@ -11,6 +11,7 @@ from waza_engine.results.reports.words import (
     repeated_words,
     trigger_words,
 )
+from waza_engine.results.task_conclusion import TaskConclusion
 
 MARKS: dict[str, Part] = {
     "passed": ("✓", "green"),
@@ -45,8 +46,18 @@ def print_conclusion(printer: Printer, found: Conclusion, duration_ms: float) ->
     printer.line(
         _RUN_MARKS.get(found.verdict, MARKS["failed"]),
         f" {VERDICT_WORDS[found.verdict]}: {counts_words(found.counts)}",
-        f"  ·  score {found.score:.2f}  ·  {duration_ms / 1000:.1f} s",
+        f"{score_words(found)}  ·  {duration_ms / 1000:.1f} s",
     )
+
+
+def score_words(found: Conclusion) -> str:
+    """Return the score as the part of a line that follows others, "" for a run that has none."""
+    return f"  ·  score {found.score:.2f}" if found.scored else ""
+
+
+def mark_of(task: TaskConclusion) -> Part:
+    """Return the mark of a task."""
+    return MARKS["pending" if task.waits else task.verdict]
 
 
 def feedback_part(feedback: str) -> Part:

@@ -15,8 +15,6 @@ from waza_engine.results.reports.github import Place, annotation
 from waza_engine.results.writing.store import ResultsError
 from waza_engine.terminal import complain, say_document, say_json, say_lines
 
-_NOWHERE = Place("")
-
 
 def gate_command(baseline: Path, current: Path, limits: GateLimits, output_format: GateFormat) -> int:
     """Print whether the results pass, and return the exit code; 3 when a file cannot be used."""
@@ -58,9 +56,11 @@ def _print_for_people(found: Json) -> None:
     passed = found["passed"]
     printer.line((f"gate: {'PASS' if passed else found['verdict'].upper()}", "green" if passed else "red"))
     for name in ("baseline", "current"):
-        model, tasks = found.get(f"{name}_model"), counted(found[f"{name}_task_count"], "task")
+        model, judged = found.get(f"{name}_model"), found[f"{name}_judged_count"]
+        others = found[f"{name}_task_count"] - judged
         printer.line(
-            f"{name}: {found[f'{name}_success_rate']:.1%} of {tasks} passed",
+            f"{name}: {found[f'{name}_success_rate']:.1%} of {counted(judged, 'task')} passed",
+            f", {others} not judged" if others else "",
             f", {model}" if model else "",
         )
     points, most = found["regression_pct"], found["max_regression_pct"]

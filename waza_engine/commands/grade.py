@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from waza_engine.commands.conclusion_text import MARKS, feedback_part
+from waza_engine.commands.conclusion_text import MARKS, feedback_part, mark_of, score_words
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.records import record_of
 from waza_engine.commands.regraded import TaskReport, answer_in_parts, conclusion_of, document, graded
+from waza_engine.commands.reporting import report_code
 from waza_engine.commands.run import INTERRUPTED, NOT_RUN
 from waza_engine.counting import counted
 from waza_engine.executors.base import Cancellation
-from waza_engine.results.conclusion_words import counts_words
+from waza_engine.results.conclusion_words import TASKS, counts_words
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reading.scores import GraderResult
 from waza_engine.results.reports.words import VERDICT_WORDS
@@ -27,7 +28,6 @@ from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
-from waza_engine.scoring.statistics import mean
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.terminal import complain, say_document
 from waza_engine.vocabulary import shown_grader
@@ -66,7 +66,7 @@ def _graded(request: RegradeRequest, output: Path | None, output_format: str, su
             return NOT_RUN
     if any(report.task.error for report in reports):
         return NOT_RUN
-    return conclusion_of(regrading, reports).exit_code
+    return report_code(conclusion_of(regrading, reports))
 
 
 def with_files(request: RegradeRequest) -> RegradeRequest:
@@ -90,9 +90,12 @@ def _told(regrading: Regrading, cancellation: Cancellation) -> list[TaskReport]:
     changed = sum(_differs(report) for report in reports)
     found = conclusion_of(regrading, reports)
     printer.line()
+    for reason in found.reasons:
+        if reason.about != TASKS:
+            printer.line(MARKS[reason.kind], f" {reason.words}")
     printer.line(
         f"{VERDICT_WORDS[found.verdict]}: {counts_words(found.counts)}"
-        f"  ·  score {mean([report.score for report in reports]):.2f}"
+        f"{score_words(found)}"
         f"  ·  {f'{changed} not as recorded' if changed else 'all as recorded'}"
     )
     for line in (_about_judges(regrading, reports), _about_files(reports)):
@@ -129,8 +132,8 @@ def _kept(reports: Sequence[TaskReport], *, of_files: bool) -> str:
 
 def _print_task(printer: Printer, report: TaskReport) -> None:
     then = "" if report.now.status == report.recorded.status else f"  (was {report.recorded.status})"
-    score = "" if report.now.status == "skipped" else f"  {report.score:.2f}"
-    printer.line(MARKS.get(report.now.status, ""), f" {report.now.id}{score}", (then, "dim"))
+    score = f"  {report.score:.2f}" if report.concluded.scored else ""
+    printer.line(mark_of(report.concluded), f" {report.now.id}{score}", (then, "dim"))
 
 
 def _explain(printer: Printer, report: TaskReport) -> None:
@@ -143,10 +146,21 @@ def _explain(printer: Printer, report: TaskReport) -> None:
         for name, grader in report.now.graders.items()
         if not grader.passed or _then(grader, report)
     ]
+    # What checkpoints said stays as recorded, and may be all that there is.
+    lines += [
+        (
+            "    ",
+            MARKS[grader.verdict],
+            f" {shown_grader(grader.name)}  {grader.score:.2f}",
+            feedback_part(grader.feedback),
+        )
+        for grader in report.concluded.graders
+        if grader.name not in report.now.graders and grader.verdict != "passed"
+    ]
     if not lines and not report.now.error:
         return
     printer.line()
-    printer.line(MARKS.get(report.now.status, ""), " ", (report.now.id, "bold"))
+    printer.line(mark_of(report.concluded), " ", (report.now.id, "bold"))
     if report.now.error:
         printer.lines(report.now.error, "    ")
     for line in lines:

@@ -14,6 +14,7 @@ from waza_engine.results.codec.commits import commit_in
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.history import history_of
 from waza_engine.results.reports.trend import trend
+from waza_engine.results.reports.words import VERDICT_WORDS
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.sparkline import sparkline
@@ -49,6 +50,7 @@ def _tell(found: dict[str, Any]) -> None:
     printer.line(
         (sparkline([run["score"] for run in runs]), "bold"),
         f"  {_span(str(runs[0]['started'])[:10], str(runs[-1]['started'])[:10], len(runs))}",
+        f", {'' if len(runs) == 1 else 'the last one '}{VERDICT_WORDS[runs[-1]['verdict']]}",
     )
     table = Table(box=box.SIMPLE, pad_edge=False)
     for column in ("task", "scores", "passed", ""):

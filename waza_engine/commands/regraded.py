@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from waza_engine.executors.base import Cancellation
+from waza_engine.results.codec.runs import run_of
 from waza_engine.results.codec.tasks import task_of
 from waza_engine.results.conclusion import Conclusion, conclude
 from waza_engine.results.json_values import Block, block_of, given, number, plain
@@ -67,10 +68,22 @@ def graded(
 
 
 def conclusion_of(regrading: Regrading, reports: Sequence[TaskReport]) -> Conclusion:
-    """Return what the tasks that were graded come to; what else was recorded has not been asked again."""
-    tasks = [report.concluded.task for report in reports]
-    summary = suite_summary([TaskScore(task.status, task.statistics) for task in tasks])
-    return conclude(RunOutcome(regrading.recording.header, "completed", tasks, summary))
+    """Return what the run comes to now: as every report will tell it of the record with the new verdicts.
+
+    What is never graded again counts as recorded: that it was cut short, trigger prompts, the baseline. When
+    only some tasks or graders were asked for, it is what the tasks that were graded come to.
+    """
+    tasks = [report.concluded for report in reports]
+    scores = [TaskScore(task.task.status, task.task.statistics) for task in tasks]
+    request, document = regrading.request, regrading.recording.document
+    recorded = run_of({**document, "tasks": []})
+    if request.tasks or request.graders:
+        recorded = RunOutcome(recorded.header, "completed", (), recorded.summary)
+    elif recorded.status == "failed":
+        # It came to its end, and was failed for verdicts that are others now.
+        recorded = replace(recorded, status="completed")
+    run = replace(recorded, tasks=[task.task for task in tasks], summary=suite_summary(scores))
+    return conclude(run, tasks=tasks)
 
 
 def answer(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
@@ -117,7 +130,7 @@ def _head(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
     return {
         "record": str(regrading.recording.path),
         "suite": str(regrading.suite.path),
-        "overall_score": mean([report.score for report in reports]),
+        "overall_score": mean([report.score for report in reports if report.concluded.scored]),
         "passed": all(report.passed for report in reports),
         "conclusion": conclusion_of(regrading, reports).document(),
         "warnings": list(regrading.warnings),

@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from waza_engine.commands.complaints import Complaints, is_complaint
-from waza_engine.commands.conclusion_text import MARKS, feedback_part, print_conclusion
+from waza_engine.commands.conclusion_text import MARKS, feedback_part, mark_of, print_conclusion
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.counting import counted
 from waza_engine.results.codec.runs import figures_document
@@ -141,12 +141,13 @@ class TextReport:
 
     def _explain(self, found: TaskConclusion) -> None:
         task = found.task
-        if found.verdict not in ("failed", "errored") and not (self._verbose or task.error or task.impact):
+        told = found.verdict in ("failed", "errored") or found.waits or task.error or task.impact
+        if not (told or self._verbose):
             return
         statistics = task.statistics
         trials = f"  {found.passed_trials}/{found.ended_trials} trials" if statistics else ""
         self._printer.line()
-        self._printer.line(MARKS[found.verdict], " ", (task.id, "bold"), trials)
+        self._printer.line(mark_of(found), " ", (task.id, "bold"), trials)
         if task.error:
             self._printer.lines(task.error, "    ")
         if found.cause is not None:

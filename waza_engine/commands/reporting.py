@@ -11,7 +11,7 @@ from waza_engine.commands.records import record_of
 from waza_engine.masking import masked
 from waza_engine.results.codec.header import header_of
 from waza_engine.results.codec.runs import concluded_document, run_of
-from waza_engine.results.conclusion import RunVerdict, conclude
+from waza_engine.results.conclusion import Conclusion, RunVerdict, conclude
 from waza_engine.results.json_values import Block, plain
 from waza_engine.results.reading.recordings import RecordingError, read_recording
 from waza_engine.results.writing.store import ResultsError, encoded, write_output
@@ -33,7 +33,7 @@ def report_command(
         record = record_of(results, of_prompts=True)
         document = read_recording(record).document
         found = conclude(run_of(document), fail_under=fail_under)
-        code = _CODES.get(found.verdict, found.exit_code)
+        code = report_code(found)
         if output is not None:
             write_output(output, report_of(document, output_format, fail_under, record))
             return code
@@ -50,6 +50,11 @@ def report_command(
         return code
     say_document(report_of(document, output_format, fail_under))
     return code
+
+
+def report_code(found: Conclusion) -> int:
+    """Return the exit code of a command that tells what a run came to, and did not run it."""
+    return _CODES.get(found.verdict, found.exit_code)
 
 
 def report_of(

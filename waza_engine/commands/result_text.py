@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO
 
-from waza_engine.commands.conclusion_text import MARKS, feedback_part, print_conclusion
+from waza_engine.commands.conclusion_text import MARKS, feedback_part, mark_of, print_conclusion
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.counting import counted
 from waza_engine.results.codec.runs import run_of
@@ -29,12 +29,12 @@ def print_results(
     found = conclude(run, fail_under=fail_under)
     printer.line(*_headline(run.header, found))
     for task in found.tasks:
-        score = f"  {task.score:.2f}" if task.ended_trials else ""
+        score = f"  {task.score:.2f}" if task.scored else ""
         trials = f"  {task.passed_trials}/{task.ended_trials} trials" if task.ended_trials > 1 else ""
         flaky = "  flaky" if task.flaky else ""
-        printer.line(MARKS[task.verdict], f" {task.id or task.name}{score}", (f"{trials}{flaky}", "dim"))
+        printer.line(mark_of(task), f" {task.id or task.name}{score}", (f"{trials}{flaky}", "dim"))
     for task in found.tasks:
-        if task.error or task.verdict in ("failed", "errored"):
+        if task.error or task.verdict in ("failed", "errored") or task.waits:
             _explain(printer, task)
     print_conclusion(printer, found, run.summary.duration_ms)
     return found
@@ -55,9 +55,11 @@ def _explain(printer: Printer, task: TaskConclusion) -> None:
     if not task.error and not complaints:
         return
     printer.line()
-    printer.line(MARKS[task.verdict], " ", (task.id or task.name, "bold"))
+    printer.line(mark_of(task), " ", (task.id or task.name, "bold"))
     if task.error:
         printer.line(f"    {_shortened(task.error)}")
+    if task.cause is not None:
+        printer.line("    ", (f"{task.cause.kind}: {task.cause.evidence}", "dim"))
     for grader in complaints:
         printer.line(
             "    ",

@@ -71,10 +71,13 @@ def review_command(request: ReviewRequest, *, as_json: bool, everything: bool) -
         return NOT_DONE
     for warning in dict.fromkeys(line for path in files for line in broken_lines(path)):
         complain(f"warning: {warning}")
+    documents = {path: document for path in files if (document := _document(path)) is not None}
+    for path in files:
+        if path not in documents:
+            complain(f"warning: {why_unreadable(path)}")
     found = [
         each for each in _found(files) if (everything or each.item.pending) and _is_meant(each.item, request)
     ]
-    documents = {path: document for path in files if (document := _document(path)) is not None}
     agreements = {name: figures for path in files[::-1] if path in documents
                   for name, figures in calibrations(documents[path]).items()}  # fmt: skip
     if as_json:

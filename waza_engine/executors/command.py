@@ -15,6 +15,7 @@ import threading
 from collections.abc import Generator
 from pathlib import Path
 
+from waza_engine.counting import in_seconds
 from waza_engine.executors.adapter.checks import adapter_warnings
 from waza_engine.executors.adapter.command_line import (
     PastTurn,
@@ -161,7 +162,7 @@ class CommandExecutor:
                 )
             except (OSError, ValueError) as error:
                 raise ExecutorError(_not_started(self._command[0], error)) from None
-        return ended, f"{seconds:g} seconds" + (f" ({self._limit_note})" if seconds == own else "")
+        return ended, f"{in_seconds(seconds)}" + (f" ({self._limit_note})" if seconds == own else "")
 
     @contextlib.contextmanager
     def _mcp_config(self, request: ExecutionRequest) -> Generator[Path | None]:
@@ -212,7 +213,7 @@ class CommandExecutor:
             case "late":
                 return f"the agent did not answer within {limit_note}"
             case "silent":
-                return f"the agent wrote nothing within {request.first_event_timeout_seconds:g} seconds"
+                return f"the agent wrote nothing within {in_seconds(request.first_event_timeout_seconds)}"
             case "cancelled":
                 return "the run was cancelled"
             case "finished":

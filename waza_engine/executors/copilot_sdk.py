@@ -15,6 +15,7 @@ from typing import Any, cast
 from copilot.session import CopilotSession
 from copilot.session_events import SessionEvent, SessionEventType
 
+from waza_engine.counting import in_seconds
 from waza_engine.executors.base import (
     Cancellation,
     ExecutionRequest,
@@ -113,10 +114,10 @@ class CopilotExecutor:
                     await turn.carry_out(runtime, sessions, silence)
         except TimeoutError:
             if turn.heard.is_set() or not request.first_event_timeout_seconds:
-                turn.error = f"the agent did not finish within {request.timeout_seconds:g} seconds"
+                turn.error = f"the agent did not finish within {in_seconds(request.timeout_seconds)}"
             else:
                 seconds = min(request.first_event_timeout_seconds, request.timeout_seconds)
-                turn.error = f"the agent sent nothing within {seconds:g} seconds"
+                turn.error = f"the agent sent nothing within {in_seconds(seconds)}"
 
     async def _running(self, request: ExecutionRequest) -> tuple[Runtime, Sessions]:
         """Return the agent's process, started if need be. Raises ``ExecutorError``."""

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from waza_engine.counting import in_seconds
 from waza_engine.graders.base import Grader, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.paths import is_there
@@ -28,6 +29,8 @@ from waza_engine.spec.first_version import first_version_words
 from waza_engine.spec.program_files import is_path, script_of
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.vocabulary import Check
+
+_LONGEST_LINE = 200
 
 
 class ProgramConfig(GraderConfig):
@@ -143,7 +146,7 @@ class ProgramGrader(Grader[ProgramConfig]):
         if finished.exit_code == 0:
             return _verdict(True, finished.stdout.strip() or "The program exited with 0", details)
         how = (
-            f"was killed after {timeout:g} seconds"
+            f"was killed after {in_seconds(timeout)}"
             if finished.timed_out
             else f"exited with {finished.exit_code}"
         )
@@ -168,11 +171,24 @@ def _executable(command: str, cwd: Path) -> str:
 
 
 def _said(finished: Finished) -> str:
-    """Return the ends of both outputs: test runners print what failed to standard output, at its end."""
+    """Return the last line that was written, then the ends of both outputs.
+
+    A program says at its end why it fails: scripts to standard error, test runners to standard output, an
+    exception after its traceback. Lists and marks show the first line alone.
+    """
     parts = [ending(text.strip()) for text in (finished.stdout, finished.stderr)]
+    if not any(parts):
+        return ""
+    told = f": {_last_line(parts[1] or parts[0])}"
     if all(parts):
-        return f"\n--- standard output\n{parts[0]}\n--- standard error\n{parts[1]}"
-    return f": {parts[0] or parts[1]}" if any(parts) else ""
+        return f"{told}\n--- standard output\n{parts[0]}\n--- standard error\n{parts[1]}"
+    said = parts[0] or parts[1]
+    return f"{told}\n{said}" if "\n" in said else f": {said}"
+
+
+def _last_line(said: str) -> str:
+    line = said.rpartition("\n")[2].strip()
+    return line if len(line) <= _LONGEST_LINE else f"…{line[-_LONGEST_LINE:]}"
 
 
 def _verdict(passed: bool, feedback: str, details: dict[str, object]) -> Verdict:

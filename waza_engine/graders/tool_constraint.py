@@ -12,12 +12,7 @@ from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of
 from waza_engine.graders.behavior import at_most, explained_tokens, tokens_check, tokens_of
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.explanation import Explanation, Proposal, RulePath, shortened
-from waza_engine.graders.matching.explaining import explained_limit, tally
-from waza_engine.graders.matching.matchers import ArgumentMatcher, given_arguments, matches, text_of
-from waza_engine.graders.matching.patterns import PatternError, found
-from waza_engine.graders.matching.proposing import proposed_most, proposed_names, proposed_patterns
-from waza_engine.graders.registry import register
-from waza_engine.graders.tool_calls import (
+from waza_engine.graders.matching.expected_calls import (
     NO_CALLS,
     ExpectedCall,
     check_call,
@@ -25,6 +20,12 @@ from waza_engine.graders.tool_calls import (
     explained_call,
     proposed_calls,
 )
+from waza_engine.graders.matching.explaining import explained_limit, tally
+from waza_engine.graders.matching.matchers import ArgumentMatcher, given_arguments, matches, text_of
+from waza_engine.graders.matching.patterns import PatternError, found
+from waza_engine.graders.matching.proposing import proposed_most, proposed_names, proposed_patterns
+from waza_engine.graders.matching.tool_names import names_tool
+from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import (
     Alternatives,
@@ -37,12 +38,6 @@ from waza_engine.spec.schema_version import after_0_38
 from waza_engine.vocabulary import Check, ToolCall
 
 _MOST_DESCRIBED = 5
-_SAME_TOOLS = {
-    **dict.fromkeys(("readfile", "fileread", "view"), "read"),
-    **dict.fromkeys(("writefile", "filewrite", "edit"), "write"),
-    "runcommand": "bash",
-    "web_fetch": "fetch",
-}
 _PATTERNS = {"command_pattern": "command", "skill_pattern": "skill", "path_pattern": "path"}
 
 
@@ -382,24 +377,6 @@ def _allows(entry: Any, call: ToolCall) -> bool:
     if not isinstance(entry, ToolPattern):
         return names_tool(entry, call.name)
     return names_tool(entry.tool, call.name) and _arguments_match(entry, call)
-
-
-def names_tool(written: str, called: str) -> bool:
-    """Tell whether a name in a list of allowed tools means a tool that was called.
-
-    Agents call the same tool by several names. ``builtin:`` before a name means nothing; after ``mcp:`` and
-    ``custom:`` the name counts as it is written.
-    """
-    wanted, actual = written.strip().lower(), called.strip().lower()
-    source, _, rest = wanted.partition(":")
-    if source in ("mcp", "custom") and ":" not in actual:
-        return rest == actual
-    return _canonical(wanted) == _canonical(actual)
-
-
-def _canonical(name: str) -> str:
-    plain = name.removeprefix("builtin:")
-    return _SAME_TOOLS.get(plain, plain)
 
 
 def _label(entry: Any) -> str:

@@ -38,11 +38,9 @@ class Cause:
 def cause_of(task: TaskConclusion) -> Cause | None:
     """Return why a task did not pass, None for one that passed, was skipped or did not run."""
     match task.verdict:
-        case "failed":
-            found = _of_failed(task)
+        case "failed" | "errored":
+            found = _of_failed(task) if task.verdict == "failed" else _of_errored(task)
             return _of_nobody(task) if found.kind == "skill" and asks_nobody(task.executor) else found
-        case "errored":
-            return _of_errored(task)
         case "lost":
             return Cause("environment", f"No trial came to its end: {_shown(task.reason)}.")
         case _:
@@ -52,6 +50,9 @@ def cause_of(task: TaskConclusion) -> Cause | None:
 def _of_errored(task: TaskConclusion) -> Cause:
     broken = [trial for trial in task.task.trials if trial.error]
     if broken:
+        if ended := [grader.name for grader in task.graders if grader.verdict == "failed"]:
+            # A checkpoint that stops the conversation: an answer was graded, and found wrong.
+            return Cause("skill", f"The conversation was ended, for {_listed(ended)} found the answer wrong.")
         count = f"{len(broken)} of {counted(len(task.task.trials), 'trial')}"
         return Cause("environment", f"{count} broke before an answer was graded: {_shown(broken[0].error)}.")
     errored = [grader for grader in task.graders if grader.verdict == "errored"]

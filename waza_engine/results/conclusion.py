@@ -115,6 +115,11 @@ class Conclusion:
         return _STATUSES[self.verdict]
 
     @property
+    def scored(self) -> bool:
+        """Whether any task counts with its score; else the score of the run is none."""
+        return any(task.scored for task in self.tasks)
+
+    @property
     def good(self) -> bool:
         """Whether something was judged, and nothing speaks against the run."""
         return self.verdict == "passed"
@@ -176,7 +181,7 @@ def conclude(
     return Conclusion(
         verdict=verdict,
         reasons=(*_ending(verdict, run, tasks), *failures, *breakages),
-        notes=(*_parts(run), *_notes(counts, missed, baseline, failures)),
+        notes=(*_parts(run), *_waiting(verdict, tasks), *_notes(counts, missed, baseline, failures)),
         counts=counts,
         tasks=tasks,
         score=run.summary.aggregate_score,
@@ -242,11 +247,18 @@ def _ending(verdict: RunVerdict, run: RunOutcome, tasks: Sequence[TaskConclusion
         case "broken" if run.status == "error":
             yield Reason(run.message or "the run did not come to its end", "errored", WHOLE_RUN)
         case "unjudged":
-            yield Reason("nothing was judged", "unjudged", TASKS)
+            waiting = _waiting_words(tasks)
+            yield Reason(f"nothing was judged{f': {waiting}' if waiting else ''}", "unjudged", TASKS)
         case _:
             pass
     if unusable := _unusable(tasks):
         yield Reason(f"{counted(len(unusable), 'task')} could not be run", "errored", TASKS)
+
+
+def _waiting_words(tasks: Sequence[TaskConclusion]) -> str:
+    """Return how many tasks wait for people, "" when none does."""
+    count = sum(task.waits for task in tasks)
+    return f"{counted(count, 'task')} {'waits' if count == 1 else 'wait'} for a review" if count else ""
 
 
 def _failures(
@@ -319,6 +331,12 @@ def _parts(run: RunOutcome) -> Iterator[str]:
         found = cast("Mapping[str, Any]", affected)
         counts = f"{found.get('tasks')} of {counted(int(found.get('of') or 0), 'task')}"
         yield f"only what changed since {commit} was run: it affects {counts}"
+
+
+def _waiting(verdict: RunVerdict, tasks: Sequence[TaskConclusion]) -> Iterator[str]:
+    """Yield that people are to grade tasks, where that is not the reason why nothing was judged."""
+    if verdict != "unjudged" and (words := _waiting_words(tasks)):
+        yield words
 
 
 def _notes(

@@ -71,6 +71,16 @@ class TaskConclusion:
         return self.verdict in ("passed", "failed")
 
     @property
+    def scored(self) -> bool:
+        """Whether it counts with its score: it was judged, or its trials broke, which is a score of 0."""
+        return self.verdict in ("passed", "failed", "errored") and self.ended_trials > 0
+
+    @property
+    def waits(self) -> bool:
+        """Whether people are to grade it, and nothing else is known."""
+        return self.verdict == "skipped" and any(grader.verdict == "pending" for grader in self.graders)
+
+    @property
     def passed_trials(self) -> int:
         """How many trials passed."""
         return self.trials.count("passed")

@@ -43,6 +43,7 @@ from waza_engine.runs.passes.hooks import HookError
 from waza_engine.runs.passes.inputs import inputs_today, kept_inputs
 from waza_engine.runs.passes.planning import judge_models
 from waza_engine.runs.passes.suite_pass import Findings, Handling, Pass, outputs_of, run_pass
+from waza_engine.runs.passes.tasks import INTERRUPTED, unrun_task
 from waza_engine.runs.settings.header import run_header
 from waza_engine.runs.settings.places import second_results, session_logs
 from waza_engine.runs.settings.table import RunSettings
@@ -300,6 +301,11 @@ class PreparedRun:
 
     def _end(self, course: _Course, duration_ms: int, *, cancelled: bool) -> RunReport:
         ending = Ending(course.message, cancelled, self._meter, duration_ms)
+        if cancelled or course.message:
+            why = INTERRUPTED if cancelled else "the run ended before"
+            for position, selected in enumerate(self._main.tasks):
+                if position not in course.findings.tasks:
+                    course.findings.tasks[position] = unrun_task(selected, f"{why}; no trial ran")
         outcome = run_outcome(self.header, course.findings, course.baseline, ending)
         path: Path | None = None
         try:

@@ -158,10 +158,18 @@ class _Adapted(Mapping[Value, int]):
     def of(before: Mapping[Value, int], more: Mapping[Value, int]) -> Mapping[Value, int]:
         """Return counts that are higher by ``more`` than before, which may be negative."""
         other = {value: before.get(value, 0) + by for value, by in more.items() if by}
-        if not isinstance(before, _Adapted):
+        if isinstance(before, _Adapted):
+            before, other = before._before, before._other | other
+        if len(other) < _MOST_ADAPTED:
             return _Adapted(before, other)
-        found = _Adapted(before._before, before._other | other)
-        return found if len(found._other) < _MOST_ADAPTED else dict(found)
+        # A plain dict is copied as a block of memory.
+        found = dict(before)
+        for value, count in other.items():
+            if count:
+                found[value] = count
+            else:
+                found.pop(value, None)
+        return found
 
     def __getitem__(self, value: Value) -> int:
         count = self._other.get(value)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from waza_language_server.analysis.file_rules.eval_file import inline_ids, mock_servers, rows, weights
 from waza_language_server.analysis.file_rules.expected_graders import expected_graders
 from waza_language_server.analysis.file_rules.grader_names import duplicate_names
+from waza_language_server.analysis.file_rules.input_files import input_files
 from waza_language_server.analysis.file_rules.modeline import wrong_schema
 from waza_language_server.analysis.file_rules.schema_version import newer_version
 from waza_language_server.analysis.file_rules.suppressions import unknown_codes
@@ -30,6 +31,7 @@ from waza_language_server.analysis.suite_rules.skill_files import skill_file
 from waza_language_server.analysis.suite_rules.skills import missing_skills
 from waza_language_server.analysis.suite_rules.task_globs import task_globs
 from waza_language_server.analysis.suite_rules.tasks import duplicate_ids, orphans, relative_paths
+from waza_language_server.analysis.suite_rules.trigger_skills import skill_of_triggers
 from waza_language_server.analysis.suite_rules.unreachable_scores import scores_without_graders
 from waza_language_server.analysis.suite_rules.weak_graders import weak_graders
 from waza_language_server.analysis.text_rules.syntax_problems import syntax
@@ -38,6 +40,7 @@ from waza_language_server.analysis.value_rules.contradictions import (
     contradictions_of_expected,
     contradictions_of_grader,
 )
+from waza_language_server.analysis.value_rules.foreign_patterns import foreign_patterns
 from waza_language_server.analysis.value_rules.json_schemas import json_schemas
 from waza_language_server.analysis.value_rules.patterns import patterns_of_file, patterns_of_grader
 from waza_language_server.analysis.value_rules.rubrics import rubric_names
@@ -79,6 +82,7 @@ nothing was wrong and all else stays as it is (``outside_graders.py``).
 ITEM_RULES: tuple[Rule[FileView], ...] = (
     Rule("modeline", wrong_schema, _codes("wrong-schema"), reads_comments=True),
     Rule("suppressions", unknown_codes, _codes("unknown-code"), reads_comments=True),
+    Rule("files of tasks", input_files, _codes("outside-workspace")),
     Rule("turns", turns, _codes("duplicate-turn turn-never-comes")),
     Rule("rows", rows, _codes("bounds-reversed")),
     Rule("weights", weights, _codes("weights-not-one")),
@@ -97,11 +101,19 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
         _STRUCTURE_CODES | _codes("missing-grader-type unknown-grader-type deprecated-grader-type"),
     ),
     Rule("patterns of graders", patterns_of_grader, _PATTERN_CODES),
+    Rule("patterns of other languages", foreign_patterns, _codes("unlikely-value")),
     Rule("vacuous checks", vacuous_checks, _codes("weak-grader")),
     Rule("thresholds", trigger_thresholds, _codes("threshold-out-of-reach weak-grader")),
     Rule("contradictions", contradictions_of_grader, _codes("contradiction bounds-reversed")),
     Rule("rubrics", rubric_names, _codes("value-not-allowed")),
-    Rule("JSON Schemas", json_schemas, _codes("value-not-allowed wrong-type out-of-range")),
+    Rule(
+        "JSON Schemas",
+        json_schemas,
+        _codes(
+            "value-not-allowed wrong-type out-of-range bounds-reversed contradiction invalid-pattern "
+            "unknown-key"
+        ),
+    ),
     Rule("workspace paths", workspace_paths, _codes("outside-workspace path-not-portable")),
     Rule("tool patterns", unanchored_patterns, _codes("unanchored-tool")),
     Rule("tool names", tool_names, _codes("blank-in-tool-name")),
@@ -133,6 +145,7 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("named files", missing_files, _codes("missing-file"), find_in=missing_files_of),
     Rule("programs", missing_programs, _codes("missing-program"), find_in=missing_programs_of),
     Rule("skills", missing_skills, _codes("skill-not-found")),
+    Rule("skill of trigger prompts", skill_of_triggers, _codes("skill-not-found")),
     Rule("skill directories", skill_directories, _codes("missing-file path-not-portable")),
     Rule("skill files", skill_file, _codes("skill-frontmatter skill-name unknown-key recommended-key")),
     Rule("judges", nobody_to_judge, _codes("nobody-judges")),

@@ -23,6 +23,7 @@ from waza_engine.frozen import frozen
 from waza_engine.results.json_values import block_of
 from waza_language_server.engine.process import EngineError, EngineProcess
 from waza_language_server.engine.run_progress import RunProgress, advanced
+from waza_language_server.engine.run_request import request_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -359,30 +360,6 @@ class Runs:
         for run in self.active:
             if run.engine is engine and run.run_id is not None:
                 self._events[engine, run.run_id].put_nowait(EngineError(reason))
-
-
-def request_of(target: RunnableId) -> dict[str, Any]:
-    """Return what ``eval.run`` is asked for a target."""
-    request: dict[str, Any] = {"path": str(target.suite)}
-    if target.task is not None:
-        request["tasks"] = [literal_glob(target.task)]
-    if target.grader is not None:
-        request["graders"] = [target.grader]
-    if target.prompt is not None:
-        request["prompts"] = [literal_glob(target.prompt)]
-    return request
-
-
-def literal_glob(text: str) -> str:
-    """Return a glob that matches this text alone: ``tasks`` and ``prompts`` of ``eval.run`` are patterns."""
-    return "".join(f"[{char}]" if char in "*?[" else char for char in text)
-
-
-def text_of_glob(glob: str) -> str:
-    """Return the text that a literal glob matches."""
-    for char in "*?[":
-        glob = glob.replace(f"[{char}]", char)
-    return glob
 
 
 def _outcome_of(event: Event) -> RunOutcome:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 from waza_engine.frozen import frozen
 from waza_language_server.project.document import Document
-from waza_language_server.project.references import definitions, mentions_in, references, symbol_at
+from waza_language_server.project.naming_places import mentions_in
+from waza_language_server.project.references import definitions, references, symbol_at
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, word
 from waza_language_server.project.suite_files import SuiteSource
 from waza_language_server.project.uris import path_of

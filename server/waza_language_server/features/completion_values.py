@@ -10,7 +10,7 @@ from waza_engine.files import shown
 from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.features.completion_embedded import embedded_items
 from waza_language_server.features.completion_item import Completion, CompletionKind, Place
-from waza_language_server.features.model_prices import price_in_words
+from waza_language_server.features.known_models import known_models
 from waza_language_server.features.shape_text import value_text
 from waza_language_server.project.likely_skills import unlikeliness
 from waza_language_server.project.programs import programs_on_path
@@ -99,12 +99,9 @@ def _suite_files(place: Place) -> Iterator[Completion]:
 
 
 def _models(place: Place) -> Iterator[Completion]:
-    for name in place.nearby.models():
-        yield _known(place, name, "model", "used in this project")
-    for name in place.nearby.models_seen():
-        yield _known(place, name, "model", "asked in the last run")
-    for price in place.models_listed or ():
-        yield _known(place, price.name, "model", price_in_words(price) or price.provider, rank="2")
+    for model in known_models(place.nearby, place.models_listed or ()):
+        rank = {} if model.is_near else {"rank": "2"}
+        yield _known(place, model.name, "model", model.words, **rank)
 
 
 def _commands(place: Place) -> Iterator[Completion]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from waza_language_server.project.named_paths import PathsIn
-from waza_language_server.project.references import mentions_in, place_of
+from waza_language_server.project.naming_places import mentions_in, place_of
 from waza_language_server.project.suite_files import files_of_workspace
 from waza_language_server.syntax.edits import delete_item
 from waza_language_server.syntax.tree import parse_in_steps

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from waza_engine.spec.reading.task_globs import GlobError, is_literal, matches, split_pattern
 from waza_language_server.features.moving_items import added
 from waza_language_server.project.named_paths import PathsIn, moved_path
-from waza_language_server.project.references import mentions_in
+from waza_language_server.project.naming_places import mentions_in
 from waza_language_server.project.suite_files import document_at
 from waza_language_server.syntax.edits import insert_item
 from waza_language_server.syntax.tree import parse_in_steps

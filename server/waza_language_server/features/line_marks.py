@@ -6,7 +6,7 @@ that is the same, a grader that is the same came to the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -95,7 +95,7 @@ def _kept_for(document: Document, workspace: Workspace, scores: DocumentScores) 
     return files[document.uri]
 
 
-def _placed(document: Document, items: Node, marks: tuple[_Marks, ...]) -> Steps[list[Mark]]:
+def _placed(document: Document, items: Node, marks: Iterable[_Marks]) -> Steps[list[Mark]]:
     found: list[Mark] = []
     for index, (child, each) in enumerate(zip(items.green.children, marks, strict=True)):
         if each:

@@ -14,7 +14,7 @@ from waza_engine.steps import Steps
 from waza_language_server.features.live_text import LIVE
 from waza_language_server.features.score_text import REGRADED
 from waza_language_server.features.words_of_verdicts import without_path
-from waza_language_server.project.document_scores import PASSED_OVER
+from waza_language_server.project.staleness import PASSED_OVER
 from waza_language_server.project.suite_files import files_of_workspace
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.verdict_places import VerdictPlaces

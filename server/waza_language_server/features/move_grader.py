@@ -18,7 +18,7 @@ from waza_language_server.features.judged_together import bring_nothing
 from waza_language_server.features.moving_items import Taken, added, taken
 from waza_language_server.project.document import Document
 from waza_language_server.project.named_paths import PathsIn
-from waza_language_server.project.references import mentions_in
+from waza_language_server.project.naming_places import mentions_in
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, TaskEntry, task_id, word
 from waza_language_server.project.suite_files import SuiteSource, document_at
 from waza_language_server.project.uris import path_of

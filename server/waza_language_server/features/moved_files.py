@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from waza_language_server.features.kept_tasks import kept_tasks
 from waza_language_server.features.renamed_folders import renamed_skills
 from waza_language_server.project.named_paths import PathsIn, moved_path
-from waza_language_server.project.references import mentions_in, place_of
+from waza_language_server.project.naming_places import mentions_in, place_of
 from waza_language_server.project.rewriting import rewritten
 from waza_language_server.project.suite_files import files_of_workspace, read_suites
 from waza_language_server.text.workspace_edit import FilePlace, WorkspaceEdit

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from waza_engine.frozen import frozen
+from waza_language_server.project.naming_places import mentions_in, place_of
 from waza_language_server.project.references import (
     definitions,
-    mentions_in,
-    place_of,
     references,
     references_in_document,
     symbol_at,

@@ -1,6 +1,7 @@
 """Where a new line begins: a key below the key before it, and not below the dash in front of that.
 
-Architecture invariant: only the line above is read, so an answer comes before the next key is pressed.
+Architecture invariant: only the line above is read, and how the first blocks of the file are indented, so an
+answer comes before the next key is pressed.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from waza_language_server.features.snippets import Layout
 from waza_language_server.schema.locate import shape_at, shape_below
+from waza_language_server.syntax.author_style import indent_step
 from waza_language_server.syntax.cursor import Cursor, cursor_at
 from waza_language_server.syntax.lines import dash_at, key_at
 from waza_language_server.text.edit import Edit
@@ -25,6 +27,9 @@ _VALUE = re.compile(
     re.VERBOSE,
 )
 """What stands behind a key on its line; quotes and brackets that are open go on below."""
+
+_PROPERTIES = re.compile(r"[&!]\S*(?:[ \t]+[&!]\S*)*")
+"""An anchor and a tag: what they belong to follows."""
 
 
 def indent_new_line(document: Document, workspace: Workspace, offset: int) -> Edit | None:
@@ -62,8 +67,10 @@ def _column(document: Document, workspace: Workspace, above: Span) -> int | None
         # A text of several lines, brackets, an item without keys, a comment.
         return None
     if value["value"][:1] in {"|", ">"}:
-        return cursor.indent + 2
-    return cursor.indent if value["value"] else _column_of_value(document, workspace, cursor)
+        return cursor.indent + indent_step(document.tree)
+    if value["value"] and not _PROPERTIES.fullmatch(value["value"]):
+        return cursor.indent
+    return _column_of_value(document, workspace, cursor)
 
 
 def _column_of_value(document: Document, workspace: Workspace, cursor: Cursor) -> int | None:
@@ -75,4 +82,4 @@ def _column_of_value(document: Document, workspace: Workspace, cursor: Cursor) -
         return None
     if shape.fits("sequence") and not shape.fits("mapping"):
         return cursor.indent + Layout(tree).list_indent
-    return cursor.indent + 2
+    return cursor.indent + indent_step(tree)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from waza_language_server.features.rename_refusal import RenameError
 from waza_language_server.features.skill_moves import skill_moves
 from waza_language_server.project.claim import SKILL_NAME
-from waza_language_server.project.references import Symbol, mentions_in, references
+from waza_language_server.project.naming_places import mentions_in
+from waza_language_server.project.references import Symbol, references
 from waza_language_server.project.rewriting import rewritten
 from waza_language_server.project.suite_files import SuiteSource, document_at
 

@@ -18,7 +18,7 @@ from waza_engine.vocabulary import shown_grader
 from waza_language_server.features.live_text import is_live, live_label, live_story
 from waza_language_server.features.words_of_verdicts import age, error_label, number, told_by
 from waza_language_server.project.document_scores import Outcome, Score
-from waza_language_server.project.going_runs import RUNS_AGAIN
+from waza_language_server.project.staleness import RUNS_AGAIN
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import GraderResult

@@ -128,7 +128,7 @@ class _Evidence:
 
     def words_of_prompt(self, moment: datetime) -> str:
         """Return why the result of a trigger prompt may no longer hold, "" when it does."""
-        found = self._scores.changes(moment, ())
+        found = self._scores.recorded.changes(moment, ())
         # Other prompts of the file say nothing of this one.
         return self._said(moment, [each for each in found if each.path.name not in TRIGGER_NAMES])
 
@@ -140,7 +140,7 @@ class _Evidence:
 
     def _words_of_answer(self, task: str, moment: datetime) -> str:
         """Return why the answer to a task would be another one today, "" when it would not."""
-        words = self._said(moment, self._scores.changes(moment, (task,)))
+        words = self._said(moment, self._scores.recorded.changes(moment, (task,)))
         then = self._then_of(task, moment)
         same = then is not None and then.get(INPUTS) == self._today.get(task, {}).get(INPUTS)
         return words or ("" if same else STALE_WORD)
@@ -192,14 +192,14 @@ class _Evidence:
         return [*dict.fromkeys(named), *(f"_{key}" for key in EXPECTED_LISTS if _has(expected, key))]
 
     def _said(self, moment: datetime, changes: Sequence[ChangedInput]) -> str:
-        stale = bool(changes) or bool(self._scores.other_agent(moment))
+        stale = bool(changes) or bool(self._scores.recorded.other_agent(moment))
         return stale_label(STALE_WORD if stale else "", changes).removeprefix(" · ")
 
     def _then_of(self, place: str, moment: datetime) -> Mapping[str, Json] | None:
         """Return what was written of a task, or of the suite at ``""``; None when nobody knows."""
         path = self.places.get(place, self._suite)
         if (path, moment) not in self._then:
-            values = self._scores.values_then(path, moment)
+            values = self._scores.recorded.values_then(path, moment)
             self._then[path, moment] = None if values is None else _by_place(values)
         then = self._then[path, moment]
         return None if then is None else then.get(place if path == self._suite else "", {})

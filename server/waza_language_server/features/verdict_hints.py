@@ -28,8 +28,16 @@ from waza_language_server.features.score_text import (
     told_by,
 )
 from waza_language_server.project.claim import TRIGGER_NAMES
-from waza_language_server.project.document_scores import PASSED_OVER
-from waza_language_server.project.going_runs import RUNS_AGAIN
+from waza_language_server.project.recorded_values import values_today_in_steps
+from waza_language_server.project.staleness import (
+    ASKED_SINCE,
+    CUT_SHORT,
+    GRADED_SINCE,
+    PASSED_OVER,
+    REWRITTEN,
+    RUN_SINCE,
+    why_stale,
+)
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
 
 if TYPE_CHECKING:
@@ -50,11 +58,6 @@ if TYPE_CHECKING:
 
 MAX_LISTED = 20
 NAMES_OF_EXPECTED = tuple(f"_{key}" for key in EXPECTED_LISTS)
-_CHANGED = "the {} was changed after the run"
-_RERUN = "a grader of it was run again since"
-_CUT_SHORT = "a later run was ended before it was done"
-_RUN_SINCE = "a part of it was run again since"
-_ASKED_SINCE = "a part of it was asked for since, and nothing ran"
 HintKind = Literal["score", "check", "verdict", "inherited", "skill", "requirement", "history"]
 """What a hint is about: a grader, one of its checks or an expectation, a suite or a part of it that is no
 grader, the suite's graders in a task file and its values beside others, the suites of a skill, what a skill
@@ -91,7 +94,7 @@ def verdicts_in_steps(
     newest = max(scores.runs, key=lambda run: run.timestamp)
     today: Values = {}
     if document.kind != "trigger_tests":
-        today = yield from scores.today_in_steps(document.tree)
+        today = yield from values_today_in_steps(document.tree)
     view = _View(today, scores, newest, now or datetime.now(UTC))
     found: list[Verdict] = []
     match document.kind:
@@ -128,7 +131,7 @@ def suite_verdict_in_steps(
     if not scores.runs:
         return None
     newest = max(scores.runs, key=lambda run: run.timestamp)
-    today = yield from scores.today_in_steps(document.tree)
+    today = yield from values_today_in_steps(document.tree)
     return _View(today, scores, newest, now or datetime.now(UTC)).of_whole()
 
 
@@ -149,11 +152,14 @@ class _View:
         run = self._run.whole
         if run is None or not (run.tasks or run.reasons):
             return None
-        changes = self._scores.changes(run.timestamp, tuple(run.tasks))
-        stale = self._stale(run, "", changes)
-        if not stale:
-            awaited = self._scores.awaits_suite(self._run, run.timestamp)
-            stale = RUNS_AGAIN if awaited else self._told_since(run)
+        changes = self._scores.recorded.changes(run.timestamp, tuple(run.tasks))
+        stale = why_stale(
+            written=self._rewritten(run, ""),
+            changes=changes,
+            agent=self._scores.recorded.other_agent(run.timestamp),
+            awaited=self._scores.awaits_suite(self._run, run.timestamp),
+            since=self._told_since(run),
+        )
         passed = sum(task.passed for task in run.tasks.values())
         label = f"{_glyph(run)} {passed}/{counted(len(run.tasks), 'task')}" if run.tasks else "!"
         why = _why_broken(run) if label.startswith("!") else ""
@@ -177,8 +183,8 @@ class _View:
         if newest.timestamp <= run.timestamp:
             return ""
         if newest.origin is None:
-            return _ASKED_SINCE
-        return _CUT_SHORT if newest.status == "canceled" else _RUN_SINCE
+            return ASKED_SINCE
+        return CUT_SHORT if newest.status == "canceled" else RUN_SINCE
 
     def of_suite(self, root: Node) -> Iterator[Verdict]:
         """Yield the verdict of the newest run of the whole suite, and those of its metrics."""
@@ -203,12 +209,15 @@ class _View:
         if task is None or head is None or not task.status:
             return
         then = self._scores.then(task.timestamp)
-        changes = self._scores.changes(task.timestamp, (task_id,))
-        stale = self._stale(task, place, changes) or (_RERUN if task.rejudged else "")
-        if not stale and task.is_from_before(task.timestamp):
-            stale = PASSED_OVER
-        if not stale and self._scores.awaits_task(self._run, task):
-            stale = RUNS_AGAIN
+        changes = self._scores.recorded.changes(task.timestamp, (task_id,))
+        passed_over = task.is_from_before(task.timestamp)
+        stale = why_stale(
+            written=self._rewritten(task, place),
+            changes=changes,
+            agent=self._scores.recorded.other_agent(task.timestamp),
+            awaited=self._scores.awaits_task(self._run, task),
+            since=GRADED_SINCE if task.rejudged else PASSED_OVER if passed_over else "",
+        )
         label = _task_label(task)
         lines = [f"**{code(task.id)}** {'!' if task.status == 'error' else label}"]
         if task.error:
@@ -267,28 +276,24 @@ class _View:
 
     def _of_prompt(self, prompt: Node, result: PromptResult) -> Verdict:
         # Other prompts of the file say nothing of this one.
-        found = self._scores.changes(result.timestamp, ())
+        found = self._scores.recorded.changes(result.timestamp, ())
         changes = tuple(change for change in found if change.path.name not in TRIGGER_NAMES)
-        stale = self._since(changes) or self._scores.other_agent(result.timestamp)
-        if not stale and self._scores.awaits_prompt(self._run, result):
-            stale = RUNS_AGAIN
+        stale = why_stale(
+            changes=changes,
+            agent=self._scores.recorded.other_agent(result.timestamp),
+            awaited=self._scores.awaits_prompt(self._run, result),
+        )
         lines = [fenced(result.error)] if result.error else []
         story = "\n\n".join([*lines, self._origin(result, stale)])
         return Verdict(prompt, _prompt_label(result) + stale_label(stale, changes), story, changes)
 
-    def _stale(self, recorded: RunResult | TaskResult, place: str, changes: Sequence[ChangedInput]) -> str:
-        """Return why a verdict may no longer hold, "" when what it judged is as it was."""
+    def _rewritten(self, recorded: RunResult | TaskResult, place: str) -> str:
+        """Return what is written otherwise than what a verdict judged, "" when nothing is."""
         then, today = self._at(recorded.timestamp), self._at(None)
         if then is None or today is None:
-            return _CHANGED.format("file")
+            return REWRITTEN.format("file")
         same = then.get(place) == today.get(place) if place else then == today
-        if not same:
-            return _CHANGED.format("suite" if recorded is self._run.whole else "task")
-        return self._since(changes) or self._scores.other_agent(recorded.timestamp)
-
-    def _since(self, changes: Sequence[ChangedInput]) -> str:
-        listed = ", ".join(code(change.words) for change in changes[:MAX_LISTED])
-        return f"{listed} since the run" if listed else ""
+        return "" if same else REWRITTEN.format("suite" if recorded is self._run.whole else "task")
 
     def _at(self, moment: datetime | None) -> _ByTask | None:
         """Return what the document said at a moment (now for None), task by task; None when nobody knows."""

@@ -7,28 +7,29 @@ change is known exactly, and taking it back makes the score fresh again.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from waza_engine.files import FileError, read_bytes, text_of
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code
-from waza_engine.spec.executors import asked_model
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps, finished
-from waza_language_server.project.changed_inputs import ChangedInput, FilesToday, place_of
-from waza_language_server.project.disk import MAX_BYTES
-from waza_language_server.project.going_runs import RUNS_AGAIN
+from waza_language_server.project.changed_inputs import ChangedInput, FilesToday
+from waza_language_server.project.recorded_runs import RecordedRuns
 from waza_language_server.project.recorded_values import (
     INPUTS,
     Values,
     inputs_around,
-    values_today_in_steps,
     written_in,
+)
+from waza_language_server.project.staleness import (
+    FILE_REWRITTEN,
+    JUDGE_REWRITTEN,
+    PASSED_OVER,
+    REWRITTEN,
+    why_stale,
 )
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, task_id
 from waza_language_server.project.uris import path_of
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from waza_engine.results.reading.scores import (
         GraderResult,
         PromptResult,
-        RunOrigin,
         RunResult,
         TaskResult,
     )
@@ -51,9 +51,6 @@ if TYPE_CHECKING:
 
 PATIENCE_SECONDS = 0.1
 """How long results are read before a request is answered without them."""
-
-MAX_LISTED = 10
-PASSED_OVER = "a later run ended before it came to this task"
 
 
 def scores_in_steps(document: Document, project: Project) -> Steps[DocumentScores]:
@@ -133,22 +130,9 @@ class DocumentScores:
         self._task = task
         self._runs = runs
         self._own: dict[Path, dict[str, set[str]]] = {}
-        self._changes: dict[tuple[Path, Path], tuple[ChangedInput, ...]] = {}
         self._digests: dict[Path, str | None] = {}
-        self._on_disk: dict[Path, tuple[str, str]] = {}
-        self._then: dict[tuple[Path, datetime], Values | None] = {}
-        self._origins: dict[datetime, tuple[Suite, RunOrigin]] = {}
-        for suite, run in runs:
-            graders = (grader for task in run.tasks.values() for grader in task.graders.values())
-            for one in (
-                run,
-                *([run.whole] if run.whole else []),
-                *run.tasks.values(),
-                *graders,
-                *run.prompts,
-            ):
-                if one.origin is not None:
-                    self._origins.setdefault(one.timestamp, (suite, one.origin))
+        self.recorded = RecordedRuns(project, runs)
+        """The runs that the scores were recorded in."""
 
     @property
     def runs(self) -> Sequence[RunResult]:
@@ -209,7 +193,7 @@ class DocumentScores:
             self._task,
             [(suite.path, suite.outline.executor, suite.outline.model, run) for suite, run in self._runs],
             self._own,
-            self._changes,
+            self.recorded.known_changes,
             self._digests,
             {moment: self.then(moment) for moment in {one.timestamp for one in judged}},
             self._scores.regraded.version,
@@ -222,60 +206,9 @@ class DocumentScores:
         """The id of the task that a task file is, None for other files."""
         return self._task
 
-    def today_in_steps(self, tree: Tree) -> Steps[Values]:
-        """Return what the document says now, the same as long as it is not edited."""
-        return (yield from values_today_in_steps(tree))
-
     def then(self, moment: datetime) -> Values | None:
         """Return what the document said at a moment; None when nobody knows."""
-        return self.values_then(self._path, moment) if self._path is not None else None
-
-    def origin(self, moment: datetime) -> RunOrigin | None:
-        """Return the run that was recorded at a moment."""
-        found = self._origins.get(moment)
-        return None if found is None else found[1]
-
-    def changes(self, moment: datetime, tasks: Collection[str]) -> tuple[ChangedInput, ...]:
-        """Return the files that are not as they were at a run, of those that decide the tasks."""
-        found = self._origins.get(moment)
-        known = () if found is None else self._changes.get((found[0].path, found[1].results), ())
-        return tuple(change for change in known if not change.tasks or not change.tasks.isdisjoint(tasks))
-
-    def other_agent(self, moment: datetime) -> str:
-        """Return who answered at a run, in Markdown, when somebody else would answer today; else ""."""
-        found = self._origins.get(moment)
-        if found is None:
-            return ""
-        (suite, origin), words = found, list[str]()
-        today = suite.outline
-        if today.executor and origin.executor and origin.executor != today.executor:
-            words.append(f"the executor {code(origin.executor)}")
-        model = asked_model(origin.executor, origin.model)
-        if today.model and model and model != today.model:
-            words.append(f"the model {code(model)}")
-        return f"it was recorded with {' and '.join(words)}" if words else ""
-
-    def values_then(self, path: Path, moment: datetime) -> Values | None:
-        """Return what a file of these suites said at a moment; None when nobody knows."""
-        # Thousands of graders have the same one; to find it out the file is read.
-        if (path, moment) not in self._then:
-            found = self._origins.get(moment)
-            recorded = None if found is None else self._recorded(path, *found)
-            self._then[path, moment] = self._scores.values_then(path, moment, recorded)
-        return self._then[path, moment]
-
-    def _recorded(self, path: Path, suite: Suite, origin: RunOrigin) -> str | None:
-        """Return the text of a suite file as it was at a run, None when it was not kept."""
-        for file in self._scores.inputs.recorded(origin).files:
-            if place_of(suite.path, file.path) == path:
-                # What is as it was has not lost its credentials.
-                if path not in self._on_disk:
-                    self._on_disk[path] = _text_and_digest(path)
-                text, digest = self._on_disk[path]
-                if digest == file.sha256:
-                    return text
-                return self._scores.inputs.text_then(origin, file.path)
-        return None
+        return self.recorded.values_then(self._path, moment) if self._path is not None else None
 
     def read_in_steps(self) -> Steps[None]:
         """Read the task files that the scores of a suite's graders depend on, with a pause after each."""
@@ -287,13 +220,7 @@ class DocumentScores:
                 if path not in self._digests:
                     self._digests[path] = self._scores.inputs.digest_now(path, today)
                     yield
-        for suite, origin in tuple(self._origins.values()):
-            key = suite.path, origin.results
-            if key not in self._changes and origin.inputs:
-                own = {suite.path, *self._project.task_paths(suite).value}
-                self._changes[key] = yield from self._scores.inputs.changed_in_steps(
-                    origin, suite.path, today, own.__contains__
-                )
+        yield from self.recorded.read_in_steps(today)
 
     def of_grader(self, grader: GraderEntry) -> Score | None:
         """Return the score of a grader entry, None when it was never graded."""
@@ -370,39 +297,44 @@ class DocumentScores:
             return self._outcome(task, regraded.result, now, regraded)
         if recorded is None:
             return None
-        outcome = self._outcome(task, recorded, now)
-        if not outcome.stale and self._scores.going.await_grader(
-            suite.path, task.id, name, recorded.timestamp
-        ):
-            return replace(outcome, stale=RUNS_AGAIN)
-        return outcome
+        going = self._scores.going
+        awaited = going.await_grader(suite.path, task.id, name, recorded.timestamp)
+        return self._outcome(task, recorded, now, awaited=awaited)
 
     def _outcome(
-        self, task: TaskResult, result: GraderResult, now: _Written, regraded: Regraded | None = None
+        self,
+        task: TaskResult,
+        result: GraderResult,
+        now: _Written,
+        regraded: Regraded | None = None,
+        *,
+        awaited: bool = False,
     ) -> Outcome:
-        then = self.values_then(now.path, result.timestamp)
-        changes = self.changes(result.timestamp, (task.id,))
+        then = self.recorded.values_then(now.path, result.timestamp)
+        changes = self.recorded.changes(result.timestamp, (task.id,))
         live = regraded if regraded is not None and regraded.live else None
         read: Mapping[Path, str] = live.read if live is not None else {}
         if read:
             # What is judged by the file as it is now is not out of date by its change.
             changes = tuple(one for one in changes if not self._is_as_read(one.path, read))
         if then is None:
-            return Outcome(task, result, "the file was changed after the run", changes=changes)
+            return Outcome(task, result, REWRITTEN.format("file"), changes=changes)
         graded = then.get((now.place, now.name)) if regraded is None else regraded.entry
-        stale = ""
+        written = ""
         if graded != now.grader:
-            stale = f"the grader was changed after {'the run' if regraded is None else 'it graded'}"
+            written = JUDGE_REWRITTEN if regraded is not None else REWRITTEN.format("grader")
         elif then.get((now.place, INPUTS)) != now.inputs:
-            stale = "the task was changed after the run"
-        elif changes:
-            stale = f"{', '.join(code(change.words) for change in changes[:MAX_LISTED])} since the run"
-        elif other := [path for path in read if self._is_other(path, read)]:
-            stale = f"{code(other[0].name)} was changed after it graded"
-        else:
-            stale = self.other_agent(result.timestamp)
-        if not stale and regraded is None and task.is_from_before(result.timestamp):
-            stale = PASSED_OVER
+            written = REWRITTEN.format("task")
+        elif not changes and (other := [path for path in read if self._is_other(path, read)]):
+            written = FILE_REWRITTEN.format(code(other[0].name))
+        passed_over = regraded is None and task.is_from_before(result.timestamp)
+        stale = why_stale(
+            written=written,
+            changes=changes,
+            agent=self.recorded.other_agent(result.timestamp),
+            awaited=awaited,
+            since=PASSED_OVER if passed_over else "",
+        )
         if regraded is None:
             return Outcome(task, result, stale, graded, changes)
         return Outcome(task, result, stale, graded, changes, regraded.at, live)
@@ -426,12 +358,3 @@ class _Written:
     name: str
     grader: Json
     inputs: Json
-
-
-def _text_and_digest(path: Path) -> tuple[str, str]:
-    """Return the text of a file and the SHA-256 of its content, both "" for one that cannot be read."""
-    try:
-        content = read_bytes(path, MAX_BYTES)
-        return text_of(content), hashlib.sha256(content).hexdigest()
-    except FileError:
-        return "", ""

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from waza_language_server.project.runnable_id import RunnableId
 
-RUNS_AGAIN = "it runs again, and this run has not judged it yet"
-
 
 @frozen()
 class GoingRun:

@@ -278,6 +278,10 @@ class Project:
         with self.disk.held_still():
             return self._suites_of(path, None)
 
+    def knows_suites_of(self, path: Path) -> bool:
+        """Whether ``suites_of`` leaves none out: what none of them has may be in one that was not asked."""
+        return next(islice(self.far.of(path), MOST_OF_FILE, None), None) is None
+
     def _suites_of(self, path: Path, most_far: int | None) -> tuple[Suite, ...]:
         if path.name in TRIGGER_NAMES:
             return self.suites_in(path.parent)

@@ -114,7 +114,7 @@ class PathsIn:
     @cached_property
     def _suites(self) -> tuple[Path, ...]:
         path = self._file.path
-        return tuple(suite.path for suite in self._project.suites_of(path)) if path is not None else ()
+        return tuple(suite.path for suite in self._project.every_suite_of(path)) if path is not None else ()
 
     def _bases(self, path: Path, schema_kind: str) -> Iterator[tuple[Path, Path | None]]:
         """Yield the folders a path may start at, each with the file of the suite that it moves with."""

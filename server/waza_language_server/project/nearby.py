@@ -41,7 +41,7 @@ class Nearby:
         if self._document.kind == "eval":
             return _known(own.own_graders, complete=own.complete)
         if self._path is None:
-            return Fact("unknown", own.graders, "the file is not saved yet")
+            return Fact("unknown", tuple(own.graders), "the file is not saved yet")
         graders = [grader for suite in self._suites for grader in suite.outline.own_graders]
         return _known((*graders, *own.graders), complete=own.complete and self._are_suites_complete)
 
@@ -153,7 +153,8 @@ class Nearby:
 
     @property
     def _are_suites_complete(self) -> bool:
-        return bool(self._suites) and all(suite.outline.complete for suite in self._suites)
+        all_known = self._path is not None and self._project.knows_suites_of(self._path)
+        return all_known and bool(self._suites) and all(suite.outline.complete for suite in self._suites)
 
     def _words(self, what: Literal["models", "tools"]) -> tuple[str, ...]:
         project = self._project

@@ -6,7 +6,7 @@ false when the file has syntax errors, so that nobody concludes from a name that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import isfinite
 from operator import attrgetter
@@ -15,10 +15,8 @@ from weakref import WeakKeyDictionary
 
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps, finished, in_steps
-from waza_language_server.project.suite_file import GraderEntry, GraderPlace, SuiteFile, TaskEntry, word
-from waza_language_server.syntax.aliases import refers_elsewhere
-from waza_language_server.syntax.green import Green
-from waza_language_server.syntax.kept_items import Exchanged, KeptItems
+from waza_language_server.project.suite_file import GraderEntry, GraderPlace, SuiteFile, word
+from waza_language_server.syntax.kept_items import Exchanged, KeptItems, items_where
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.chunks import Chunks
@@ -108,14 +106,30 @@ class _SaidTogether:
     """Whether they are the items of a list, one grader each."""
 
 
+@frozen()
+class _SaidInline:
+    """What one inline task says. ``id`` is empty where it depends on the place of the task, or on others."""
+
+    id: str
+    said: tuple[_Said, ...]
+
+
+@frozen()
+class _Tasks:
+    """What all inline tasks say: their ids, and what their graders say."""
+
+    ids: tuple[str, ...]
+    said: _SaidTogether
+
+
 _said: Mapping[GraderPlace, KeptItems[tuple[_Said, ...]]] = {
     "graders": KeptItems(),
     "expected": KeptItems(),
     "checkpoint": KeptItems(),
 }
 """What the lists of graders of the file itself say that an edit has left alone."""
-_said_inline: WeakKeyDictionary[Green, tuple[_Said, ...]] = WeakKeyDictionary()
-"""The same for all graders of an inline task."""
+_said_inline: KeptItems[_SaidInline | None] = KeptItems()
+"""The same for the items of ``tasks``."""
 
 _TOOL_LISTS = ("required_tools", "forbidden_tools", "reject_tools", "expect_tools", "required", "forbidden")
 
@@ -131,17 +145,17 @@ def outline_in_steps(tree: Tree) -> Steps[Outline]:
     if root is None or root.kind != "mapping":
         return Outline(complete=not tree.errors)
     entries = SuiteFile(tree)
-    tasks = yield from in_steps(entries.tasks())
     said: list[_SaidTogether] = []
     for place, graders in entries.own_lists():
         said.append((yield from _said_by_list(place, graders, entries)))
-    said += map(_together, (yield from in_steps(_said_in(task, entries) for task in tasks)))
+    inline = yield from _inline_tasks(root, entries)
+    said.append(inline.said)
     return Outline(
         id=word(root.get("id")),
         name=word(root.get("name")),
         skill=word(root.get("skill")),
         patterns=tuple(pattern_of(node) for node in pattern_nodes(root)),
-        inline_tasks=tuple(task.id for task in tasks),
+        inline_tasks=inline.ids,
         tasks_from=word(root.get("tasks_from")),
         graders=_joined([one.graders for one in said if one.graders]),
         model=word(root.get("config", "model")),
@@ -208,11 +222,16 @@ def pattern_nodes(root: Node) -> Iterator[Node]:
             yield from _scalars(tasks.get("task_files"))
         elif tasks.kind == "scalar" and tasks.value:
             yield tasks
-        for item in (item.target for item in tasks.each_item()):
+        for item in (item.target for item in finished(items_where(tasks, _is_pattern))):
             if item.kind == "scalar" and item.value:
                 yield item
             elif item.written("task_files") is not None:
                 yield from _scalars(item.get("task_files"))
+
+
+def _is_pattern(item: Node) -> bool:
+    node = item.target
+    return node.kind == "scalar" or node.written("task_files") is not None
 
 
 def pattern_of(node: Node) -> str:
@@ -270,13 +289,43 @@ def _said_by(grader: GraderEntry) -> _Said:
     return _Said(outlined, () if model is None else (model,), tuple(_tools_in(entry.get("config"))))
 
 
-def _said_in(task: TaskEntry, entries: SuiteFile) -> tuple[_Said, ...]:
-    known = _said_inline.get(task.node.green)
-    if known is None or (known and known[0].grader.task != task.id):
-        known = tuple(map(_said_by, entries.graders_of(task)))
-        if not refers_elsewhere(task.node.green):
-            _said_inline[task.node.green] = known
-    return known
+def _inline_tasks(root: Node, entries: SuiteFile) -> Steps[_Tasks]:
+    """Return what the inline tasks say; with pauses, and at once where an edit has left that alone."""
+    written = root.get("tasks")
+    listed = written.target if written is not None else None
+    if listed is not None and listed.kind == "sequence":
+        kept = yield from _said_inline.asked(listed, lambda item: _said_at(item, entries))
+        known = kept.derived(_of_all_tasks)
+        if known is not None:
+            return known
+    tasks = yield from in_steps(entries.tasks())
+    said = yield from in_steps(tuple(map(_said_by, entries.graders_of(task))) for task in tasks)
+    return _Tasks(tuple(task.id for task in tasks), _together(tuple(chain.from_iterable(said))))
+
+
+def _said_at(item: Node, entries: SuiteFile) -> _SaidInline | None:
+    """Return the id of the task that an item is, and what its graders say; None for one that has no id.
+
+    A task that does not write its id has that of its place.
+    """
+    if item.kind == "alias":
+        # What it stands for is no task where aliases stand for too much.
+        return _SaidInline("", ())
+    for task in entries.tasks_at((item,)):
+        if not word(task.node.get("id")):
+            return _SaidInline("", ())
+        return _SaidInline(task.id, tuple(map(_said_by, entries.graders_of(task))))
+    return None
+
+
+def _of_all_tasks(said: Iterable[_SaidInline | None]) -> _Tasks | None:
+    """Return what all tasks say together; None where an id depends on the place of its task."""
+    tasks = [one for one in said if one is not None]
+    if not all(one.id for one in tasks):
+        return None
+    return _Tasks(
+        tuple([one.id for one in tasks]), _together(tuple(chain.from_iterable(one.said for one in tasks)))
+    )
 
 
 def _models(root: Node) -> Iterator[str]:

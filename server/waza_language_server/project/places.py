@@ -28,7 +28,9 @@ def found_at(
 ) -> Iterator[Path | None]:
     """Yield where a written path leads that something is at, and None where nobody can tell.
 
-    ``kind`` says what it must be. Whether a name in other capitals is the same nobody can tell either.
+    ``kind`` says what it must be. Whether a name in other capitals is the same nobody can tell either. A path
+    that leads up is written from the eval file: that it would leave the repository from a folder further up
+    tells nothing.
     """
     if not is_plain(written):
         yield None
@@ -36,6 +38,8 @@ def found_at(
     boundary = project.disk.reach.around(suite_folder)
     for base in bases:
         target = Path(os.path.normpath(base / written))
+        if base != suite_folder and not boundary.holds(target) and written.startswith(".."):
+            continue
         names = project.disk.names(target.parent) if boundary.holds(target) else None
         if names is None or names.unknown:
             yield None
@@ -45,6 +49,13 @@ def found_at(
                 yield target
             elif name != target.name and name.casefold() == target.name.casefold():
                 yield None
+
+
+def no_folder_at(project: Project, suite_folder: Path, written: str) -> bool:
+    """Whether it can be seen that no folder is where a run of a suite looks for a written path."""
+    bases = bases_of_run(project, suite_folder)
+    found = found_at(project, suite_folder, bases, written, "folder")
+    return is_plain(written) and not any(True for _ in found)
 
 
 def is_plain(written: str) -> bool:

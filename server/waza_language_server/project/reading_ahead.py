@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from waza_engine.steps import Steps
-from waza_language_server.project.references import mentions_in
+from waza_language_server.project.naming_places import mentions_in
 from waza_language_server.project.stamps import stamp_of
 from waza_language_server.project.suite_files import files_of_workspace
 

@@ -18,17 +18,10 @@ from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
-from waza_language_server.project.mentions import (
-    Mention,
-    SymbolKind,
-    anchors,
-    mention_at,
-    mentions,
-    mentions_of,
-)
+from waza_language_server.project.mentions import Mention, SymbolKind, anchors, mention_at
 from waza_language_server.project.named_paths import PathsIn
+from waza_language_server.project.naming_places import Reference, may_name, named, naming_file
 from waza_language_server.project.skill_definitions import skills_called
-from waza_language_server.project.stamps import stamp_of
 from waza_language_server.project.suite_files import (
     SuiteSource,
     files_of_suite,
@@ -43,24 +36,9 @@ if TYPE_CHECKING:
     from waza_language_server.project.index import Project
     from waza_language_server.project.suites import Suite
     from waza_language_server.project.workspace import Workspace
-    from waza_language_server.syntax.tree import Tree
 
 Scope = tuple[str, int | None, int | None]
 """Where a grader is known: the URI of a file, and the inline task and the checkpoint in it."""
-
-
-@frozen()
-class Reference:
-    """One place where a symbol is named. ``written`` is whether its name stands there: a path is none."""
-
-    place: FilePlace
-    mention: Mention
-    written: bool = True
-
-    @property
-    def defines(self) -> bool:
-        """Whether the symbol is defined here."""
-        return self.mention.defines
 
 
 @frozen()
@@ -119,7 +97,7 @@ def references_in_document(workspace: Workspace, symbol: Symbol) -> Steps[tuple[
     if symbol.kind == "grader":
         graders = yield from _graders_in(workspace, (own,), symbol.name)
         return tuple(each.reference for each in _connected(graders, symbol))
-    found = yield from _named(workspace, (own,), symbol.kind, symbol.name)
+    found = yield from named(workspace, (own,), symbol.kind, symbol.name)
     if symbol.kind == "task":
         found = [each for each in found if each.mention.whole == symbol.mention.whole]
     return tuple(found)
@@ -173,7 +151,7 @@ def _graders(workspace: Workspace, symbol: Symbol) -> Steps[list[_Named]]:
         seen.add(suite.path)
         for file in files_of_suite(project, suite):
             yield
-            if file.uri not in files and _may_name(workspace, file, symbol.name):
+            if file.uri not in files and may_name(workspace, file, symbol.name):
                 files[file.uri] = file
                 # Another suite that runs this task may have a grader of the same name.
                 waiting += _suites(project, file.path)
@@ -186,7 +164,7 @@ def _graders_in(workspace: Workspace, files: Iterable[SuiteSource], name: str) -
     for file in files:
         suites = _suites(workspace.project, file.path) if file.kind == "task" else ()
         evals = tuple((_uri(workspace.project, suite.path), None, None) for suite in suites)
-        for each in (yield from _named(workspace, (file,), "grader", name)):
+        for each in (yield from named(workspace, (file,), "grader", name)):
             scopes = _scopes(file, each.mention, evals)
             found.append((each, scopes))
             if each.defines:
@@ -243,11 +221,11 @@ def _connected(graders: list[_Named], symbol: Symbol) -> list[_Named]:
 
 def _of_task(workspace: Workspace, symbol: Symbol) -> Steps[list[Reference]]:
     project, own = workspace.project, SuiteSource.of(symbol.document)
-    found = yield from _named(workspace, (own,), "task", symbol.name)
+    found = yield from named(workspace, (own,), "task", symbol.name)
     found = [each for each in found if each.mention.whole == symbol.mention.whole]
     if own.kind == "task" and own.path is not None:
         files = (SuiteSource.at(project, suite.path, "eval") for suite in _suites(project, own.path))
-        found += yield from _naming_file(workspace, files, own.path)
+        found += yield from naming_file(workspace, files, own.path)
     return found
 
 
@@ -259,21 +237,21 @@ def _of_skill(workspace: Workspace, symbol: Symbol) -> Steps[list[Reference]]:
             seen.update((file.uri,) if file is not None else ())
             yield file
 
-    found = yield from _named(workspace, files(), "skill", symbol.name)
+    found = yield from named(workspace, files(), "skill", symbol.name)
     # A suite may find its skill where no suites are looked for, and as an agent's file.
     defined = yield from skills_called(project, symbol.document, symbol.name)
     others = (SuiteSource.at(project, each.file, "skill") for each in defined if each.written)
     return found + (
-        yield from _named(workspace, (each for each in others if each.uri not in seen), "skill", symbol.name)
+        yield from named(workspace, (each for each in others if each.uri not in seen), "skill", symbol.name)
     )
 
 
 def _of_file(workspace: Workspace, symbol: Symbol) -> Steps[list[Reference]]:
     files = PathsIn(workspace.project, SuiteSource.of(symbol.document)).files(symbol.mention)
     if len(files) != 1:
-        return (yield from _named(workspace, (SuiteSource.of(symbol.document),), "file", symbol.name))
+        return (yield from named(workspace, (SuiteSource.of(symbol.document),), "file", symbol.name))
     around = _own_first(symbol.document, files_of_workspace(workspace.project, symbol.document))
-    return (yield from _naming_file(workspace, around, files[0]))
+    return (yield from naming_file(workspace, around, files[0]))
 
 
 def _of_anchor(symbol: Symbol) -> Steps[list[Reference]]:
@@ -284,114 +262,6 @@ def _of_anchor(symbol: Symbol) -> Steps[list[Reference]]:
         if each is not None and each.name == symbol.name:
             found.append(Reference(FilePlace(document.uri, document.text, each.span), each))
     return found
-
-
-def _naming_file(
-    workspace: Workspace, files: Iterable[SuiteSource | None], path: Path
-) -> Steps[list[Reference]]:
-    """Return the paths and globs that mean a file."""
-    found: list[Reference] = []
-    for file in files:
-        yield
-        if file is None:
-            continue
-        paths = PathsIn(workspace.project, file)
-        for each in mentions_in(workspace, file):
-            yield
-            if each is not None and each.kind == "file" and path in paths.files(each):
-                found.append(Reference(place_of(workspace, file, each), each, written=False))
-    return found
-
-
-def _named(
-    workspace: Workspace, files: Iterable[SuiteSource | None], kind: SymbolKind, name: str
-) -> Steps[list[Reference]]:
-    """Return where files say a name of one kind."""
-    found: list[Reference] = []
-    for file in files:
-        yield
-        if file is None:
-            continue
-        known = _known(workspace, file)
-        if known is None and not _may_say(workspace, file, name):
-            continue
-        for each in known if known is not None else (yield from _read(workspace, file, kind, name)):
-            if each.kind == kind and each.name == name:
-                yield
-                found.append(Reference(place_of(workspace, file, each), each))
-    return found
-
-
-def _read(workspace: Workspace, file: SuiteSource, kind: SymbolKind, name: str) -> Steps[list[Mention]]:
-    tree = yield from _tree(workspace, file)
-    found: list[Mention] = []
-    catalog = workspace.catalog
-    # A path is not looked for by its words.
-    steps = mentions(file, tree, catalog) if kind == "file" else mentions_of(file, tree, catalog, name)
-    for each in steps:
-        yield
-        if each is not None:
-            found.append(each)
-    return found
-
-
-def mentions_in(workspace: Workspace, file: SuiteSource, *words: str) -> Iterator[Mention | None]:
-    """Yield everything that a file names, and None wherever a pause is welcome.
-
-    Nothing of a file that can say none of the words that are looked for: it is not parsed.
-    """
-    known = _known(workspace, file)
-    if known is not None:
-        yield from known
-        return
-    if words and not any(_may_say(workspace, file, word) for word in words):
-        return
-    path = file.path if file.document is None else None
-    stamp = stamp_of(path) if path is not None else None
-    tree = yield from _tree(workspace, file)
-    found: list[Mention] = []
-    for mention in mentions(file, tree, workspace.catalog):
-        yield mention
-        if mention is not None:
-            found.append(mention)
-    if path is not None and isinstance(stamp, tuple) and tree.text:
-        workspace.known.keep(path, file.kind, stamp, tuple(found))
-
-
-def place_of(workspace: Workspace, file: SuiteSource, mention: Mention) -> FilePlace:
-    """Return where a mention stands."""
-    return FilePlace(file.uri, _text(workspace, file), mention.span)
-
-
-def _known(workspace: Workspace, file: SuiteSource) -> tuple[Mention, ...] | None:
-    """Return what a closed file mentions if that is known, without reading it."""
-    if file.document is not None or file.path is None:
-        return None
-    return workspace.known.of(file.path, file.kind)
-
-
-def _may_name(workspace: Workspace, file: SuiteSource, name: str) -> bool:
-    known = _known(workspace, file)
-    return any(each.name == name for each in known) if known is not None else _may_say(workspace, file, name)
-
-
-def _tree(workspace: Workspace, file: SuiteSource) -> Steps[Tree]:
-    if file.document is None:
-        return (yield from workspace.project.disk.parsed_in_steps(_text(workspace, file)))
-    yield from file.document.read_in_steps()
-    return file.document.tree
-
-
-def _may_say(workspace: Workspace, file: SuiteSource, word: str) -> bool:
-    text = _text(workspace, file)
-    # A backslash may hide a word, a quote be doubled, a blank be a line break.
-    return "\\" in text or all(part in text for part in word.replace("'", " ").split())
-
-
-def _text(workspace: Workspace, file: SuiteSource) -> str:
-    if file.document is not None:
-        return file.document.text
-    return workspace.known.text(file.path, workspace.project.disk) if file.path is not None else ""
 
 
 def _own_first(document: Document, files: Iterator[SuiteSource | None]) -> Iterator[SuiteSource | None]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from waza_engine.frozen import frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection
     from pathlib import Path
 
     from waza_engine.results.reading.scores import GraderResult, PromptResult, RunResult, TaskResult
@@ -29,7 +29,7 @@ class RefusedRun:
     target: RunnableId
     reason: str
     at: datetime
-    tasks: Sequence[str] | None = None
+    tasks: Collection[str] | None = None
 
 
 class RefusedRuns:
@@ -40,7 +40,7 @@ class RefusedRuns:
         self._known: dict[Path, tuple[RunResult | None, RunResult | None]] = {}
         """What was laid over last: it is asked for with each key."""
 
-    def note(self, target: RunnableId, reason: str, tasks: Sequence[str] | None = None) -> None:
+    def note(self, target: RunnableId, reason: str, tasks: Collection[str] | None = None) -> None:
         """Remember a run that has just been refused."""
         self._known.pop(target.suite, None)
         refused = self._refused.setdefault(target.suite, {})

@@ -9,7 +9,7 @@ half-typed file has what can be read of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -94,7 +94,11 @@ class SuiteFile:
     def tasks(self, span: Span | None = None) -> Iterator[TaskEntry]:
         """Yield the tasks that are written inline; with a span those that touch it."""
         tasks = _value(self._root, "tasks")
-        for item in self._items(tasks, span) if tasks is not None else ():
+        yield from self.tasks_at(self._items(tasks, span) if tasks is not None else ())
+
+    def tasks_at(self, items: Iterable[Node]) -> Iterator[TaskEntry]:
+        """Yield the tasks that are written inline as some items of ``tasks``."""
+        for item in items:
             task = self._mapping(item)
             if task is not None and (written := _id_of(task)) is not None:
                 yield TaskEntry(written or f"task-{self._position(item)}", task, item)

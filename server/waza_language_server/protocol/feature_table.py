@@ -17,6 +17,7 @@ from waza_language_server.protocol.own_requests import (
     FILE_MARKS,
     LENSES_IN_RANGE,
     MARKS,
+    MODELS,
     NEW_GRADERS,
     RECORDED_RUNS,
     RECORDED_TEXT,
@@ -120,6 +121,7 @@ FEATURES = (
     Feature(NEW_GRADERS, "new_graders.new_graders", "in slices"),
     Feature(RECORDED_RUNS, "result_document.recorded_runs", "in slices"),
     Feature(AFFECTED, "affected.affected", "in slices"),
+    Feature(MODELS, "models.models", "in slices"),
     Feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
         "code_action.code_action",

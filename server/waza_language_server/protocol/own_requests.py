@@ -116,6 +116,16 @@ class AffectedParams:
     id: str
 
 
+MODELS = "waza/models"
+
+
+@frozen()
+class ModelsParams:
+    """``id`` is that of a suite, or of what is in one."""
+
+    id: str
+
+
 RUN_EVENT = "waza/runEvent"
 """A notification to clients that want them: what a run tells, as it tells it."""
 
@@ -133,4 +143,5 @@ OWN_REQUESTS: Mapping[str, type[Any]] = {
     NEW_GRADERS: NewGradersParams,
     RECORDED_RUNS: RecordedRunsParams,
     AFFECTED: AffectedParams,
+    MODELS: ModelsParams,
 }

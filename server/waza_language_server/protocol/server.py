@@ -111,13 +111,13 @@ class WazaServer(LanguageServer):
         from waza_language_server.protocol.services.client_session import begun_session
 
         session = begun_session(self)
-        session.on_claims = self._claims_differ
+        session.on_others = self._others_say_otherwise
         return session
 
-    def _claims_differ(self) -> None:
-        from waza_language_server.protocol.handlers.watched_files import ask_again
+    def _others_say_otherwise(self) -> None:
+        from waza_language_server.protocol.asking_again import ask_for_all
 
-        ask_again(self)
+        ask_for_all(self)
 
     @property
     def loaded_session(self) -> Session | None:

@@ -7,7 +7,7 @@ them refers to a document.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -16,12 +16,12 @@ from waza_engine.frozen import frozen
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
 
+    from waza_language_server.schema.schema_root import SchemaRoot
+
 JsonSchema = Mapping[str, Any]
 Severity = Literal["error", "warning", "information", "hint"]
-NodeKind = Literal["mapping", "sequence", "scalar"]
 
 _SCALARS = frozenset({"string", "number", "integer", "boolean", "null"})
-_ANYTHING: JsonSchema = {}
 _NODE_KINDS: Mapping[str, frozenset[str]] = {
     "mapping": frozenset({"object"}),
     "sequence": frozenset({"array"}),
@@ -371,59 +371,6 @@ class Shape:
             return self
         best = max(fitting, key=lambda branch: len(keys & branch.properties.keys()))
         return best.branch(kind, keys)
-
-
-class SchemaRoot:
-    """One schema file: follows its ``$ref`` and keeps one shape a schema."""
-
-    def __init__(self, schema: JsonSchema) -> None:
-        self.schema = schema
-        self._shapes: dict[int, Shape] = {}
-
-    @cached_property
-    def top(self) -> Shape:
-        """The shape of the whole file."""
-        return self.shape(self.schema)
-
-    def shape(self, schema: JsonSchema) -> Shape:
-        """Return the shape of a schema of this file, references followed; keys beside ``$ref`` win."""
-        known = self._shapes.get(id(schema))
-        if known is None:
-            known = Shape(self._resolved(schema), self)
-            self._shapes[id(schema)] = known
-        return known
-
-    def lookup(self, path: list[str | int]) -> Shape:
-        """Return the shape at a path of keywords from the top of the file, as validators report it."""
-        schema: Any = self.schema
-        for step in path:
-            schema = schema[step]
-        return self.shape(cast("JsonSchema", schema) if isinstance(schema, Mapping) else _ANYTHING)
-
-    def _resolved(self, schema: JsonSchema) -> JsonSchema:
-        merged: dict[str, Any] = {}
-        for part in self._parts(schema, 0):
-            for key, value in part.items():
-                if key == "properties" and key in merged:
-                    merged[key] = {**merged[key], **value}
-                else:
-                    merged[key] = value
-        return merged or schema
-
-    def _parts(self, schema: JsonSchema, depth: int) -> Iterator[JsonSchema]:
-        """Yield what a schema is made of, the strongest last."""
-        if depth > 20:
-            return
-        for part in cast("list[JsonSchema]", schema.get("allOf", [])):
-            if "$ref" in part:
-                yield from self._parts(part, depth + 1)
-        reference = schema.get("$ref")
-        if isinstance(reference, str) and reference.startswith("#"):
-            target: Any = self.schema
-            for step in reference.removeprefix("#").strip("/").split("/"):
-                target = target[step.replace("~1", "/").replace("~0", "~")] if step else target
-            yield from self._parts(target, depth + 1)
-        yield {key: value for key, value in schema.items() if key != "$ref"}
 
 
 def _occurs(pattern: str, text: str) -> bool:

@@ -178,6 +178,20 @@ class KeptItems(Generic[Value]):
         return None
 
 
+def items_where(items: Node, has: Callable[[Node], bool]) -> Steps[Iterator[Node]]:
+    """Return the items of a list of which something is so, with pauses; it must depend on the item alone."""
+    kept = _where.get(has) or _where.setdefault(has, KeptItems(bool))
+    listed = items.target
+    if listed.green.kind != "sequence":
+        return iter(())
+    found = yield from kept.asked(listed, has)
+    return (item for index in found.marked if (item := listed.get(index)) is not None)
+
+
+_where: dict[Callable[[Node], bool], KeptItems[bool]] = {}
+"""By functions of modules, of which there are a few."""
+
+
 def _stretches(places: Iterable[int]) -> Iterator[range]:
     """Yield places as short ranges."""
     if not isinstance(places, range):

@@ -43,12 +43,13 @@ class Chunks(Sequence[Value]):
     def __getitem__(self, index: int | slice) -> Value | tuple[Value, ...]:
         if isinstance(index, slice):
             return self._some(*index.indices(len(self)))
+        starts = self._starts
         if index < 0:
-            index += len(self)
-        if not 0 <= index < len(self):
+            index += starts[-1]
+        if not 0 <= index < starts[-1]:
             raise IndexError(index)
-        number = bisect_right(self._starts, index) - 1
-        return self.pieces[number][index - self._starts[number]]
+        number = bisect_right(starts, index) - 1
+        return self.pieces[number][index - starts[number]]
 
     def __iter__(self) -> Iterator[Value]:
         return chain.from_iterable(self.pieces)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 
 _FILE_NAME = re.compile(r"[\w][\w.+=@~ -]*(?<![. ])")
+_DEVICE = re.compile(r"(?i)(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
+"""What Windows takes for a device, whatever ending stands behind it."""
 LONGEST = 200
+"""In bytes; file systems have room for 255 of them."""
 
 
 def is_file_name(name: str) -> bool:
     """Return whether a word can be the name of a file, with an ending behind it."""
-    return len(name) <= LONGEST and _FILE_NAME.fullmatch(name) is not None
+    is_short = len(name.encode(errors="replace")) <= LONGEST
+    return is_short and _FILE_NAME.fullmatch(name) is not None and _DEVICE.fullmatch(name) is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from math import inf
 from typing import overload
 
 _MOST_MOVES = 64
@@ -39,7 +40,7 @@ class Offsets(Sequence[int]):
         moves = self._moves
         if not moves:
             return number
-        last = bisect_right(moves, index % len(self._numbers), key=_place) - 1
+        last = bisect_right(moves, (index % len(self._numbers), inf)) - 1
         return number if last < 0 else number + moves[last][1]
 
     def __iter__(self) -> Iterator[int]:
@@ -54,7 +55,7 @@ class Offsets(Sequence[int]):
         numbers = self._numbers
         moves = [move for move in self._moves if move[0] < start]
         here = moves[-1][1] if moves else 0
-        last = bisect_right(self._moves, stop, key=_place) - 1
+        last = bisect_right(self._moves, (stop, inf)) - 1
         behind = (self._moves[last][1] if last >= 0 else 0) + by
         written = tuple(offset - here for offset in new)
         if longer or written != numbers[start:stop]:
@@ -63,7 +64,3 @@ class Offsets(Sequence[int]):
             moves.append((stop + longer, behind))
         moves += [(place + longer, moved + by) for place, moved in self._moves[last + 1 :]]
         return Offsets(numbers, tuple(moves))
-
-
-def _place(move: tuple[int, int]) -> int:
-    return move[0]

@@ -270,3 +270,7 @@ def test_a_terminal_without_marks_tells_passed_from_failed_all_the_same(tmp_path
     found = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert "+ a  1.00" in found.stdout
     assert "x b  0.00" in found.stdout
+    command = [sys.executable, "-m", "waza_engine", "history", str(path)]
+    found = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert found.stdout.startswith("5  the only run")
+    assert "?" not in found.stdout

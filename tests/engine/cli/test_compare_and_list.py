@@ -48,6 +48,7 @@ def test_a_comparison_is_a_table_of_tasks_and_runs(tmp_path: Path) -> None:
     rows = {line.split()[0]: line.split()[1:] for line in found.stdout.splitlines() if line.strip()}
     assert rows["a"] == ["1.00", "passed", "0.00", "failed", "-1.00"]
     assert rows["b"] == ["1.00", "passed", "n/a", "–"]
+    assert rows["came"] == ["to", "passed", "failed"]
     assert rows["score"] == ["1.00", "0.50", "-0.50"]
 
 
@@ -94,6 +95,25 @@ def test_a_gate_lets_a_small_regression_pass_and_tells_of_tasks_that_came_and_we
     assert gated(*files, "--max-regression-pct", 50)[0] == 0
     assert gated(*files, "--max-regression-pct", 50, "--on-new-tasks", "fail")[0] == 1
     assert gated(*files, "--max-regression-pct", 50, "--on-removed-tasks", "fail")[0] == 1
+
+
+def test_a_run_that_was_cut_short_says_so_wherever_it_is_compared(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS)
+    whole = recorded(suite, tmp_path / "whole.json")
+    document = json.loads(whole.read_text())
+    document["tasks"][1] |= {"status": "skipped", "runs": [], "error_msg": "not run"}
+    document["summary"] |= {"succeeded": 1, "skipped": 1}
+    document["metadata"]["engine"]["status"] = "canceled"
+    (tmp_path / "cut.json").write_text(json.dumps(document))
+    found = engine("compare", whole, tmp_path / "cut.json")
+    assert "interrupted" in next(line for line in found.stdout.splitlines() if "came to" in line)
+    assert json.loads(engine("compare", whole, tmp_path / "cut.json", "-f", "json").stdout)["verdicts"] == [
+        "passed",
+        "interrupted",
+    ]
+    gate = engine("gate", "--baseline", whole, "--current", tmp_path / "cut.json")
+    assert gate.returncode == 1
+    assert "current: 100.0% of 1 task passed, 1 not judged" in gate.stdout
 
 
 def test_a_golden_task_that_fails_is_code_2_and_what_cannot_be_read_code_3(tmp_path: Path) -> None:

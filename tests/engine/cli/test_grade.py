@@ -64,6 +64,69 @@ def test_exit_code_2_when_nothing_can_be_graded(
     assert "Traceback" not in found.stderr
 
 
+@pytest.mark.parametrize(
+    ("ended", "code", "words"),
+    [
+        ({"status": "canceled"}, 1, "interrupted: 1 of 2 tasks passed, 1 not run"),
+        ({"status": "error", "limit": "the limit is reached"}, 1, "stopped by a limit"),
+        ({"status": "error", "message": "the hook failed"}, 1, "not run to its end"),
+        ({"status": "failed"}, 0, "passed: 1 of 2 tasks passed, 1 not run"),
+    ],
+)
+def test_a_run_that_was_cut_short_stays_so_when_it_is_graded_again(
+    tmp_path: Path, ended: dict[str, str], code: int, words: str
+) -> None:
+    record = recorded(write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS))
+    document = json.loads(record.read_text())
+    unrun = {"test_id": "b", "display_name": "b", "status": "skipped", "runs": [], "error_msg": "not run"}
+    document["tasks"] = [found for found in document["tasks"] if found["test_id"] == "a"] + [unrun]
+    document["metadata"]["engine"] |= ended
+    record.write_text(json.dumps(document))
+    found = engine("grade", record, "-o", tmp_path / "again.json")
+    assert found.returncode == code
+    assert words in found.stdout
+    assert "score 1.00" in found.stdout
+    assert "– b\n" in found.stdout
+    report = engine("report", tmp_path / "again.json")
+    assert report.returncode == code
+    assert words in report.stdout
+    assert json.loads(engine("grade", record, "--format", "json").stdout)["overall_score"] == 1.0
+
+
+def test_trigger_prompts_count_as_recorded_when_a_run_is_graded_again(tmp_path: Path) -> None:
+    path = write_suite(
+        tmp_path,
+        {"a": task("a")},
+        graders=GREETS,
+        more="metrics: [{name: trigger_accuracy, threshold: 0.9}]\n",
+    )
+    (tmp_path / "trigger_tests.yaml").write_text(
+        "skill: writer\nshould_trigger_prompts: [{prompt: Write!}]\n"
+    )
+    record = recorded(path)
+    document = json.loads(record.read_text())
+    document["trigger_results"][0]["did_trigger"] = False
+    document["trigger_metrics"] |= {"accuracy": 0.0, "f1": 0.0, "true_positives": 0, "false_negatives": 1}
+    document["metrics"]["trigger_accuracy"] |= {"value": 0.0, "passed": False}
+    record.write_text(json.dumps(document))
+    found = engine("grade", record)
+    assert found.returncode == engine("report", record).returncode == 1
+    assert "✗ trigger_accuracy is 0.00, below 0.9" in found.stdout
+    # Whoever asks for a part is told of that part.
+    assert engine("grade", record, "--task", "a").returncode == 0
+
+
+def test_a_run_of_trigger_prompts_alone_is_not_called_one_of_another_suite(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
+    (tmp_path / "trigger_tests.yaml").write_text(
+        "skill: writer\nshould_trigger_prompts: [{prompt: Write!}]\n"
+    )
+    report, _ = run(path, prompts=("Write!",))
+    found = engine("grade", report.results_file)
+    assert found.returncode == 2
+    assert "trigger prompts alone, which are not graded again" in found.stderr
+
+
 def test_json_is_one_object_and_the_file_a_whole_record(tmp_path: Path) -> None:
     record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
     found = engine("grade", record, "--format", "json", "--suite", tmp_path, "-o", tmp_path / "again.json")

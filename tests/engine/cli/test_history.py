@@ -46,3 +46,11 @@ def test_a_suite_that_never_ran_has_no_history(tmp_path: Path) -> None:
 
 def test_a_sparkline_has_a_dot_where_nothing_was_judged() -> None:
     assert sparkline([0.0, 0.5, None, 1.0]) == "▁▅·█"
+
+
+def test_how_the_newest_run_ended_stands_beside_its_curve(tmp_path: Path) -> None:
+    breaks = "- {type: json_schema, name: shape, config: {schema_file: none.json, extract_json: true}}\n"
+    write_suite(tmp_path, {"a": task("a", prompt="'{}'")}, graders=breaks)
+    run(tmp_path / "eval.yaml")
+    assert "the only run" in (told := engine("history", tmp_path).stdout)
+    assert ", errored" in told.splitlines()[0]

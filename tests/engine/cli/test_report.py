@@ -158,3 +158,45 @@ def test_what_a_task_expects_is_told_as_it_is_written(tmp_path: Path) -> None:
 
 def test_json_is_the_document_in_todays_layout(record: Path) -> None:
     assert json.loads(engine("report", record, "--format", "json").stdout) == json.loads(record.read_text())
+
+
+def test_a_killed_run_is_in_the_history_before_the_next_one_makes_a_file_of_it(journal: Path) -> None:
+    for whole in journal.parent.glob("*.json"):
+        whole.unlink()
+    found = engine("history", journal.parents[2])
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "the only run" in found.stdout
+    assert ", interrupted" in found.stdout
+    assert json.loads(engine("history", journal.parents[2], "-f", "json").stdout)["tasks"][0]["passed"] == 1
+
+
+def test_what_waits_for_a_review_is_named_and_has_no_score(tmp_path: Path) -> None:
+    asks = "- {type: human, name: eye, config: {}}\n"
+    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=asks))
+    found = engine("report", report.results_file)
+    assert found.returncode == 0
+    assert "⧖ a\n" in found.stdout
+    assert "⧖ eye  Pending" in found.stdout
+    assert "nothing was judged: 1 task waits for a review" in found.stdout
+    assert "score" not in found.stdout
+    markdown = engine("report", report.results_file, "--format", "markdown").stdout
+    assert "Score:" not in markdown
+    assert "| ⏭️ | `a` |  | 0/1 |" in markdown
+
+
+def test_a_red_task_says_its_cause(tmp_path: Path) -> None:
+    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS.replace("hello", "adieu")))
+    found = engine("report", report.results_file)
+    assert found.returncode == 1
+    assert "not known: `mock` answered, and no agent with the skill; `greets` found it wrong." in found.stdout
+
+
+def test_a_run_that_a_hook_ended_before_its_first_task_has_a_report(tmp_path: Path) -> None:
+    hooks = "hooks: {before_run: [{command: python3 -c exit(3), error_on_fail: true}]}\n"
+    report, _ = run(write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS, more=hooks))
+    found = engine("report", report.results_file)
+    assert (found.returncode, found.stderr) == (1, "")
+    assert "exited with 3" in found.stdout
+    assert "not run to its end: 0 of 2 tasks passed, 2 not run" in found.stdout
+    suite = ElementTree.fromstring(engine("report", report.results_file, "--format", "junit").stdout)[0]
+    assert (suite.get("errors"), suite.get("skipped")) == ("1", "2")

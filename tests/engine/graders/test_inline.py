@@ -217,7 +217,7 @@ def test_a_module_is_called(tmp_path: Path, name: str, code: str) -> None:
         ("return new Promise(() => {})", "exit", "`grade` never answered"),
         ("setTimeout(() => { throw new Error('late') }); return new Promise(() => {})", "exit", "late"),
         ("process.exit(4)", "exit", "Grader exited with code 4"),
-        ("for (;;) {}", "timeout", "Grader was killed after 1 seconds"),
+        ("for (;;) {}", "timeout", "Grader was killed after 1 second"),
     ],
 )
 def test_a_module_that_breaks_is_an_error(tmp_path: Path, body: str, kind: str, words: str) -> None:
@@ -296,7 +296,7 @@ def test_a_file_that_hangs_ends_at_its_time_with_an_error(tmp_path: Path) -> Non
     started = time.monotonic()
     verdict = inline(tmp_path, "g.py", "import time; time.sleep(60)", {"timeout": 1})
     assert time.monotonic() - started < 1 + ON_A_BUSY_MACHINE
-    assert (verdict.status, verdict.feedback) == ("error", "Grader was killed after 1 seconds")
+    assert (verdict.status, verdict.feedback) == ("error", "Grader was killed after 1 second")
 
 
 def test_what_a_grader_file_is_told() -> None:

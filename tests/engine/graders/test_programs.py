@@ -204,6 +204,16 @@ def test_a_program_that_fails_says_why_with_the_ends_of_both_outputs() -> None:
     assert len(verdict.feedback) <= 4001
 
 
+def test_the_last_line_of_a_program_that_fails_comes_first() -> None:
+    code = "import sys; print('Ran 1 test', 'OK', sep='\\n'); sys.stderr.write('mutant survived\\n'); exit(1)"
+    first, *rest = grade("program", python(code)).feedback.splitlines()
+    assert first.endswith("exited with 1: mutant survived")
+    assert rest == ["--- standard output", "Ran 1 test", "OK", "--- standard error", "mutant survived"]
+    first, *rest = grade("program", python("raise KeyError('gone')")).feedback.splitlines()
+    assert first.endswith("exited with 1: KeyError: 'gone'")
+    assert (rest[0], rest[-1]) == ("Traceback (most recent call last):", "KeyError: 'gone'")
+
+
 def test_one_output_alone_is_told_on_the_line_of_the_exit_code() -> None:
     verdict = grade("program", python("print('two wrong'); exit(3)"))
     assert verdict.feedback.endswith("exited with 3: two wrong")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.engine.suites import CONFIG, only_task, run, task, write_suite
 from waza_engine.results.cause import cause_of
-from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation
+from waza_engine.results.record import CheckpointOutcome, TaskOutcome, TrialOutcome, Validation
 from waza_engine.results.task_conclusion import conclude_task
 
 
@@ -49,6 +50,18 @@ def test_fewer_siblings_contradict_nothing(siblings: dict[str, bool]) -> None:
 
 def test_an_agent_that_broke_is_the_environment() -> None:
     assert kind_of(trial(error="the agent ended with exit code 137")) == "environment"
+
+
+def test_a_checkpoint_that_ends_the_conversation_has_found_an_answer_wrong() -> None:
+    checkpoint = CheckpointOutcome(2, "failed", {"mid": verdict("mid", passed=False)}, stopped=True)
+    broke = replace(trial(error="the checkpoint after turn 2 did not pass"), checkpoints=(checkpoint,))
+    task_ = conclude_task(TaskOutcome("a", "a", "error", (broke,)))
+    found = cause_of(task_)
+    assert found is not None
+    assert (found.kind, "mid after turn 2" in found.evidence) == ("skill", True)
+    of_mock = cause_of(replace(task_, executor="mock"))
+    assert of_mock is not None
+    assert of_mock.kind == "not known"
 
 
 def test_a_task_that_passed_has_no_cause() -> None:

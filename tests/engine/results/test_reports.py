@@ -74,6 +74,7 @@ def test_junit_has_a_suite_with_its_counts_and_properties() -> None:
     assert properties == {"skill": "explain", "model": "gpt", "engine": "openai", "score": "0.7500"} | {
         "verdict": "failed",
         "reason": "1 task in error",
+        "note": "1 task waits for a review",
     }
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from tests.engine.suites import CONFIG, GREETS, HANGS, only_task, only_trial, run, task, verdicts, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
+from waza_engine.results.conclusion import conclude
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.bounded import call_bounded
@@ -198,10 +199,12 @@ def test_hooks_run_around_the_suite_and_its_tasks(tmp_path: Path) -> None:
 def test_a_hook_that_must_not_fail_ends_the_run_or_the_task(tmp_path: Path) -> None:
     hook = "[{command: python3 -c exit(3), error_on_fail: true}]"
     report, events = run(write_suite(tmp_path, {"a": task("a")}, more=f"hooks: {{before_run: {hook}}}\n"))
-    assert (report.outcome.status, list(report.outcome.tasks)) == ("error", [])
+    assert (report.outcome.status, only_task(report).status) == ("error", "skipped")
+    assert conclude(report.outcome).counts.not_run == 1
     assert "exited with 3" in (events[-1].message or "")
-    report, _ = run(write_suite(tmp_path, {"a": task("a")}, more=f"hooks: {{before_task: {hook}}}\n"))
+    report, events = run(write_suite(tmp_path, {"a": task("a")}, more=f"hooks: {{before_task: {hook}}}\n"))
     assert (only_task(report).status, list(only_task(report).trials)) == ("failed", [])
+    assert "errored" in [event.kind for event in events if event.task == "a"]
 
 
 def test_trigger_prompts_are_tried_and_decide_by_their_threshold(tmp_path: Path) -> None:
@@ -261,6 +264,7 @@ def test_cancelling_ends_everything_at_once_and_keeps_what_was_finished(tmp_path
         ("c", "skipped"),
     ]
     assert report.outcome.tasks[2].error == "the run was interrupted; no trial ran"
+    assert report.outcome.tasks[1].error == "the run was interrupted; no trial was finished"
     # The answer was there already, and was perhaps paid for: it can be graded later.
     assert report.outcome.tasks[1].trials[0].output.startswith("Mock response")
     assert report.outcome.tasks[1].statistics is None

@@ -193,7 +193,7 @@ def test_required_skills_must_be_found_before_any_task_starts(tmp_path: Path) ->
     write_skill(tmp_path / "skills" / "w", "writer")
     settings = "skill_directories: [skills], required_skills: [writer, planner]"
     report, events = run(suite(tmp_path, settings))
-    assert (report.outcome.status, report.outcome.tasks) == ("error", [])
+    assert (report.outcome.status, [task.status for task in report.outcome.tasks]) == ("error", ["skipped"])
     assert not any(event.kind == "started" for event in events)
     said = report.outcome.message
     assert "`planner`" in said.partition("cannot be found")[0]

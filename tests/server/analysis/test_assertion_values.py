@@ -112,6 +112,9 @@ ALWAYS_THE_SAME = [
     ("not output.lower().find('x') and errors", "assertion-constant", "output.lower().find('x')",
      "not 'x' in output.lower() and errors"),
     ("output.index('x') or errors", "assertion-constant", "output.index('x')", "'x' in output or errors"),
+    ("output is 'done'", "assertion-constant", "output is 'done'", "output == 'done'"),
+    ("errors or output is not 'done'", "assertion-constant", "output is not 'done'",
+     "errors or output != 'done'"),
     ("output.find('x', 3)", "assertion-constant", "output.find('x', 3)", None),
 ]  # fmt: skip
 FINE = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import dataclass
 
 from waza_engine.steps import finished
@@ -49,6 +50,15 @@ def test_names_and_outline_after_any_edits_are_those_of_the_text_alone() -> None
             fresh = parse(tree.text)
             assert outline(tree) == outline(fresh)
             assert counts(tree, catalog) == direct(fresh, catalog)
+
+
+def test_names_are_counted_over_many_edits_that_each_bring_a_new_one() -> None:
+    catalog, randomness, tree = default_catalog(), random.Random(3), None
+    names = [f"n{number}" for number in range(90)]
+    for number in range(200):
+        names[randomness.randrange(len(names))] = randomness.choice(["n5", "n6", f"m{number}", names[0]])
+        tree = parse("graders:\n" + "".join(f"  - {{name: {name}, type: text}}\n" for name in names), tree)
+        assert counts(tree, catalog) == (dict(Counter(names)), len(names))
 
 
 WRONG = (

@@ -246,7 +246,9 @@ def test_a_suite_in_the_folder_of_its_skill_has_it(tmp_path: Path) -> None:
 def test_listed_directories_are_the_only_ones(suite: Path) -> None:
     put(suite, "skills/demo/SKILL.md", "---\nname: demo\n---\n")
     listed = AGENT.replace("config:\n", "config:\n  skill_directories: [others]\n")
-    assert told(suite, "eval.yaml", listed) == [("skill-not-found", "demo"), ("missing-file", "others")]
+    assert told(suite, "eval.yaml", listed) == [("missing-file", "others")]
+    put(suite, "others/another/SKILL.md", "---\nname: another\n---\n")
+    assert told(suite, "eval.yaml", listed) == [("skill-not-found", "demo")]
     assert told(suite, "eval.yaml", listed.replace("others", "skills")) == []
 
 
@@ -287,3 +289,22 @@ def test_what_is_said_of_executors_is_what_they_say_themselves() -> None:
         if isinstance(each, type) and getattr(each, "name", None) == name
     }
     assert said == {name: (kind.costs, kind.has_model) for name, kind in EXECUTORS.items()}
+
+
+def test_a_skill_directory_written_upwards_is_looked_for_from_the_eval_file(tmp_path: Path) -> None:
+    put(tmp_path, ".git/HEAD", "")
+    put(tmp_path, "skills/demo/SKILL.md", "---\nname: demo\ndescription: Does it\n---\n")
+    text = AGENT.replace("executor:", "skill_directories: [../../skils]\n  executor:")
+    document = opened(put(tmp_path, "evals/demo/eval.yaml", text), "eval")
+    put(tmp_path, "evals/demo/tasks/t.yaml", TASK)
+    workspace = workspace_with(document, roots=(tmp_path,))
+    # What is missing is the folder; that no skill is found in it is not said once more.
+    (problem,) = (each for each in diagnose(document, workspace) if each.code in CODES)
+    assert text[problem.span.start : problem.span.end] == "../../skils"
+    assert problem.message == (
+        "There is no folder `../../skils` beside the eval file; its skills are not loaded."
+    )
+    assert [fix.title for fix in problem.fixes] == ["Change to `../../skills`"]
+    right = opened(put(tmp_path, "evals/demo/eval.yaml", text.replace("skils", "skills")), "eval")
+    found = diagnose(right, workspace_with(right, roots=(tmp_path,)))
+    assert [each for each in found if each.code in CODES] == []

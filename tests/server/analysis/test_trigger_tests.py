@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.server.analysis.drawing import drawn, fixed, problems
+from tests.server.analysis.drawing import EVAL, drawn, fixed, problems
+from tests.server.project.files import opened, put, workspace_with
+from waza_language_server.analysis.diagnose import diagnose
 
 
 def test_a_prompt_of_plain_text() -> None:
@@ -41,3 +45,15 @@ def test_a_list_in_camel_case_is_renamed() -> None:
     assert fixed(text, "unknown-key", "trigger_tests") == text.replace(
         "shouldTriggerPrompts", "should_trigger_prompts"
     )
+
+
+@pytest.mark.parametrize(("skill", "is_told"), [("dmeo", 1), ("demo", 0), ("demos", 0), ("x", 0)])
+def test_the_skill_is_the_one_that_the_suite_tests(tmp_path: Path, skill: str, is_told: int) -> None:
+    put(tmp_path, "eval.yaml", EVAL)
+    put(tmp_path, "skills/demos/SKILL.md", "---\nname: demos\ndescription: d\n---\n")
+    text = f"skill: {skill}\nshould_trigger_prompts:\n  - prompt: Go\n"
+    document = opened(put(tmp_path, "trigger_tests.yaml", text), "trigger_tests")
+    found = diagnose(document, workspace_with(document, roots=(tmp_path,)))
+    message = "The suite tests the skill `demo`, and no prompt ever triggers `dmeo`."
+    assert [each.message for each in found] == [message][:is_told]
+    assert [fix.title for each in found for fix in each.fixes] == ["Change to `demo`"][:is_told]

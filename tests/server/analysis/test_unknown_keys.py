@@ -345,6 +345,34 @@ def test_a_task_with_a_stray_path_keeps_its_key() -> None:
     assert not any("path alone" in problem.message for problem in problems(text, "eval"))
 
 
+@pytest.mark.parametrize(("switch", "meant"), [("false", "must_not_match"), ("true", "must_match")])
+def test_a_pattern_is_meant_as_the_switch_beside_it_says(switch: str, meant: str) -> None:
+    text = graders(
+        f"  - type: regex\n    name: a\n    config:\n      pattern: rm\n      should_match: {switch}\n"
+    )
+    found = [problem.message for problem in problems(text) if problem.code == "unknown-key"]
+    assert found == [
+        f"`config` has no key `pattern`; did you mean `{meant}`? Without it nothing is checked.",
+        "A `regex` grader has no option `should_match`; it has no effect.",
+    ]
+
+
+def test_an_option_that_no_grader_has_is_told_in_proper_words() -> None:
+    text = graders(
+        "  - type: action_sequence\n    name: a\n    config:\n      expected_actions: [a]\n"
+        "      matching_mode: exact_match\n      alternate_sequences: [[b]]\n"
+    )
+    (problem,) = problems(text)
+    assert problem.message.startswith("An `action_sequence` grader has no option")
+
+
+def test_options_of_an_older_type_may_stand_beside_it() -> None:
+    older = "{type: llm, name: a, model: gpt-4o, rubric: Rate it}"
+    assert [problem.code for problem in problems(graders(f"  - {older}\n"))] == ["deprecated-grader-type"]
+    newer = older.replace("llm", "prompt")
+    assert "misplaced-key" in {problem.code for problem in problems(graders(f"  - {newer}\n"))}
+
+
 def test_a_fixture_beside_its_path_takes_the_place_of_the_path() -> None:
     text = f"{TASK}  files:\n    - path: src/a.ts\n      source: ../fixtures/clean/a.ts\n"
     [problem] = problems(text)

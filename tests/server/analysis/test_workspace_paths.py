@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.analysis.drawing import fixed, graders, problems
+from tests.server.analysis.drawing import TASK, fixed, graders, problems
+from tests.server.project.files import put
 from waza_engine.graders.base import GraderError
 from waza_engine.graders.paths import workspace_path
+from waza_engine.runs.agent.workspace import WorkspaceError, fresh_workspace
+from waza_engine.spec.reading.yaml_reader import read_yaml
+from waza_engine.spec.task_file import TaskFile
 
 PLACES = (
     "{type: file, name: c, config: {must_exist: ['%s']}}",
@@ -52,3 +56,35 @@ def test_paths_of_one_system_are_not_portable(written: str, right: str | None) -
     found = [(each.code, each.severity) for each in problems(text)]
     assert found == ([("path-not-portable", "warning")] if right != "" else [])
     assert not right or fixed(text, "path-not-portable") == text.replace(written, right)
+
+
+@pytest.mark.parametrize("form", ["{path: '%s', content: x}", "{path: '%s'}", "'%s'"])
+@pytest.mark.parametrize(
+    ("written", "refused"),
+    [
+        ("/etc/x", True),
+        ("../x", True),
+        ("a/../b", True),
+        ("C:\\x", True),
+        ("c:x", True),
+        ("..", True),
+        ("a/b.py", False),
+        ("..a", False),
+        ("a..b/c..", False),
+        ("~/a", False),
+        ("./a", False),
+    ],
+)
+def test_files_of_a_task_must_lie_in_its_workspace(
+    tmp_path: Path, form: str, written: str, refused: bool
+) -> None:
+    text = f"{TASK}  files: [{form % written}]\n"
+    found = [text[each.span.start : each.span.end] for each in problems(text)]
+    assert found == ([f"'{written}'"] if refused else [])
+    task = TaskFile.model_validate(read_yaml(put(tmp_path, "t.yaml", text)))
+    put(tmp_path, f"fixtures/{written if not refused else 'x'}", "")
+    try:
+        with fresh_workspace(task, tmp_path):
+            assert not refused
+    except WorkspaceError:
+        assert refused

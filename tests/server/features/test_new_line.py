@@ -55,6 +55,19 @@ def test_in_task_files_and_trigger_tests_as_well() -> None:
         ("graders:\n<CURSOR>", "graders:\n  <CURSOR>"),
         ("tasks:\n- a.yaml\ngraders:\n  <CURSOR>", "tasks:\n- a.yaml\ngraders:\n<CURSOR>"),
         ("description: |\n<CURSOR>", "description: |\n  <CURSOR>"),
+        (
+            "config:\n    model: x\ngraders:\n    - config:\n      <CURSOR>",
+            "config:\n    model: x\ngraders:\n    - config:\n          <CURSOR>",
+        ),
+        (
+            "config:\n    model: x\ndescription: |\n<CURSOR>",
+            "config:\n    model: x\ndescription: |\n    <CURSOR>",
+        ),
+        ("graders: &all\n<CURSOR>", "graders: &all\n  <CURSOR>"),
+        (
+            "graders:\n  - config: &shared # both\n    <CURSOR>",
+            "graders:\n  - config: &shared # both\n      <CURSOR>",
+        ),
         ("description: >-\n<CURSOR>", "description: >-\n  <CURSOR>"),
     ],
 )

@@ -121,6 +121,21 @@ def test_of_many_suites_that_share_a_folder_each_name_is_found_and_some_of_the_o
     assert len(project.every_suite_of(shared)) == MOST_OF_FILE + 5
 
 
+def test_nothing_is_called_missing_that_a_suite_may_have_that_is_not_asked(tmp_path: Path) -> None:
+    for number in range(MOST_OF_FILE + 5):
+        suite_with(tmp_path / f"s{number}", "../tasks/*.yaml")
+        text = (tmp_path / f"s{number}" / "eval.yaml").read_text("utf-8")
+        put(tmp_path, f"s{number}/eval.yaml", text.replace("mentions_deploy", f"grader{number}"))
+        put(tmp_path, f"s{number}/fixtures/{number}.csv", "")
+    name = "graders: [mentions_deploy]\n"
+    files = [f"{{path: {number}.csv}}" for number in range(MOST_OF_FILE + 5)]
+    task = TASK.replace("  prompt:", f"  files: [{', '.join(files)}]\n  prompt:")
+    names = ", ".join(f"grader{number}" for number in range(MOST_OF_FILE + 5))
+    path = put(tmp_path, "tasks/a.yaml", task.replace(name, f"graders: [{names}]\n"))
+    (report,) = (each for each in check_paths([tmp_path]) if each.path == path)
+    assert {finding.code for finding in report.findings}.isdisjoint({"unknown-grader-name", "missing-file"})
+
+
 def test_rename_misses_none_of_many_suites_that_share_a_task(tmp_path: Path) -> None:
     for number in range(MOST_OF_FILE + 5):
         suite_with(tmp_path / f"s{number}", "../tasks/*.yaml")

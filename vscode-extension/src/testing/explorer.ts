@@ -26,12 +26,12 @@ export class TestExplorer implements vscode.Disposable {
 
     /**
      * @param client the language client of the window, while its server is up
-     * @param ask asks what a run is to be like; undefined when the person has thought better of it
+     * @param ask asks what a run is to be like, by its title and the id of the first that is run; undefined when the person has thought better of it
      */
     constructor(
         private readonly client: () => LanguageClient | undefined,
         private readonly runs: Runs,
-        private readonly ask: (title: string) => Promise<RunOptions | undefined>,
+        private readonly ask: (title: string, id: string | undefined) => Promise<RunOptions | undefined>,
     ) {
         this.tree = new TestTree(this.controller, client);
         this.staleness = new Staleness(this.tree, client);
@@ -48,7 +48,7 @@ export class TestExplorer implements vscode.Disposable {
             "Run With…",
             vscode.TestRunProfileKind.Run,
             async (request, token) => {
-                const options = await this.ask("Run With…");
+                const options = await this.ask("Run With…", request.include?.[0]?.id ?? this.tree.suites()[0]);
                 if (options !== undefined) {
                     await this.run(request, token, options);
                 }

@@ -17,7 +17,7 @@ export interface PlannedRun {
 
 /**
  * Several graders of one suite become their tasks: an answer is judged as a whole, and the agent answers once.
- * Trigger prompts of one suite are tried in one run, unless their whole suite runs.
+ * Trigger prompts of one suite are tried in one run, that of its tasks when some are chosen, unless their whole suite runs.
  *
  * @param chosen ids of items
  * @param excluded ids of items that must not run
@@ -39,7 +39,12 @@ export function plannedRuns(chosen: readonly string[], excluded: readonly string
         bySuite.set(suite, (bySuite.get(suite) ?? new Set()).add(id));
     }
     const apart = [...prompts].filter((id) => bySuite.get(suiteIdOf(id))?.has(suiteIdOf(id)) !== true);
-    return [...[...bySuite].map(([suite, ids]) => planned(suite, [...ids])), ...plannedPrompts(apart)];
+    const withTasks = [...bySuite].map(([suite, ids]) => {
+        const own = apart.filter((id) => suiteIdOf(id) === suite);
+        const run = planned(suite, [...ids]);
+        return own.length === 0 ? run : { id: suite, tasks: run.tasks ?? tasksAmong([...ids]).map(unescaped), prompts: textsOf(own) };
+    });
+    return [...withTasks, ...plannedPrompts(apart.filter((id) => !bySuite.has(suiteIdOf(id))))];
 }
 
 /**
@@ -81,7 +86,7 @@ function planned(suite: string, ids: readonly string[]): PlannedRun {
     if (ids.includes(suite) || (ids.length === 1 && only !== undefined)) {
         return { id: ids.includes(suite) ? suite : (only ?? suite) };
     }
-    const tasks = [...new Set(ids.map((id) => id.split("::")[1] ?? ""))];
+    const tasks = tasksAmong(ids);
     const [task] = tasks;
     return tasks.length === 1 && task !== undefined ? { id: `${suite}::${task}` } : { id: suite, tasks: tasks.map(unescaped) };
 }
@@ -90,10 +95,18 @@ function plannedPrompts(ids: readonly string[]): PlannedRun[] {
     const suites = [...new Set(ids.map(suiteIdOf))];
     return suites.flatMap((suite) => {
         const own = ids.filter((id) => suiteIdOf(id) === suite);
-        const texts = [...new Set(own.map((id) => promptIn(id)?.text ?? ""))];
-        // One text that must trigger and must not is one prompt to a run, and stands in two places.
-        return own.length === 1 ? own.map((id) => ({ id })) : [{ id: suite, prompts: texts }];
+        return own.length === 1 ? own.map((id) => ({ id })) : [{ id: suite, prompts: textsOf(own) }];
     });
+}
+
+/** One text that must trigger and must not is one prompt to a run, and stands in two places. */
+function textsOf(prompts: readonly string[]): string[] {
+    return [...new Set(prompts.map((id) => promptIn(id)?.text ?? ""))];
+}
+
+/** The tasks of a suite that ids of tasks and graders are in, as they are written there. */
+function tasksAmong(ids: readonly string[]): string[] {
+    return [...new Set(ids.map((id) => id.split("::")[1] ?? ""))];
 }
 
 function unescaped(name: string): string {

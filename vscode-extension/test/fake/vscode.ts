@@ -2,6 +2,8 @@
 
 /** Messages and titles of progress, in order. */
 export const shown: string[] = [];
+/** The buttons of the last message. */
+export const offered: string[] = [];
 /** The button that is pressed wherever a message has it. */
 export const pressed: { button: string | undefined } = { button: undefined };
 /** The entries of the status bar that are there. */
@@ -80,6 +82,7 @@ export const Uri = {
 
 const told = (message: string, ...buttons: readonly unknown[]): Promise<string | undefined> => {
     shown.push(message);
+    offered.splice(0, offered.length, ...buttons.map(String));
     return Promise.resolve(buttons.includes(pressed.button) ? pressed.button : undefined);
 };
 

@@ -10,6 +10,7 @@ from typing import cast
 
 import openai
 
+from waza_engine.counting import in_seconds
 from waza_engine.executors.base import ExecutorError
 from waza_engine.executors.chat.provider import Endpoint
 from waza_engine.executors.provider import is_this_machine, nothing_answers
@@ -100,7 +101,7 @@ def _status_in_words(error: openai.APIStatusError, model: str, endpoint: Endpoin
             return f"the account at {host} has no quota left", False
         case 429:
             wait = _seconds_to_wait(error.response.headers)
-            hint = "" if wait is None else f" and asks to wait {wait:g} seconds"
+            hint = "" if wait is None else f" and asks to wait {in_seconds(wait)}"
             return f"{host} has had too many requests (status 429){hint}", True
         case 408 | 409:
             return f"{host} could not answer now (status {status})", True

@@ -10,6 +10,7 @@ from concurrent.futures import CancelledError, Future
 from typing import Any, cast
 from uuid import uuid4
 
+from waza_engine.counting import in_seconds
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.executors.chat.agent_tools import Tool, ToolError, ToolOutcome
 from waza_engine.executors.chat.answer import Answer, RequestedCall, Spent
@@ -157,9 +158,9 @@ class Turn:
             self._connection.ask(body, answer, Limits(self._deadline, begin), self._brake.hold)
         except TooLateError as error:
             message = (
-                f"the model did not finish within {request.timeout_seconds:g} seconds"
+                f"the model did not finish within {in_seconds(request.timeout_seconds)}"
                 if error.begun
-                else f"the model sent nothing within {patience:g} seconds"
+                else f"the model sent nothing within {in_seconds(patience)}"
             )
             raise ExecutorError(message, transient=True) from None
         except CancelledError:

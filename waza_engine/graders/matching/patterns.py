@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from waza_engine.counting import in_seconds
 from waza_engine.processes.workers import WorkerLostError, WorkerPool, WorkerProgram, WorkersClosedError
 from waza_engine.spec.pattern_syntax import Dialect, PatternSyntaxError, dialect_of, searcher
 
@@ -137,7 +138,7 @@ def _found_by_worker(
             if answer.get("error") == "memory":
                 raise WorkerLostError("memory")
     except WorkerLostError as lost:
-        why = f"took longer than {seconds:g} seconds" if lost.why == "slow" else _TOO_BIG
+        why = f"took longer than {in_seconds(seconds)}" if lost.why == "slow" else _TOO_BIG
         raise PatternError(f"{shown} {why}") from None
     except WorkersClosedError:
         raise PatternError(f"{shown} was not searched: the run has ended") from None

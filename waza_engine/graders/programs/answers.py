@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Literal, NoReturn, cast
 
+from waza_engine.counting import in_seconds
 from waza_engine.graders.base import Verdict
 from waza_engine.processes.programs import Finished
 from waza_engine.spec.first_version import first_version_words
@@ -47,7 +48,7 @@ def answer_of(finished: Finished, *, timeout_seconds: float) -> object:
     tail = {"stderr_tail": finished.stderr[-_STDERR_TAIL:]} if finished.stderr.strip() else {}
     if finished.timed_out:
         raise UnusableAnswerError(
-            "timeout", f"Grader was killed after {timeout_seconds:g} seconds", {"exit_code": None, **tail}
+            "timeout", f"Grader was killed after {in_seconds(timeout_seconds)}", {"exit_code": None, **tail}
         )
     code = exit_code(finished)
     if code != 0:

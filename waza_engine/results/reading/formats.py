@@ -63,6 +63,8 @@ def why_unreadable(path: Path) -> str:
         return f"The result file {path} cannot be read: {error.why}{most}."
     except UnicodeDecodeError:
         return f"{path} is not a result file: it is not UTF-8 text."
+    if not text:
+        return f"{path} is not a result file: it is empty."
     try:
         json.loads(text)
     except json.JSONDecodeError as error:

@@ -13,7 +13,7 @@ import logging
 import os
 import sqlite3
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -23,7 +23,7 @@ from typing import Any
 from waza_engine.results.codec.commits import commit_document, commit_in
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
-from waza_engine.results.places import INDEX_NAME, results_directory
+from waza_engine.results.places import INDEX_NAME, JOURNAL_SUFFIX, results_directory
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.reviews.review_file import reviews_stamp
 from waza_engine.scoring.statistics import mean
@@ -96,9 +96,7 @@ def history_of(eval_file: Path) -> History:
     """Return the recorded runs of an eval file."""
     directory = results_directory(eval_file.parent)
     stamps = _stamps(directory)
-    if not stamps:
-        return History()
-    found = _found(directory, stamps)
+    found = [*(_found(directory, stamps) if stamps else ()), *_cut_short(directory)]
     runs = [one for one in found if isinstance(one, RunThen)]
     own = [run for run in runs if Path(run.eval_file).name in ("", eval_file.name)]
     return History(
@@ -167,6 +165,15 @@ def _through(index: sqlite3.Connection, directory: Path, stamps: Mapping[str, st
             index.executemany("DELETE FROM runs WHERE file = ?", gone)
             index.executemany("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", new)
     return list(known.values())
+
+
+def _cut_short(directory: Path) -> Iterator[RunThen]:
+    """Yield the runs that were killed: until the next run of the suite all there is of them is a journal."""
+    for path in sorted(directory.glob(f"*{JOURNAL_SUFFIX}")):
+        with suppress(RecordingError):
+            recording = read_recording(path)
+            if not recording.goes_on:
+                yield run_then(recording)
 
 
 def _read(path: Path) -> RunThen | str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.conclusion import conclude
+from waza_engine.results.conclusion import Conclusion, conclude
 from waza_engine.results.json_values import Json, block_of
 from waza_engine.results.reading.recordings import Recording
 from waza_engine.results.reading.scores import TaskResult
@@ -21,13 +21,14 @@ def comparison(recordings: Sequence[Recording]) -> Json:
 
     Deltas are last minus first. What a file does not have is null (upstream writes NaN there and fails):
     a task that is missing has the status ``n/a``, and every figure of it is null. Upstream lacks
-    ``regressions`` and ``paired``.
+    ``verdicts``, ``regressions`` and ``paired``.
     """
     documents = [recording.document for recording in recordings]
     summaries = [block_of(document, "summary") for document in documents]
     scores = [_number(s.get("aggregate_score")) for s in summaries]
     rates = [_number(s.get("success_rate")) for s in summaries]
     durations = [_number(s.get("duration_ms")) for s in summaries]
+    concluded = [conclude(run_of(document)) for document in documents]
     by_run = [_tasks(recording) for recording in recordings]
     identifiers = dict.fromkeys(identifier for tasks in by_run for identifier in tasks)
     return {
@@ -43,17 +44,15 @@ def comparison(recordings: Sequence[Recording]) -> Json:
         "total_tests": [len(recording.tasks) for recording in recordings],
         "durations_ms": durations,
         "duration_delta_ms": _delta(durations),
-        **_changes(recordings),
+        "verdicts": [found.verdict for found in concluded],
+        **_changes(concluded[0], concluded[-1]),
         "tool_metrics": [tool_metrics(recording.tasks) for recording in recordings],
     }
 
 
-def _changes(recordings: Sequence[Recording]) -> Json:
+def _changes(then: Conclusion, now: Conclusion) -> Json:
     """Return which tasks passed in the first run and fail in the last, and the paired test over trials."""
-    first, last = (
-        {task.id: task for task in conclude(run_of(recording.document)).tasks}
-        for recording in (recordings[0], recordings[-1])
-    )
+    first, last = ({task.id: task for task in found.tasks} for found in (then, now))
     both = [name for name in last if name in first]
     steps = [step for name in both for step in trial_changes(first[name], last[name])]
     return {

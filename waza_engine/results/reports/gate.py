@@ -95,6 +95,8 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
         ),
         "baseline_task_count": len(then.tasks),
         "current_task_count": len(now.tasks),
+        "baseline_judged_count": _judged(then),
+        "current_judged_count": _judged(now),
         "new_task_policy": limits.new_tasks,
         "removed_task_policy": limits.removed_tasks,
         **given(
@@ -122,8 +124,13 @@ def _rate(recording: Recording, found: Conclusion) -> float:
     written = block_of(recording.document, "summary").get("success_rate")
     if isinstance(written, int | float) and not isinstance(written, bool):
         return number(written)
-    judged = found.counts.passed + found.counts.failed + found.counts.errored
+    judged = _judged(found)
     return found.counts.passed / judged if judged else 0.0
+
+
+def _judged(found: Conclusion) -> int:
+    """Return of how many tasks the pass rate is: not of those that were skipped or did not run."""
+    return found.counts.passed + found.counts.failed + found.counts.errored
 
 
 def _score(recording: Recording) -> float:

@@ -55,7 +55,7 @@ def junit_report(document: Block, *, fail_under: float | None = None) -> bytes:
         ("skill", header.skill),
         ("model", header.asked_model),
         ("engine", header.executor),
-        ("score", _score(document)),
+        ("score", _score(document) if found.scored else ""),
         ("verdict", VERDICT_WORDS[found.verdict]),
         ("spent", spending_words(document)),
         ("baseline", found.baseline.words if found.baseline else ""),

@@ -70,7 +70,7 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
         ("Skill", code(header.skill)),
         ("Model", code(header.asked_model)),
         ("Executor", code(header.executor)),
-        ("Score", _figure(summary.get("aggregate_score"))),
+        ("Score", _figure(summary.get("aggregate_score")) if found.scored else ""),
         ("Duration", _duration(summary.get("duration_ms"))),
         # The names of models may be among these words.
         ("Spent", code(spending_words(document))),
@@ -84,7 +84,8 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
         yield "| | Task | Score | Trials passed |\n|---|---|--:|--:|\n"
     for task in found.tasks:
         trials = f"{task.passed_trials}/{task.ended_trials}" if task.ended_trials else ""
-        yield f"| {_MARKS[task.verdict]} | {cell(task.id or task.name)} | {task.score:.2f} | {trials} |\n"
+        score = f"{task.score:.2f}" if task.scored else ""
+        yield f"| {_MARKS[task.verdict]} | {cell(task.id or task.name)} | {score} | {trials} |\n"
     yield from _flaky(found)
     if found.triggers is not None:
         yield from _mistakes(found.triggers)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from waza_engine.counting import in_seconds
 from waza_engine.executors.base import Cancellation
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
 from waza_engine.graders.registry import create
@@ -109,7 +110,7 @@ def _grade_one(built: BuiltGrader, ask: Callable[[Grader[Any]], Verdict]) -> Val
         raise
     except TooSlowError:
         return _validation(
-            built, _broken(f"it took longer than {built.deadline_seconds:g} seconds"), "error", started
+            built, _broken(f"it took longer than {in_seconds(built.deadline_seconds)}"), "error", started
         )
     except GraderError as error:
         return _validation(built, _broken(str(error)), "error", started)

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from waza_engine.counting import in_seconds
 from waza_engine.executors.base import (
     Cancellation,
     ExecutionRequest,
@@ -82,7 +83,7 @@ class ExecutorJudge:
                 lambda: self.executor.execute(request, ending), seconds + _GRACE_SECONDS, self.cancellation
             )
         except TooSlowError:
-            raise JudgeError(f"the judge did not answer within {seconds:g} seconds") from None
+            raise JudgeError(f"the judge did not answer within {in_seconds(seconds)}") from None
         except ExecutorError as error:
             raise JudgeError(f"the judge gave no answer: {error}") from None
         finally:

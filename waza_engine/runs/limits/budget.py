@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from waza_engine.counting import in_seconds
 from waza_engine.executors.base import (
     Cancellation,
     ExecutionRequest,
@@ -202,7 +203,7 @@ class MeteredExecutor(_Wrapping):
             raise BudgetExceededError(meter.reason) from None
         except TooSlowError:
             raise ExecutorError(
-                f"the agent did not answer within {request.timeout_seconds:g} seconds"
+                f"the agent did not answer within {in_seconds(request.timeout_seconds)}"
             ) from None
 
     def close(self) -> None:

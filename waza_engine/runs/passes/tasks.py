@@ -113,7 +113,7 @@ class TaskRunner:
                 continue
             begun = self._begun.get(position)
             if begun is None or not begun.trials:
-                yield position, _unrun(selected, f"{INTERRUPTED}; no trial ran")
+                yield position, unrun_task(selected, f"{INTERRUPTED}; no trial ran")
             else:
                 yield position, self._outcome(begun, INTERRUPTED)
 
@@ -155,7 +155,7 @@ class TaskRunner:
 
     def _begin(self, position: int, selected: SelectedTask) -> None:
         if self._stopped:
-            self._finish(position, _unrun(selected, "fail_fast"))
+            self._finish(position, unrun_task(selected, "fail_fast"))
         elif selected.trial is None:
             self._send("started", task=selected.source.id)
             self._finish(position, _broken(selected, selected.source.error))
@@ -178,7 +178,7 @@ class TaskRunner:
                 # What the task is called may have changed; what it asks has not.
                 return replace(found, id=source.id, name=source.name, file=source.path.name)
         if why := context.executor.refuses():
-            return _unrun(begun.selected, f"{why}; no trial ran")
+            return unrun_task(begun.selected, f"{why}; no trial ran")
         hooks, directory = context.suite.spec.hooks, context.suite.directory
         try:
             begun.warnings += run_hooks(hooks.before_task, directory, context.cancellation)
@@ -273,8 +273,11 @@ class TaskRunner:
         if begun is not None:
             self._under_way.remove(begun)
         score = outcome.statistics.avg_score if outcome.statistics else None
-        kind = _kind(outcome.status, pending=any(trial.graded for trial in outcome.trials))
         concluded = conclude_task(outcome, self._context.suite.spec.config.executor)
+        # A hook that failed is written as upstream does, as a failure; nobody has looked at an answer.
+        broke = concluded.verdict == "errored"
+        kind = _kind(outcome.status, pending=any(trial.graded for trial in outcome.trials))
+        kind = "errored" if broke else kind
         self._tell_end(
             self._context.trials - told,
             kind,
@@ -318,7 +321,8 @@ class TaskRunner:
         kept = [trial for trial in trials if not trial.stopped or trial.output or trial.usage is not None]
         error = ""
         if len(finished) < wanted:
-            ran = f"{len(finished)} of {counted(wanted, 'trial')} ran" if finished else "no trial ran"
+            none = "no trial was finished" if kept else "no trial ran"
+            ran = f"{len(finished)} of {counted(wanted, 'trial')} ran" if finished else none
             cut = next((trial.error for trial in reversed(trials) if trial.stopped), "")
             error = f"{why or cut}; {ran}"
         return TaskOutcome(
@@ -378,7 +382,8 @@ def _defect(error: Exception) -> str:
     return f"the task broke: {type(error).__name__}: {error}"
 
 
-def _unrun(selected: SelectedTask, why: str) -> TaskOutcome:
+def unrun_task(selected: SelectedTask, why: str) -> TaskOutcome:
+    """Return the outcome of a task that was chosen and not begun."""
     source = selected.source
     return TaskOutcome(source.id, source.name, "skipped", file=source.path.name, error=why)
 

@@ -290,6 +290,8 @@ def prepare_regrading(request: RegradeRequest, suites: ResidentSuites) -> Regrad
     warnings = [*suite.warnings, *found]
     if not request.tasks and not request.graders:
         warnings += unpaired
+    if not pairs and not recording.tasks:
+        raise SuiteError(f"{recording.path} has trigger prompts alone, which are not graded again; run them.")
     if not pairs:
         wanted = "tasks asked for" if request.tasks or request.graders else "suite's tasks"
         raise SuiteError(f"{recording.path} has none of the {wanted}; it is not a run of {suite.path}.")

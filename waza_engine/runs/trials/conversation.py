@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from waza_engine.counting import in_seconds
 from waza_engine.executors.base import (
     Cancellation,
     ExecutionRequest,
@@ -192,7 +193,7 @@ def execute(executor: Executor, request: ExecutionRequest, cancellation: Cancell
             lambda: executor.execute(request, cancellation), seconds + _GRACE_SECONDS, cancellation
         )
     except TooSlowError:
-        raise ExecutorError(f"the agent did not answer within {seconds:g} seconds") from None
+        raise ExecutorError(f"the agent did not answer within {in_seconds(seconds)}") from None
     except (ExecutorError, CancelledRunError):
         raise
     except Exception as error:

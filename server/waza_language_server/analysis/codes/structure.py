@@ -139,7 +139,8 @@ STRUCTURE_CODES = (
         "The value fits and can hardly be meant",
         "information",
         "Times in another unit than the key counts, and text in quotes of print, which YAML takes for a "
-        "part of the text: a check for “done” looks for the quotes, too. A warning where a text that begins "
+        "part of the text: a check for “done” looks for the quotes, too. Patterns between slashes, as "
+        "JavaScript has them, and patterns with each backslash twice. A warning where a text that begins "
         "with `!` is a tag for YAML, so that its value is empty.",
         f"{TASK}timeout_seconds: 300000\n",
         f"{TASK}timeout_seconds: 300\n",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found
+from waza_language_server.syntax.kept_items import KeptItems
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix, Related
 
@@ -54,18 +55,36 @@ def weights(view: FileView) -> Iterator[Problem]:
 def inline_ids(view: FileView) -> Found:
     """Yield the id of a task in the eval file that an earlier one there has."""
     tasks = view.tree.root.get("tasks") if view.kind == "eval" and view.tree.root is not None else None
+    if tasks is None or tasks.target.kind != "sequence":
+        return
+    ids = yield from _ids.asked(tasks.target, _id_of)
+    if not ids.derived(_repeats):
+        return
     first: dict[str, Node] = {}
-    for task in tasks.target.each_item() if tasks is not None else ():
+    for task in tasks.target.each_item():
         yield None
-        node = task.get("id") if task.target.kind == "mapping" else None
-        if node is None or node.target.kind != "scalar" or not node.target.value:
+        name, node = _id_of(task), task.get("id")
+        if name is None or node is None:
             continue
-        name = node.target.value
         earlier = first.setdefault(name, node)
         if earlier is not node:
             message = f"An earlier task has the id `{name}` too; one result overwrites the other."
             related = (Related(earlier.span, f"The other `{name}` is here."),)
             yield Problem("duplicate-task-id", node.span, message, "warning", related=related)
+
+
+_ids: KeptItems[str | None] = KeptItems()
+"""The ids of inline tasks."""
+
+
+def _id_of(task: Node) -> str | None:
+    node = task.get("id") if task.target.kind == "mapping" else None
+    return None if node is None or node.target.kind != "scalar" else node.target.value or None
+
+
+def _repeats(ids: Iterable[str | None]) -> bool:
+    known = [name for name in ids if name is not None]
+    return len(set(known)) < len(known)
 
 
 def mock_servers(view: FileView) -> Iterator[Problem]:

@@ -10,6 +10,7 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.syntax.edits import delete_entry, move_entry_up
 from waza_language_server.syntax.joined_lists import items_added
+from waza_language_server.syntax.kept_items import items_where
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edits, Fix
@@ -24,9 +25,14 @@ def expected_graders(view: FileView) -> Found:
         yield from _of_task(view.tree, root)
         return
     tasks = root.get("tasks")
-    for task in tasks.target.each_item() if tasks is not None else ():
-        yield None
-        yield from _of_task(view.tree, task)
+    if tasks is not None:
+        for task in (yield from items_where(tasks, _expects_graders)):
+            yield None
+            yield from _of_task(view.tree, task)
+
+
+def _expects_graders(task: Node) -> bool:
+    return task.get("expected", "graders") is not None
 
 
 def _of_task(tree: Tree, task: Node) -> Iterator[Problem]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found
+from waza_language_server.syntax.kept_items import items_where
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Related
 
@@ -22,9 +23,14 @@ def turns(view: FileView) -> Found:
         yield from _turns_of(root)
         return
     tasks = root.get("tasks")
-    for task in tasks.target.each_item() if tasks is not None else ():
-        yield None
-        yield from _turns_of(task)
+    if tasks is not None:
+        for task in (yield from items_where(tasks, _has_checkpoints)):
+            yield None
+            yield from _turns_of(task)
+
+
+def _has_checkpoints(task: Node) -> bool:
+    return task.get("checkpoints") is not None
 
 
 def _turns_of(task: Node) -> Iterator[Problem]:

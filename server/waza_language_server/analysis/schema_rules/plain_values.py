@@ -6,6 +6,9 @@ entries out of a document, because each of them is validated by its own type.
 
 from __future__ import annotations
 
+from functools import partial
+from weakref import WeakKeyDictionary
+
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps
 from waza_language_server.schema.locate import shape_below
@@ -16,6 +19,10 @@ from waza_language_server.syntax.nodes import Node
 MERGE = "<<"
 _DEEPEST = 100
 _VALUES_PER_PAUSE = 100
+_LONG = 64
+"""Items of a list from which on their values are kept over edits of the others."""
+_values: WeakKeyDictionary[Shape, dict[int, KeptItems[Json]]] = WeakKeyDictionary()
+"""The values of items, by what they may be and how deep they stand."""
 _others: KeptItems[bool] = KeptItems(bool)
 """Which items of lists of graders are no grader entries."""
 
@@ -87,6 +94,11 @@ def _without_graders(node: Node, shape: Shape, depth: int) -> Steps[Json]:
             # Thousands of graders are the one thing that makes a document long: no node is made for them.
             empty: list[Json] = [{}]
             return empty * len(node.green.children)
+        if len(node.green.children) >= _LONG:
+            known = _values.setdefault(items, {})
+            kept = known.get(depth) or known.setdefault(depth, KeptItems())
+            below = partial(_without_graders, shape=items, depth=depth - 1)
+            return list((yield from kept.of(node, below)).values)
         values: list[Json] = []
         for number, item in enumerate(node.each_item()):
             if not number % _VALUES_PER_PAUSE:

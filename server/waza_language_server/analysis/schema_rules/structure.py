@@ -7,8 +7,10 @@ never a choice between twenty forms to explain, and after an edit only the touch
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import cast
 
+from waza_language_server.analysis.outside_values import found_outside
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
 from waza_language_server.analysis.schema_rules.graders.grader_types import missing_type, unknown_type
@@ -25,7 +27,7 @@ from waza_language_server.analysis.schema_rules.values.unlikely_values import (
     unlikely_values,
 )
 from waza_language_server.schema.catalog import Catalog, SchemaName
-from waza_language_server.schema.locate import grader_type, outside_graders, type_node
+from waza_language_server.schema.locate import grader_type, type_node
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
@@ -49,9 +51,9 @@ def structure_of_file(view: FileView) -> Found:
         yield None
         problems, unknown = yield from explained(subject, validator.iter_errors(value))
         yield from problems
-    for node, shape in outside_graders(tree.root, root.top):
-        yield None
-        yield from _advice(subject, node, shape, unknown)
+    # A key that is not known may stand for one that is recommended.
+    kept = "" if unknown.all else "advice"
+    yield from found_outside(view, tree.root, root.top, partial(_advice, subject, unknown=unknown), kept)
 
 
 def structure_of_grader(view: GraderView) -> Found:

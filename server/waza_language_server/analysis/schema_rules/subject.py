@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from waza_engine.frozen import frozen
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_of
-from waza_language_server.schema.shape import SchemaRoot, Shape
+from waza_language_server.schema.schema_root import SchemaRoot
+from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.aliases import refers_elsewhere
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree

@@ -26,6 +26,7 @@ from waza_language_server.project.suite_file import SuiteFile, word
 from waza_language_server.project.uris import path_of
 from waza_language_server.spelling import nearest, path_slip_of
 from waza_language_server.syntax.edits import replace_scalar
+from waza_language_server.syntax.kept_items import items_where
 from waza_language_server.text.edit import Fix
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 CODE = "missing-file"
 _FIXTURES, _FIXTURES_OF_TASK = "in `fixtures`", "in `context_dir`"
+_NAMING = frozenset({"files", "prompt_file", "context"})
+"""Keys of ``inputs`` that name files."""
 _MOST_BESIDE = 500
 """Names in a folder that one of them is compared with."""
 _MOST_TASKS = 200
@@ -49,7 +52,11 @@ def missing_files(view: SuiteView) -> Found:
     path, root = path_of(document.uri), document.tree.root
     if files is None or path is None or root is None:
         return
-    tasks = (task.node for task in SuiteFile(document.tree).tasks()) if document.kind == "eval" else (root,)
+    tasks: Iterable[Node] = (root,)
+    if document.kind == "eval":
+        written = root.get("tasks")
+        items = (yield from items_where(written, _may_name_files)) if written is not None else ()
+        tasks = (task.node for task in SuiteFile(document.tree).tasks_at(items))
     for task in tasks:
         yield None
         yield from files.of_task(task, path)
@@ -77,7 +84,15 @@ def _files_around(view: SuiteView) -> _Files | None:
     suites = project.suites_of(path)
     if not suites or any(hooks_may_make(project.tree(suite.path).root) for suite in suites):
         return None
-    return _Files(view, suites)
+    return _Files(view, suites) if project.knows_suites_of(path) else None
+
+
+def _may_name_files(task: Node) -> bool:
+    inputs = task.get("inputs")
+    if inputs is None:
+        return False
+    keys = inputs.target.key_names
+    return task.get("instruction_files") is not None or not _NAMING.isdisjoint(keys)
 
 
 def hooks_may_make(root: Node | None) -> bool:

@@ -21,6 +21,7 @@ from waza_language_server.analysis.suite_rules.skills import items_of, loads_ski
 from waza_language_server.project.places import bases_of_run, found_at, is_plain
 from waza_language_server.project.suite_file import word
 from waza_language_server.project.uris import path_of
+from waza_language_server.spelling import nearest, path_slip_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.text.edit import Fix
 
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from waza_language_server.project.index import Project
     from waza_language_server.project.suites import Suite
     from waza_language_server.syntax.nodes import Node
+
+
+_MOST_BESIDE = 500
+"""Names in a folder that one of them is compared with."""
 
 
 def skill_directories(view: SuiteView) -> Found:
@@ -58,6 +63,23 @@ def _loads(project: Project, suite: Suite, root: Node, path: Path) -> bool:
     )
 
 
+def _similar(view: SuiteView, node: Node, suites: tuple[Suite, ...]) -> tuple[Fix, ...]:
+    """Return the fix that writes the folder beside the missing one whose name is near to its name."""
+    project, written = view.workspace.project, node.value.strip()
+    above, _, _ = written.rstrip("/").rpartition("/")
+    found: set[str] = set()
+    for suite in suites:
+        place = Path(os.path.normpath(suite.folder / above))
+        boundary = project.disk.reach.around(suite.folder)
+        names = project.disk.names(place).value[:_MOST_BESIDE] if boundary.holds(place) else ()
+        found.update(f"{above}/{name}" if above else name for name, is_folder in names if is_folder)
+    meant = nearest(written, sorted(found))
+    if meant is None:
+        return ()
+    repair = partial(replace_scalar, view.document.tree, node, meant)
+    return (Fix(f"Change to `{shown(meant)}`", repair, preferred=path_slip_of(written, found) == meant),)
+
+
 def _of_directory(view: SuiteView, node: Node, suites: tuple[Suite, ...]) -> Iterator[Problem]:
     project, written = view.workspace.project, node.value.strip()
     places: set[Path] = set()
@@ -68,8 +90,10 @@ def _of_directory(view: SuiteView, node: Node, suites: tuple[Suite, ...]) -> Ite
             return
         places.update(place for place in found[:1] if place is not None)
     if not places:
-        what = f"There is no folder `{shown(written)}` beside the eval file or in a folder above it"
-        yield Problem(CODE, node.span, f"{what}; its skills are not loaded.", "warning")
+        where = "" if written.startswith("..") else " or in a folder above it"
+        what = f"There is no folder `{shown(written)}` beside the eval file{where}"
+        fixes = _similar(view, node, suites)
+        yield Problem(CODE, node.span, f"{what}; its skills are not loaded.", "warning", fixes)
         return
     meant = {Path(os.path.relpath(place, suite.folder)).as_posix() for place in places for suite in suites}
     fixes: tuple[Fix, ...] = ()

@@ -15,6 +15,7 @@ from waza_engine.spec.executors import EXECUTORS
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.suite_rules.named_files import hooks_may_make
+from waza_language_server.project.places import no_folder_at
 from waza_language_server.project.skills_of_run import UnknownSkillsError, skills_of_run
 from waza_language_server.project.suite_file import word
 from waza_language_server.project.uris import path_of
@@ -46,6 +47,9 @@ def missing_skills(view: SuiteView) -> Found:
         return
     yield None
     suite = project.suite(path)
+    if any(no_folder_at(project, suite.folder, written.strip()) for written in listed):
+        # It is told there, and the skill may lie where it should have led.
+        return
     try:
         found = skills_of_run(project, suite, listed)
         lacks_tested = needs_tested and not _is_among(found, word(tested) or "")

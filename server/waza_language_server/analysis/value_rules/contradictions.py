@@ -19,6 +19,7 @@ from waza_language_server.analysis.value_rules.contradicting_checks import (
 )
 from waza_language_server.analysis.value_rules.contradicting_tools import PAIRS, contradicting_tools
 from waza_language_server.analysis.value_rules.empty_ranges import LOWER, empty_ranges
+from waza_language_server.syntax.kept_items import items_where
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Related
 
@@ -82,13 +83,23 @@ def contradictions_of_expected(view: FileView) -> Found:
     root = view.tree.root
     if root is None or view.kind not in {"task", "eval"}:
         return
-    tasks = root.get("tasks") if view.kind == "eval" else None
-    for task in (root,) if view.kind == "task" else tasks.target.each_item() if tasks is not None else ():
+    listed = root.get("tasks") if view.kind == "eval" else None
+    tasks = (root,) if view.kind == "task" else ()
+    for task in tasks if listed is None else (yield from items_where(listed, _may_contradict)):
         yield None
-        expected = task.get("expected")
-        for node in (expected, task.get("expected", "behavior"), task.get("expected", "tool_calls")):
-            if node is not None and node.target.kind == "mapping":
-                yield from _in_mapping(node.target)
+        for mapping in _expected(task):
+            yield from _in_mapping(mapping)
+
+
+def _may_contradict(task: Node) -> bool:
+    return any(not _ASKING.isdisjoint(mapping.key_names) for mapping in _expected(task))
+
+
+def _expected(task: Node) -> Iterator[Node]:
+    for path in (("expected",), ("expected", "behavior"), ("expected", "tool_calls")):
+        node = task.get(*path)
+        if node is not None and node.target.kind == "mapping":
+            yield node.target
 
 
 def _in_mapping(mapping: Node) -> Found:

@@ -1,4 +1,4 @@
-"""JSON Schemas written in a grader that are none: a type that does not exist, a limit that is no number.
+"""JSON Schemas written in a grader that are none, or that no answer satisfies.
 
 The engine refuses such a schema, so the grader grades nothing. Only what every dialect of today says alike.
 """
@@ -11,12 +11,16 @@ from functools import partial
 from waza_engine.files import shown
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import GraderView
+from waza_language_server.analysis.value_rules.inside_values import problem_inside
+from waza_language_server.analysis.value_rules.json_schema_references import References
+from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.spelling import listed, nearest, slip_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
-from waza_language_server.text.edit import Fix
+from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.scalar_map import ScalarMap
 
 _TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
 _OF_SCHEMAS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
@@ -28,6 +32,45 @@ _NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximu
 _COUNTS = frozenset(
     {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains"}
 )
+_BOUNDS = (
+    ("minimum", "maximum"),
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("minProperties", "maxProperties"),
+    ("minContains", "maxContains"),
+)
+_KNOWN = frozenset(
+    {
+        "$anchor",
+        "$comment",
+        "$dynamicAnchor",
+        "$dynamicRef",
+        "$id",
+        "$recursiveAnchor",
+        "$recursiveRef",
+        "$ref",
+    }
+    | {"$schema", "$vocabulary", "additionalItems", "const", "contentEncoding", "contentMediaType"}
+    | {"contentSchema", "default", "dependencies", "dependentRequired", "deprecated", "description", "enum"}
+    | {"example", "examples", "format", "id", "maxContains", "nullable", "pattern", "readOnly", "required"}
+    | {"title", "type", "unevaluatedItems", "unevaluatedProperties", "uniqueItems", "writeOnly"}
+    | _OF_SCHEMAS
+    | _SCHEMA
+    | _LISTS
+    | _NUMBERS
+    | _COUNTS
+)
+"""Keywords of all drafts, and a few that other tools read; any other word is allowed and means nothing."""
+_DIALECTS = (
+    "https://json-schema.org/draft/2020-12/schema",
+    "https://json-schema.org/draft/2019-09/schema",
+    "http://json-schema.org/draft-07/schema#",
+    "http://json-schema.org/draft-06/schema#",
+    "http://json-schema.org/draft-04/schema#",
+    "http://json-schema.org/draft-03/schema#",
+)
+_ALIKE = frozenset(each.rstrip("#") for each in _DIALECTS[:4])
+"""Dialects in which the words mean the same as far as they are looked at here."""
 _DEEPEST = 40
 _MOST_TOLD = 20
 
@@ -35,17 +78,36 @@ _MOST_TOLD = 20
 def json_schemas(view: GraderView) -> Iterator[Problem]:
     """Yield what makes the schema of a grader none."""
     schema = view.entry.get("config", "schema") if grader_type(view.entry) == "json_schema" else None
-    if schema is None or schema.target.kind != "mapping" or schema.get("$schema") is not None:
+    if schema is None or schema.target.kind != "mapping":
         return
-    for count, problem in enumerate(_in_schema(view.file.tree, schema.target, _DEEPEST)):
+    tree, dialect = view.file.tree, schema.target.get("$schema")
+    if dialect is not None and (dialect.kind != "scalar" or dialect.value.rstrip("#") not in _ALIKE):
+        yield from _of_dialect(tree, dialect)
+        return
+    references = References(tree, schema.target)
+    for count, problem in enumerate(_in_schema(tree, schema.target, references, _DEEPEST)):
         if count == _MOST_TOLD:
             return
         yield problem
 
 
-def _in_schema(tree: Tree, schema: Node, depth: int) -> Iterator[Problem]:
+def _of_dialect(tree: Tree, node: Node) -> Iterator[Problem]:
+    if node.kind != "scalar" or node.value.rstrip("#") in {each.rstrip("#") for each in _DIALECTS}:
+        return
+    meant = nearest(node.value, _DIALECTS)
+    fixes: tuple[Fix, ...] = ()
+    advice = f", as `{_DIALECTS[0]}` is."
+    if meant is not None:
+        advice = f"; did you mean `{meant}`?"
+        fixes = (Fix(f"Change to `{meant}`", partial(replace_scalar, tree, node, meant)),)
+    message = f"`{shown(node.value)}` is no dialect of JSON Schema that is known{advice}"
+    yield Problem("value-not-allowed", node.span, message, "error", fixes)
+
+
+def _in_schema(tree: Tree, schema: Node, references: References, depth: int) -> Iterator[Problem]:
     if schema.kind != "mapping" or not depth:
         return
+    yield from _without_values(schema)
     for key in dict.fromkeys(schema.key_names):
         found = schema.get(key)
         if found is None or found.target is not found:
@@ -58,9 +120,60 @@ def _in_schema(tree: Tree, schema: Node, depth: int) -> Iterator[Problem]:
         elif key == "required" and found.kind != "sequence":
             message = "`required` of a JSON Schema must be a list of the names that are needed."
             yield Problem("wrong-type", found.span, message, "error")
+        elif key == "enum" and found.kind != "sequence":
+            message = "`enum` of a JSON Schema must be a list of the values that are allowed."
+            yield Problem("wrong-type", found.span, message, "error")
+        elif key == "$ref":
+            yield from references.of(found)
+        elif key == "pattern":
+            yield from _of_pattern(tree, found)
+        elif key not in _KNOWN:
+            yield from _of_unknown_word(schema, key)
         else:
             for below in _schemas_below(key, found):
-                yield from _in_schema(tree, below, depth - 1)
+                yield from _in_schema(tree, below, references, depth - 1)
+
+
+def _without_values(schema: Node) -> Iterator[Problem]:
+    """Yield the bounds of a schema between which there is nothing, and names that it needs and refuses."""
+    for low, high in _BOUNDS:
+        first, second = schema.get(low), schema.get(high)
+        if first is None or second is None or first.target is not first or second.target is not second:
+            continue
+        least, most = first.to_python(), second.to_python()
+        if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
+            message = f"`{low}` ({first.value}) must not be greater than `{high}` ({second.value})."
+            swap = (Edit(first.span, second.value), Edit(second.span, first.value))
+            yield Problem("bounds-reversed", first.span, message, "warning", (Fix("Swap the two", swap),))
+    known, needed, kind = schema.get("properties"), schema.get("required"), schema.get("type")
+    others = schema.get("additionalProperties")
+    is_closed = others is not None and others.to_python() is False and schema.get("patternProperties") is None
+    if needed is None or not is_closed or kind is None or kind.target.value != "object":
+        return
+    names = known.target.key_names if known is not None and known.target.kind == "mapping" else ()
+    for item in needed.target.items:
+        if item.target.kind == "scalar" and item.target.value not in names:
+            message = (
+                f"`{shown(item.target.value)}` is required, and `additionalProperties: false` refuses it."
+            )
+            yield Problem("contradiction", item.span, message, "warning")
+
+
+def _of_pattern(tree: Tree, node: Node) -> Iterator[Problem]:
+    if node.kind != "scalar":
+        return
+    for finding in LANGUAGES["regex"].check(node.value).findings:
+        if finding.code == "invalid-pattern":
+            yield problem_inside(tree.text, node, ScalarMap.of(tree.text, node), finding, "error")
+
+
+def _of_unknown_word(schema: Node, key: str) -> Iterator[Problem]:
+    entry, meant = schema.entry(key), slip_of(key, _KNOWN)
+    if entry is None or meant is None or schema.entry(meant) is not None or entry.key.style != "plain":
+        return
+    message = f"`{shown(key)}` is no word of JSON Schema, so it checks nothing; did you mean `{meant}`?"
+    fix = Fix(f"Change to `{meant}`", (Edit(entry.key.span, meant),), preferred=True)
+    yield Problem("unknown-key", entry.key.span, message, "warning", (fix,))
 
 
 def _schemas_below(key: str, node: Node) -> Iterator[Node]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from types import MappingProxyType
 
+from waza_language_server.analysis.outside_values import found_outside
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView, Found, GraderView
 from waza_language_server.analysis.value_rules.inside_values import problem_inside
 from waza_language_server.embedded.languages import LANGUAGES
-from waza_language_server.schema.locate import outside_graders
+from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.scalar_map import ScalarMap
 
@@ -24,10 +26,12 @@ def patterns_of_file(view: FileView) -> Found:
     An invalid one is a warning: a mock server with one is only left out of a run.
     """
     if view.tree.root is not None:
-        for node, shape in outside_graders(view.tree.root, view.catalog.document(view.kind)):
-            yield None
-            if shape.kind == "regex":
-                yield from _problems(view.tree.text, node, "warning")
+        top, look = view.catalog.document(view.kind), partial(_of_value, view.tree.text)
+        yield from found_outside(view, view.tree.root, top, look, "patterns")
+
+
+def _of_value(text: str, node: Node, shape: Shape) -> Iterable[Problem]:
+    return _problems(text, node, "warning") if shape.kind == "regex" else ()
 
 
 def patterns_of_grader(view: GraderView) -> Found:

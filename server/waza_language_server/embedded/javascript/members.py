@@ -33,7 +33,6 @@ _FIELD_MEANINGS = {
     "arguments": "The arguments, an object.",
     "result": "What the tool returned; not always there, so use `call.result?.…`.",
 }
-_CALL_KINDS = {"arguments": "arguments", "success": "boolean", "result": ""}
 CONTEXT: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         name: (kind, _MEANINGS.get(name, CONTEXT_NAMES[name]))

@@ -145,6 +145,9 @@ def _always_one(source: PythonSource, conditions: list[ast.expr]) -> Iterator[Fi
 def _with_itself(
     source: PythonSource, node: ast.Compare, left: ast.expr, operator: ast.cmpop, right: ast.expr
 ) -> Iterator[Finding]:
+    if isinstance(operator, ast.Is | ast.IsNot) and _is_text(right) and not _is_text(left):
+        yield _identity(source, node, left, operator, right)
+        return
     if isinstance(left, ast.Constant) or ast.dump(left) != ast.dump(right) or not _is_safe(left):
         return
     if isinstance(operator, ast.In | ast.NotIn):
@@ -153,6 +156,24 @@ def _with_itself(
     start, end = source.start(node), source.end(node)
     message = f"This compares `{_shown(source, left)}` with itself, so it is {outcome} true."
     yield Finding("assertion-constant", start, end, message)
+
+
+def _is_text(node: ast.expr) -> bool:
+    """Whether a node is a text of which Python keeps no single copy."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) > 1
+
+
+def _identity(
+    source: PythonSource, node: ast.Compare, left: ast.expr, operator: ast.cmpop, right: ast.expr
+) -> Finding:
+    sign, word = ("==", "is") if isinstance(operator, ast.Is) else ("!=", "is not")
+    start, end = source.start(node), source.end(node)
+    changed = f"{source.text[: source.end(left)]} {sign} {source.text[source.start(right) :]}"
+    message = f"`{word}` asks for the very same text in memory and not for an equal one; write `{sign}`."
+    rewrites: tuple[Rewrite, ...] = ()
+    if not {"(", ")"} & set(source.text[source.end(left) : source.start(right)]):
+        rewrites = (Rewrite(f"Write `{sign}`", (changed,), preferred=True),)
+    return Finding("assertion-constant", start, end, message, rewrites)
 
 
 def _facts(node: ast.expr) -> Iterator[_Fact]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from waza_language_server.engine.process import EngineError
-from waza_language_server.engine.runs import literal_glob
+from waza_language_server.engine.run_request import literal_glob
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.handlers.run_requests import FAILED, refused
 from waza_language_server.protocol.own_requests import AFFECTED

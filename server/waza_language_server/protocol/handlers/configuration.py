@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from waza_language_server.analysis.directives import known_severities
+from waza_language_server.protocol.asking_again import ask_for_hints, ask_for_lenses
 from waza_language_server.protocol.client_options import Shown, known_live
 from waza_language_server.protocol.handlers.grader_types import forget_types, look_again
 
@@ -53,8 +54,7 @@ def _take_run_options(ls: WazaServer, section: dict[str, Any]) -> None:
         return
     ls.__dict__.pop("run_settings", None)
     ls.forget_estimates()
-    if ls.abilities.refreshes_code_lenses:
-        ls.workspace_code_lens_refresh(None)
+    ask_for_lenses(ls)
 
 
 def _take_shown(ls: WazaServer, section: dict[str, Any]) -> None:
@@ -63,10 +63,10 @@ def _take_shown(ls: WazaServer, section: dict[str, Any]) -> None:
         ls.options = replace(ls.options, lens=Shown.of(section["lens"]))
     if isinstance(section.get("hints"), dict):
         ls.options = replace(ls.options, hints=Shown.of(section["hints"]))
-    if ls.options.lens != before.lens and ls.abilities.refreshes_code_lenses:
-        ls.workspace_code_lens_refresh(None)
-    if ls.options.hints != before.hints and ls.abilities.refreshes_inlay_hints:
-        ls.workspace_inlay_hint_refresh(None)
+    if ls.options.lens != before.lens:
+        ask_for_lenses(ls)
+    if ls.options.hints != before.hints:
+        ask_for_hints(ls)
 
 
 def _take_severities(ls: WazaServer, section: object) -> None:

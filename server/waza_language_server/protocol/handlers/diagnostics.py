@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
+from waza_language_server.protocol.asking_again import ask_for_problems
 from waza_language_server.protocol.messages import WrittenAnswer
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ async def _confirm(ls: WazaServer, uri: str) -> None:
         document, ls.wire_diagnostics(document, problems, ls.session.project)
     )
     if found is not None and not ls.kept_problems.confirm(uri, document.version, found):
-        ls.workspace_diagnostic_refresh(None)
+        ask_for_problems(ls)
 
 
 async def pull_workspace(ls: WazaServer, params: types.WorkspaceDiagnosticParams) -> WrittenAnswer:

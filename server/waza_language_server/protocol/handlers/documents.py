@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from waza_language_server.project.uris import path_of
+from waza_language_server.protocol.asking_again import ask_for_lenses, ask_for_problems
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,16 +63,16 @@ def did_change(ls: WazaServer, params: types.DidChangeTextDocumentParams) -> Non
 def did_save(ls: WazaServer, params: types.DidSaveTextDocumentParams) -> None:
     """Take the text for finished; its content may have become that of another tool."""
     was_written = ls.session.saved(params.text_document.uri)
-    if was_written and ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
-        ls.workspace_diagnostic_refresh(None)
+    if was_written:
+        ask_for_problems(ls)
     ls.diagnostics.edited(params.text_document.uri)
     if ls.judges_live:
         ls.live.edited(anyway=True)
     ls.files_changed(_paths(params.text_document.uri))
     ls.keep_problems(params.text_document.uri)
     ls.forget_estimates()
-    if ls.shows_affected and ls.abilities.refreshes_code_lenses:
-        ls.workspace_code_lens_refresh(None)
+    if ls.shows_affected:
+        ask_for_lenses(ls)
 
 
 def did_close(ls: WazaServer, params: types.DidCloseTextDocumentParams) -> None:

@@ -22,7 +22,8 @@ from uuid import uuid4
 from lsprotocol import types
 
 from waza_engine.results.json_values import text_of
-from waza_language_server.engine.runs import RunKey, RunOutcome, RunProgress, text_of_glob
+from waza_language_server.engine.run_request import text_of_glob
+from waza_language_server.engine.runs import RunKey, RunOutcome, RunProgress
 from waza_language_server.features.code_lens import RUN_AFFECTED
 from waza_language_server.features.test_bed import TEST_BED
 from waza_language_server.project.going_runs import GoingRun
@@ -113,10 +114,9 @@ def _chosen(run: Run, key: Literal["tasks", "prompts"]) -> frozenset[str] | None
 
 
 def _note_refusal(ls: WazaServer, run: Run, why: str) -> None:
-    patterns: list[str] | None = run.options.get("tasks")
-    tasks = None if patterns is None else [text_of_glob(pattern) for pattern in patterns]
-    if tasks is None and run.options.get("prompts") is not None:
-        tasks = []
+    tasks = _chosen(run, "tasks")
+    if tasks is None and _chosen(run, "prompts") is not None:
+        tasks = frozenset[str]()
     # Where it stands nobody needs to be told at its own line.
     reason = why.removeprefix(f"{run.target.suite}: ")
     ls.session.project.scores.refused.note(run.target, reason, tasks)

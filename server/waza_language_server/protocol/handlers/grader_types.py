@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from waza_language_server.engine.process import EngineError
+from waza_language_server.protocol.asking_again import ask_for_problems
 
 if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer
@@ -57,8 +58,7 @@ def look_again(ls: WazaServer) -> None:
     """Tell the problems of everything again, after what they depend on has changed."""
     ls.diagnostics.all_again()
     ls.files_changed(None)
-    if ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
-        ls.workspace_diagnostic_refresh(None)
+    ask_for_problems(ls)
 
 
 def _items(answer: Mapping[str, Any], key: str) -> list[Any]:

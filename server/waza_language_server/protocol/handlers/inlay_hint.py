@@ -15,6 +15,7 @@ from waza_language_server.project.document_scores import (
     read_scores_in_steps,
     scores_in_steps,
 )
+from waza_language_server.protocol.asking_again import ask_for_hints
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.protocol.handlers.run_requests import is_at_home
 from waza_language_server.text.span import Span
@@ -109,4 +110,4 @@ def _read_on(ls: WazaServer, uri: str, reading: Steps[object]) -> Steps[None]:
         yield from reading
     finally:
         ls.hints_to_come[uri] = "read"
-        ls.workspace_inlay_hint_refresh(None)
+        ask_for_hints(ls)

@@ -23,10 +23,11 @@ from waza_language_server.project.recorded_values import entries_in_steps
 from waza_language_server.project.regraded import live_task
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of
+from waza_language_server.protocol.asking_again import ask_for_hints, ask_for_marks
 from waza_language_server.protocol.handlers.live_files import LiveFiles
 from waza_language_server.protocol.handlers.regrade import open_texts, records_of
 from waza_language_server.protocol.handlers.run_requests import is_at_home
-from waza_language_server.protocol.handlers.watched_files import is_watched, tell_marks_changed
+from waza_language_server.protocol.handlers.watched_files import is_watched
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import TaskResult
@@ -333,10 +334,9 @@ class LiveSessions:
 
     def _refresh_now(self) -> None:
         self._refresh = None
-        if self._server.abilities.refreshes_inlay_hints:
-            self._server.workspace_inlay_hint_refresh(None)
+        ask_for_hints(self._server)
         # What files came to is what their last run came to.
-        tell_marks_changed(self._server, files=False)
+        ask_for_marks(self._server, files=False)
 
 
 def _question(rule: Rule) -> dict[str, Any]:

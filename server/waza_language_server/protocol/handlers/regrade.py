@@ -13,7 +13,7 @@ from lsprotocol import types
 
 from waza_engine.results.json_values import Block, block_of, blocks_by_name
 from waza_language_server.engine.process import EngineError
-from waza_language_server.engine.runs import literal_glob
+from waza_language_server.engine.run_request import literal_glob
 from waza_language_server.project.recorded_values import entries_in_steps
 from waza_language_server.project.regraded import regraded_tasks
 from waza_language_server.project.uris import path_of

@@ -10,7 +10,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from waza_engine.frozen import frozen
-from waza_language_server.engine.runs import literal_glob
+from waza_language_server.engine.run_request import literal_glob
 from waza_language_server.features.estimate_text import money
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of
@@ -51,7 +51,7 @@ class RunRequest:
     target: RunnableId
     token: types.ProgressToken | None
     options: Mapping[str, Any]
-    """In the words of ``eval.run``; ``tasks`` or ``prompts`` are among them where a suite is limited."""
+    """In the words of ``eval.run``; ``tasks`` and ``prompts`` are among them where a suite is limited."""
     waits: bool = True
     """Whether it is answered when the run has ended; otherwise when it has begun."""
 
@@ -117,14 +117,14 @@ async def confirm_cost(ls: WazaServer, request: RunRequest) -> RunRequest | None
 
 
 def _limits(command: str, target: RunnableId, given: Mapping[str, object]) -> dict[str, Any]:
-    """Return what a suite is limited to, ``tasks`` or ``prompts``, as patterns of ``eval.run``."""
+    """Return what a suite is limited to, ``tasks`` and ``prompts``, as patterns of ``eval.run``."""
     found: dict[str, Any] = {}
     for key, wanted in _LIMITS.items():
         listed = given.get(key)
         if listed is None:
             continue
         texts = _texts(listed)
-        if texts is None or found or target != RunnableId(target.suite):
+        if texts is None or target != RunnableId(target.suite):
             raise refused(f"The `{key}` of {command} must be {wanted} of the suite that is run.")
         found[key] = [literal_glob(text) for text in texts]
     return found

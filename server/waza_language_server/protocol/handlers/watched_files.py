@@ -14,7 +14,7 @@ from waza_engine.results.places import FOLDER, JOURNAL_SUFFIX
 from waza_language_server.project.reading_ahead import read_ahead
 from waza_language_server.project.suite_files import read_suites
 from waza_language_server.project.uris import path_of
-from waza_language_server.protocol.own_requests import MARKS_CHANGED
+from waza_language_server.protocol.asking_again import ask_for_all, ask_for_problems, ask_for_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -99,36 +99,27 @@ def did_change_folders(ls: WazaServer, _params: types.DidChangeWorkspaceFoldersP
 
 
 def read_workspace(ls: WazaServer) -> Steps[None]:
-    """Read the files of the workspace before somebody asks who names what.
-
-    What was answered while the suites of an open document were not known yet is asked for again.
-    """
+    """Read the files of the workspace before somebody asks who names what."""
     yield from read_suites(ls.session.project)
-    if ls.session.suites_found():
+    if ls.session.take_suites_found():
         ls.diagnostics.all_again()
-        ask_again(ls)
     yield from read_ahead(ls.session.workspace)
 
 
 def refresh_scores(ls: WazaServer) -> None:
-    """Read the results again and ask the client for inlay hints and lenses again: there are new scores."""
+    """Read the results again and let the client ask for what shows them: there are new scores."""
     ls.session.project.scores.forget()
     if ls.judges_live:
         ls.live.edited()
     ls.forget_estimates()
     ls.forget_histories()
-    tell_marks_changed(ls)
-    if ls.abilities.refreshes_inlay_hints:
-        ls.workspace_inlay_hint_refresh(None)
-    if ls.abilities.refreshes_code_lenses:
-        ls.workspace_code_lens_refresh(None)
+    ask_for_scores(ls)
 
 
 def refresh_problems(ls: WazaServer) -> None:
     """Look for the problems of all open documents again."""
     ls.diagnostics.all_again()
-    if ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
-        ls.workspace_diagnostic_refresh(None)
+    ask_for_problems(ls)
 
 
 def look_at_files_again(ls: WazaServer, changed: Iterable[Path] | None = None) -> None:
@@ -143,25 +134,4 @@ def look_at_files_again(ls: WazaServer, changed: Iterable[Path] | None = None) -
     ls.idle.add("workspace", lambda: read_workspace(ls))
     ls.diagnostics.all_again()
     # A skill that has changed makes scores stale.
-    ask_again(ls)
-
-
-def ask_again(ls: WazaServer) -> None:
-    """Let the client ask again for all that it shows of open documents."""
-    if ls.is_closing:
-        return
-    if ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
-        ls.workspace_diagnostic_refresh(None)
-    if ls.abilities.refreshes_semantic_tokens:
-        ls.workspace_semantic_tokens_refresh(None)
-    if ls.abilities.refreshes_inlay_hints:
-        ls.workspace_inlay_hint_refresh(None)
-    tell_marks_changed(ls)
-    if ls.abilities.refreshes_code_lenses:
-        ls.workspace_code_lens_refresh(None)
-
-
-def tell_marks_changed(ls: WazaServer, *, files: bool = True) -> None:
-    """Let a client that draws marks ask for them again; without ``files`` for those of lines alone."""
-    if ls.options.draws_marks:
-        ls.protocol.notify(MARKS_CHANGED, {"files": files})
+    ask_for_all(ls)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from waza_language_server.project.changed_inputs import FilesToday
 from waza_language_server.project.runnable_id import RunnableId
+from waza_language_server.protocol.asking_again import ask_for_lenses
 from waza_language_server.protocol.services.engine_answers import EngineAnswers
 
 if TYPE_CHECKING:
@@ -82,8 +83,8 @@ class AffectedTasks:
 
     def _draw(self, _suite: Path, _before: tuple[int, int] | None, found: tuple[int, int] | None) -> None:
         # Else the lenses are as they were drawn.
-        if found is not None and 0 < found[0] < found[1] and self._ls.abilities.refreshes_code_lenses:
-            self._ls.workspace_code_lens_refresh(None)
+        if found is not None and 0 < found[0] < found[1]:
+            ask_for_lenses(self._ls)
 
     def _may_have_changed(self, suite: Path, recorded: RunResult) -> Steps[bool]:
         """Tell whether anything is not as the records say, be it a comment."""

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from waza_engine.results.json_values import Block, blocks_by_name, number_or_none
 from waza_engine.spec.executors import EXECUTORS
 from waza_language_server.engine.process import EngineError
-from waza_language_server.engine.runs import request_of
+from waza_language_server.engine.run_request import request_of
 from waza_language_server.features.estimate_text import Estimate, SuiteEstimates
+from waza_language_server.protocol.asking_again import ask_for_lenses
 from waza_language_server.protocol.services.engine_answers import EngineAnswers
 
 if TYPE_CHECKING:
@@ -61,8 +62,8 @@ class Estimates:
         return _suite_estimates(await self._ls.runs.ask("run.estimate", request, ANSWER_WITHIN_SECONDS))
 
     def _draw(self, _suite: Path, before: SuiteEstimates | None, found: SuiteEstimates | None) -> None:
-        if found != before and self._ls.abilities.refreshes_code_lenses:
-            self._ls.workspace_code_lens_refresh(None)
+        if found != before:
+            ask_for_lenses(self._ls)
 
 
 def _costs(recorded: RunResult) -> bool:

@@ -5,6 +5,7 @@ Nothing is asked, and nothing of it loaded, before somebody looks at a model.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -36,6 +37,16 @@ class AskedPrices:
         """Return the models that suites ask most; the first time nobody knows."""
         self._answers.want(_LISTED, lambda: self._ask(_LISTED))
         return self._answers.last(_LISTED) or (None if self.asks_for(_LISTED) else ())
+
+    async def listed_in_time(self) -> tuple[ModelPrice, ...]:
+        """Return the models that suites ask most; none when the engine cannot tell."""
+        known = self._answers.last(_LISTED)
+        if known is None and self._ls.trusted:
+            from waza_language_server.engine.process import EngineError
+
+            with suppress(EngineError):
+                return await self._ask(_LISTED)
+        return known or ()
 
     def of(self, name: str) -> ModelPrice | None:
         """Return the price of a model; the first time nobody knows."""

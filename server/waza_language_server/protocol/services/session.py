@@ -84,8 +84,11 @@ class Session:
         self._basis: frozenset[tuple[object, ...]] = frozenset()
         """What the open documents said, when it was last asked what is ours, that others are claimed by."""
         self._claims_differ = False
-        self.on_claims: Callable[[], None] = lambda: None
-        """Called when a document became ours, or is ours no more, because of what another one says."""
+        self.on_others: Callable[[], None] = lambda: None
+        """Called when what was answered about a document is so no more, because of what another file says.
+
+        It became ours, or is ours no more, or a suite was found that may pick it up.
+        """
 
     @property
     def project(self) -> Project:
@@ -254,7 +257,7 @@ class Session:
             elif uri == opened.uri:
                 self._judge(opened)
 
-    def suites_found(self) -> bool:
+    def take_suites_found(self) -> bool:
         """Take a new view when suites have been found elsewhere that may pick up what is open; whether so."""
         news = self.project.far.take_news()
         paths = [path for path in map(path_of, self._opened) if path is not None]
@@ -262,6 +265,7 @@ class Session:
             return False
         self._use(self.project.with_roots(self.project.roots))
         self.judge_again()
+        self.on_others()
         return True
 
     def files_changed(
@@ -302,7 +306,7 @@ class Session:
             self.judge_again()
         if self._claims_differ:
             self._claims_differ = False
-            self.on_claims()
+            self.on_others()
 
     def _use(self, project: Project) -> None:
         self.workspace = self.workspace.with_project(project)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_language_server.project.histories import SuiteHistory, history_of
+from waza_language_server.protocol.asking_again import ask_for_hints
 from waza_language_server.protocol.services.engine_answers import EngineAnswers
 
 if TYPE_CHECKING:
@@ -46,6 +47,5 @@ class ToldHistories:
         return history_of(await self._ls.runs.ask("result.history", request, ANSWER_WITHIN_SECONDS))
 
     def _take(self, suite: Path, _before: SuiteHistory | None, found: SuiteHistory | None) -> None:
-        is_new = self._ls.session.project.scores.histories.take(suite, found)
-        if is_new and self._ls.abilities.refreshes_inlay_hints:
-            self._ls.workspace_inlay_hint_refresh(None)
+        if self._ls.session.project.scores.histories.take(suite, found):
+            ask_for_hints(self._ls)

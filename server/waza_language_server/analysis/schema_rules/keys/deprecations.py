@@ -7,8 +7,9 @@ from functools import partial
 
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.graders.conversions import conversions
+from waza_language_server.analysis.schema_rules.graders.grader_types import current_types
 from waza_language_server.analysis.schema_rules.subject import Subject
-from waza_language_server.schema.locate import type_node
+from waza_language_server.schema.locate import grader_type, type_node
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import move_entry_into
 from waza_language_server.syntax.nodes import Entry, Node
@@ -31,14 +32,18 @@ def deprecated_keys(subject: Subject, mapping: Node, shape: Shape) -> Iterator[P
     for known in shape.deprecated_keys:
         entry = mapping.entry(known.name)
         if entry is not None and known.shape.kind != "grader.type":
-            yield _deprecated_key(subject, mapping, shape, entry, known.shape)
+            problem = _deprecated_key(subject, mapping, shape, entry, known.shape)
+            if problem is not None:
+                yield problem
 
 
-def _deprecated_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry, key: Shape) -> Problem:
+def _deprecated_key(
+    subject: Subject, mapping: Node, shape: Shape, entry: Entry, key: Shape
+) -> Problem | None:
     name = entry.key.value
     config = shape.properties.get("config") if subject.is_grader else None
     if config is not None and name in config.shape.branch("mapping").properties:
-        return _beside_config(subject, mapping, entry)
+        return _beside_config(subject, mapping, entry) if _is_run_by_upstream(subject) else None
     successor = key.replaced_by
     advice = f"; write `{successor}`" if successor else " and can be deleted"
     fixes: tuple[Fix, ...] = ()
@@ -46,6 +51,12 @@ def _deprecated_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry,
         fixes = (Fix(f"Change to `{successor}`", (Edit(entry.key.span, successor),), preferred=True),)
     message = f"`{name}` is an older key{advice}."
     return Problem("deprecated-key", entry.key.span, message, "information", fixes, tag="deprecated")
+
+
+def _is_run_by_upstream(subject: Subject) -> bool:
+    """Whether upstream may look at the options; of an older type, which was written so, it reads none."""
+    written = grader_type(subject.node)
+    return written is None or written in current_types(subject.catalog)
 
 
 def _beside_config(subject: Subject, mapping: Node, entry: Entry) -> Problem:

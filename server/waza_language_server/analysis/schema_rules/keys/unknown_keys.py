@@ -65,7 +65,7 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
 
 def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey:
     key = entry.key.value
-    known = shape.misspellings.get(key)
+    known = _turned(mapping, shape, shape.misspellings.get(key))
     if known is not None and _is_rather_slip(mapping, shape, entry, known):
         known = None
     if known is not None and _may_be_meant(shape, known, entry):
@@ -94,6 +94,15 @@ def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
     if alike is None or owners or not _may_be_meant(shape, alike, entry):
         return _stray(subject, mapping, shape, entry, owners)
     return _misspelt(subject, mapping, shape, entry, alike, safe=False)
+
+
+def _turned(mapping: Node, shape: Shape, known: str | None) -> str | None:
+    """Return the key that is meant where a switch beside it says the contrary: `should_match: false`."""
+    switch = mapping.entry("should_match") if known is not None else None
+    if known is None or switch is None or switch.value.to_python() is not False:
+        return known
+    contrary = known.replace("match", "not_match")
+    return contrary if contrary in shape.properties else known
 
 
 def _keyed_glob(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
@@ -218,7 +227,8 @@ def _stray(
     message = f"{subject.name_of(mapping)} has no key `{entry.key.value}`"
     written = grader_type(subject.node) if subject.is_grader and mapping.step == "config" else None
     if written is not None:
-        message = f"a `{written}` grader has no option `{entry.key.value}`"
+        article = "an" if written[:1] in "aeiou" else "a"
+        message = f"{article} `{written}` grader has no option `{entry.key.value}`"
     if owners:
         message += f" (one of {listed(owners[:3], 'and')} graders)"
     fixes = removals(subject, entry)

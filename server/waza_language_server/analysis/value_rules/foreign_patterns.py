@@ -1,0 +1,58 @@
+"""Patterns as other languages write them: they can be read, and look for other text than is meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+from waza_engine.files import shown
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import Found, GraderView
+from waza_language_server.syntax.edits import replace_scalar
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.tree import Tree
+from waza_language_server.text.edit import Fix
+
+_BETWEEN_SLASHES = re.compile(r"/((?:[^/\\]|\\.)+)/([gimsuy]{1,6})")
+_FLAGS = frozenset("ims")
+_TWICE_ESCAPED = re.compile(r"\\\\([dDsSwW])(?=[+*?{])")
+"""A backslash that is looked for, before a letter that is repeated: nobody means ``\\ddd``."""
+
+
+def foreign_patterns(view: GraderView) -> Found:
+    """Yield the patterns between slashes with flags behind them, and those with every backslash twice."""
+    for node, shape in view.located:
+        if shape.kind == "regex" and node.kind == "scalar":
+            yield None
+            yield from _between_slashes(view.file.tree, node)
+            yield from _twice_escaped(view.file.tree, node)
+
+
+def _between_slashes(tree: Tree, node: Node) -> Iterator[Problem]:
+    match = _BETWEEN_SLASHES.fullmatch(node.value)
+    if match is None:
+        return
+    flags = "".join(sorted(_FLAGS & set(match[2])))
+    right = f"(?{flags}){match[1]}" if flags else match[1]
+    right = right.replace("\\/", "/")
+    message = (
+        f"So JavaScript writes a pattern; here the slashes and `{match[2]}` are looked for, too. "
+        f"Write `{shown(right)}`."
+    )
+    yield _problem(tree, node, message, right)
+
+
+def _twice_escaped(tree: Tree, node: Node) -> Iterator[Problem]:
+    match = _TWICE_ESCAPED.search(node.value)
+    if match is None:
+        return
+    right = _TWICE_ESCAPED.sub(r"\\\1", node.value)
+    once = f"\\{match[1]}"
+    message = f"`\\{once}` looks for a backslash before the letter `{match[1]}`; did you mean `{once}`?"
+    yield _problem(tree, node, message, right)
+
+
+def _problem(tree: Tree, node: Node, message: str, right: str) -> Problem:
+    fix = Fix(f"Change to `{shown(right)}`", partial(replace_scalar, tree, node, right))
+    return Problem("unlikely-value", node.span, message, "information", (fix,))

@@ -1,0 +1,142 @@
+"""Where the files of suites name something: each is read once, and only if it can say what is looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from waza_engine.frozen import frozen
+from waza_engine.steps import Steps
+from waza_language_server.project.mentions import Mention, SymbolKind, mentions, mentions_of
+from waza_language_server.project.named_paths import PathsIn
+from waza_language_server.project.stamps import stamp_of
+from waza_language_server.project.suite_files import SuiteSource
+from waza_language_server.text.workspace_edit import FilePlace
+
+if TYPE_CHECKING:
+    from waza_language_server.project.workspace import Workspace
+    from waza_language_server.syntax.tree import Tree
+
+
+@frozen()
+class Reference:
+    """One place where a symbol is named. ``written`` is whether its name stands there: a path is none."""
+
+    place: FilePlace
+    mention: Mention
+    written: bool = True
+
+    @property
+    def defines(self) -> bool:
+        """Whether the symbol is defined here."""
+        return self.mention.defines
+
+
+def mentions_in(workspace: Workspace, file: SuiteSource, *words: str) -> Iterator[Mention | None]:
+    """Yield everything that a file names, and None wherever a pause is welcome.
+
+    Nothing of a file that can say none of the words that are looked for: it is not parsed.
+    """
+    known = _known(workspace, file)
+    if known is not None:
+        yield from known
+        return
+    if words and not any(_may_say(workspace, file, word) for word in words):
+        return
+    path = file.path if file.document is None else None
+    stamp = stamp_of(path) if path is not None else None
+    tree = yield from _tree(workspace, file)
+    found: list[Mention] = []
+    for mention in mentions(file, tree, workspace.catalog):
+        yield mention
+        if mention is not None:
+            found.append(mention)
+    if path is not None and isinstance(stamp, tuple) and tree.text:
+        workspace.known.keep(path, file.kind, stamp, tuple(found))
+
+
+def place_of(workspace: Workspace, file: SuiteSource, mention: Mention) -> FilePlace:
+    """Return where a mention stands."""
+    return FilePlace(file.uri, _text(workspace, file), mention.span)
+
+
+def named(
+    workspace: Workspace, files: Iterable[SuiteSource | None], kind: SymbolKind, name: str
+) -> Steps[list[Reference]]:
+    """Return where files say a name of one kind."""
+    found: list[Reference] = []
+    for file in files:
+        yield
+        if file is None:
+            continue
+        known = _known(workspace, file)
+        if known is None and not _may_say(workspace, file, name):
+            continue
+        for each in known if known is not None else (yield from _read(workspace, file, kind, name)):
+            if each.kind == kind and each.name == name:
+                yield
+                found.append(Reference(place_of(workspace, file, each), each))
+    return found
+
+
+def naming_file(
+    workspace: Workspace, files: Iterable[SuiteSource | None], path: Path
+) -> Steps[list[Reference]]:
+    """Return the paths and globs that mean a file."""
+    found: list[Reference] = []
+    for file in files:
+        yield
+        if file is None:
+            continue
+        paths = PathsIn(workspace.project, file)
+        for each in mentions_in(workspace, file):
+            yield
+            if each is not None and each.kind == "file" and path in paths.files(each):
+                found.append(Reference(place_of(workspace, file, each), each, written=False))
+    return found
+
+
+def may_name(workspace: Workspace, file: SuiteSource, name: str) -> bool:
+    """Return whether a file may say a name, as far as that is known without parsing it."""
+    known = _known(workspace, file)
+    return any(each.name == name for each in known) if known is not None else _may_say(workspace, file, name)
+
+
+def _read(workspace: Workspace, file: SuiteSource, kind: SymbolKind, name: str) -> Steps[list[Mention]]:
+    tree = yield from _tree(workspace, file)
+    found: list[Mention] = []
+    catalog = workspace.catalog
+    # A path is not looked for by its words.
+    steps = mentions(file, tree, catalog) if kind == "file" else mentions_of(file, tree, catalog, name)
+    for each in steps:
+        yield
+        if each is not None:
+            found.append(each)
+    return found
+
+
+def _known(workspace: Workspace, file: SuiteSource) -> tuple[Mention, ...] | None:
+    """Return what a closed file mentions if that is known, without reading it."""
+    if file.document is not None or file.path is None:
+        return None
+    return workspace.known.of(file.path, file.kind)
+
+
+def _tree(workspace: Workspace, file: SuiteSource) -> Steps[Tree]:
+    if file.document is None:
+        return (yield from workspace.project.disk.parsed_in_steps(_text(workspace, file)))
+    yield from file.document.read_in_steps()
+    return file.document.tree
+
+
+def _may_say(workspace: Workspace, file: SuiteSource, word: str) -> bool:
+    text = _text(workspace, file)
+    # A backslash may hide a word, a quote be doubled, a blank be a line break.
+    return "\\" in text or all(part in text for part in word.replace("'", " ").split())
+
+
+def _text(workspace: Workspace, file: SuiteSource) -> str:
+    if file.document is not None:
+        return file.document.text
+    return workspace.known.text(file.path, workspace.project.disk) if file.path is not None else ""

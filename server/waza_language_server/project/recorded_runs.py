@@ -1,0 +1,111 @@
+"""What a suite was when its results were recorded: its files, its agent, and which of them differ today."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from waza_engine.files import FileError, read_bytes, text_of
+from waza_engine.markdown import code
+from waza_engine.spec.executors import asked_model
+from waza_engine.steps import Steps
+from waza_language_server.project.changed_inputs import ChangedInput, FilesToday, place_of
+from waza_language_server.project.disk import MAX_BYTES
+from waza_language_server.project.recorded_values import Values
+
+if TYPE_CHECKING:
+    from waza_engine.results.reading.scores import RunOrigin, RunResult
+    from waza_language_server.project.index import Project
+    from waza_language_server.project.suites import Suite
+
+
+class RecordedRuns:
+    """The runs that the newest results of some suites were recorded in, each by the moment of its record."""
+
+    def __init__(self, project: Project, runs: Sequence[tuple[Suite, RunResult]]) -> None:
+        self._project = project
+        self._scores = project.scores
+        self._changes: dict[tuple[Path, Path], tuple[ChangedInput, ...]] = {}
+        self._on_disk: dict[Path, tuple[str, str]] = {}
+        self._then: dict[tuple[Path, datetime], Values | None] = {}
+        self._origins: dict[datetime, tuple[Suite, RunOrigin]] = {}
+        for suite, run in runs:
+            graders = (grader for task in run.tasks.values() for grader in task.graders.values())
+            for one in (
+                run,
+                *([run.whole] if run.whole else []),
+                *run.tasks.values(),
+                *graders,
+                *run.prompts,
+            ):
+                if one.origin is not None:
+                    self._origins.setdefault(one.timestamp, (suite, one.origin))
+
+    def changes(self, moment: datetime, tasks: Collection[str]) -> tuple[ChangedInput, ...]:
+        """Return the files that are not as they were at a run, of those that decide the tasks."""
+        found = self._origins.get(moment)
+        known = () if found is None else self._changes.get((found[0].path, found[1].results), ())
+        return tuple(change for change in known if not change.tasks or not change.tasks.isdisjoint(tasks))
+
+    def other_agent(self, moment: datetime) -> str:
+        """Return who answered at a run, in Markdown, when somebody else would answer today; else ""."""
+        found = self._origins.get(moment)
+        if found is None:
+            return ""
+        (suite, origin), words = found, list[str]()
+        today = suite.outline
+        if today.executor and origin.executor and origin.executor != today.executor:
+            words.append(f"the executor {code(origin.executor)}")
+        model = asked_model(origin.executor, origin.model)
+        if today.model and model and model != today.model:
+            words.append(f"the model {code(model)}")
+        return f"it was recorded with {' and '.join(words)}" if words else ""
+
+    def values_then(self, path: Path, moment: datetime) -> Values | None:
+        """Return what a file of these suites said at a moment; None when nobody knows."""
+        # Thousands of graders have the same one; to find it out the file is read.
+        if (path, moment) not in self._then:
+            found = self._origins.get(moment)
+            recorded = None if found is None else self._recorded(path, *found)
+            self._then[path, moment] = self._scores.values_then(path, moment, recorded)
+        return self._then[path, moment]
+
+    def read_in_steps(self, today: FilesToday) -> Steps[None]:
+        """Compare the files of the runs with those of today, with a pause after each."""
+        for suite, origin in tuple(self._origins.values()):
+            key = suite.path, origin.results
+            if key not in self._changes and origin.inputs:
+                own = {suite.path, *self._project.task_paths(suite).value}
+                self._changes[key] = yield from self._scores.inputs.changed_in_steps(
+                    origin, suite.path, today, own.__contains__
+                )
+
+    @property
+    def known_changes(self) -> Mapping[tuple[Path, Path], tuple[ChangedInput, ...]]:
+        """What has changed since each run that was compared, by its eval file and its result file."""
+        return self._changes
+
+    def _recorded(self, path: Path, suite: Suite, origin: RunOrigin) -> str | None:
+        """Return the text of a suite file as it was at a run, None when it was not kept."""
+        for file in self._scores.inputs.recorded(origin).files:
+            if place_of(suite.path, file.path) == path:
+                # What is as it was has not lost its credentials.
+                if path not in self._on_disk:
+                    self._on_disk[path] = _text_and_digest(path)
+                text, digest = self._on_disk[path]
+                if digest == file.sha256:
+                    return text
+                return self._scores.inputs.text_then(origin, file.path)
+        return None
+
+
+def _text_and_digest(path: Path) -> tuple[str, str]:
+    """Return the text of a file and the SHA-256 of its content, both "" for one that cannot be read."""
+    try:
+        content = read_bytes(path, MAX_BYTES)
+        return text_of(content), hashlib.sha256(content).hexdigest()
+    except FileError:
+        return "", ""

@@ -1,0 +1,47 @@
+"""Why a result may no longer hold: every reason there is, in the order in which they are told.
+
+What was judged comes before who answered, and both before what runs have done since: whoever has rewritten a
+task needs not be told that a part of it was run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from waza_engine.markdown import code
+
+if TYPE_CHECKING:
+    from waza_language_server.project.changed_inputs import ChangedInput
+
+REWRITTEN = "the {} was changed after the run"
+"""What was judged is written otherwise today, or nobody knows how it was written."""
+JUDGE_REWRITTEN = "the grader was changed after it graded"
+FILE_REWRITTEN = "{} was changed after it graded"
+RUNS_AGAIN = "it runs again, and this run has not judged it yet"
+GRADED_SINCE = "a grader of it was run again since"
+PASSED_OVER = "a later run ended before it came to this task"
+CUT_SHORT = "a later run was ended before it was done"
+RUN_SINCE = "a part of it was run again since"
+ASKED_SINCE = "a part of it was asked for since, and nothing ran"
+_MOST_LISTED = 20
+"""Changed files that are named."""
+
+
+def why_stale(
+    *,
+    written: str = "",
+    changes: Sequence[ChangedInput] = (),
+    agent: str = "",
+    awaited: bool = False,
+    since: str = "",
+) -> str:
+    """Return the first reason why a result may no longer hold, in Markdown; "" when it does.
+
+    ``written`` is what of the suite says something else today, ``changes`` are files that do; ``agent`` is
+    who answered instead of today's executor or model; ``awaited`` tells that a run goes on which has not
+    judged it yet, and ``since`` is what later runs that have ended leave of it.
+    """
+    files = ", ".join(code(change.words) for change in changes[:_MOST_LISTED])
+    of_files = f"{files} since the run" if files else ""
+    return written or of_files or agent or (RUNS_AGAIN if awaited else "") or since

@@ -1,0 +1,119 @@
+"""What is wrong in long lists outside graders, while one item after the other is edited."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from waza_language_server.analysis import outside_values
+from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.project.document import Document
+from waza_language_server.project.index import Project
+from waza_language_server.project.outline import outline
+from waza_language_server.project.workspace import Workspace
+from waza_language_server.schema.catalog import default_catalog
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import DocumentKind
+    from waza_language_server.schema.shape import Shape
+    from waza_language_server.syntax.nodes import Node
+
+CONFIG = "config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: m}\n"
+FEW = 70
+"""Items of a list of which it is kept what was found in them."""
+
+TASKS = (
+    "  - {{id: t{0}, name: T, inputs: {{prompt: do {0}}}}}\n",
+    "  - {{id: t, name: T, inputs: {{prompt: do}}}}\n",
+    "  - {{name: T, inputs: {{prompt: do}}}}\n",
+    "  - tasks/*.yaml\n",
+    "  - task_files: [a.yaml, b.yaml]\n",
+    "  - {{id: c{0}, inputs: {{prompt: d}}, expected: {{output_contains: [a], output_not_contains: [a]}}}}\n",
+    "  - {{id: e{0}, name: T, inputs: {{prompt: do}}, expected: {{graders: [{{type: text, name: g}}]}}}}\n",
+    "  - {{id: g{0}, graders: [{{type: prompt, name: j, config: {{model: m{0}}}}}]}}\n",
+    "  - {{id: k{0}, name: T, inputs: {{prompt: do}}, checkpoints: [{{after_turn: 3, graders: []}}]}}\n",
+    "  - {{id: y{0}, name: yes, inputs: {{prompt: 12}}}}\n",
+    "  - {{id: u{0}, nmae: T, inputs: {{prompt: do}}}}\n",
+    "  - &a {{id: a{0}, name: T, inputs: {{prompt: do}}}}\n",
+    "  - *a\n",
+    "  - {{id: b{0}, name: 'T, inputs: {{prompt: do}}}}\n",
+)
+METRICS = (
+    "  - {{name: m{0}, weight: 0.5, threshold: 0.5}}\n",
+    "  - {{name: 12, weight: x}}\n",
+    "  - {{nme: m}}\n",
+)
+PROMPTS = ("  - {{prompt: do {0}}}\n", "  - {{prompt: yes}}\n", "  - say {0}\n", "  - {{promt: x}}\n")
+
+
+def told(document: Document) -> list[tuple[object, ...]]:
+    problems = diagnose(document, Workspace(Project(), default_catalog()))
+    return [
+        (
+            *(each.code, each.span, each.message, each.severity, each.related, each.tag),
+            *((fix.title, fix.preferred, fix.edits) for fix in each.fixes),
+        )
+        for each in problems
+    ]
+
+
+def eval_of(rows: Sequence[str]) -> str:
+    return f"name: s\nskill: s\n{CONFIG}tasks:\n{''.join(rows)}graders:\n  - {{type: text, name: x}}\n"
+
+
+def metrics_of(rows: Sequence[str]) -> str:
+    return f"name: s\nskill: s\n{CONFIG}metrics:\n{''.join(rows)}tasks: [t]\ngraders: []\n"
+
+
+def prompts_of(rows: Sequence[str]) -> str:
+    return f"skill: s\nshould_trigger_prompts:\n{''.join(rows)}should_not_trigger_prompts:\n  - prompt: x\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "variants", "text_of", "seed"),
+    [
+        *[("eval", TASKS, eval_of, seed) for seed in range(6)],
+        ("eval", METRICS, metrics_of, 6),
+        ("trigger_tests", PROMPTS, prompts_of, 7),
+    ],
+)
+def test_after_any_edits_it_is_what_a_text_says_that_is_just_read(
+    kind: DocumentKind, variants: Sequence[str], text_of: Callable[[Sequence[str]], str], seed: int
+) -> None:
+    randomness = random.Random(seed)
+    rows = [variants[0].format(number) for number in range(FEW)]
+    document = Document("untitled:a", 0, text_of(rows), kind)
+    told(document)
+    for version in range(1, 15):
+        at = randomness.randrange(len(rows))
+        new = [
+            randomness.choice(variants).format(randomness.randrange(100))
+            for _ in range(randomness.randrange(3))
+        ]
+        rows[at : at + randomness.randrange(2)] = new
+        text = text_of(rows)
+        document = document.replaced(text, version)
+        fresh = Document("untitled:b", version, text, kind)
+        assert told(document) == told(fresh), text
+        assert outline(document.tree) == outline(fresh.tree), text
+
+
+def test_only_the_item_that_was_edited_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [TASKS[0].format(number) for number in range(FEW)]
+    document = Document("untitled:a", 0, eval_of(rows), "eval")
+    told(document)
+    looked: set[str | int] = set()
+    below = outside_values.outside_graders
+
+    def spied(*given: Any) -> Iterator[tuple[Node, Shape]]:
+        for node, shape in below(*given):
+            looked.update(node.path[1:2] if node.path[:1] == ("tasks",) else ())
+            yield node, shape
+
+    monkeypatch.setattr(outside_values, "outside_graders", spied)
+    rows[30] = rows[30].replace("name: T", "name: U")
+    told(document.replaced(eval_of(rows), 1))
+    assert looked == {30}
