@@ -119,14 +119,6 @@ async function scenario(page) {
     await toast("Python 3.9").waitFor({ state: "hidden" });
     await page.screenshot({ path: path.join(artifacts, "gone.png") });
   });
-
-  await step("a Python that goes away before the server starts is told in one message", async () => {
-    program("python3", `[ "$1" = -m ] && rm -f "$0"\nexec "${path.resolve(options.python)}" "$@"`);
-    await editor.command(page, "Waza: Restart Server");
-    await toast("The Waza language server did not start").waitFor();
-    await read(); // another one would have come with it
-    assert.equal(await page.locator(".notification-toast").count(), 1);
-  });
 }
 
 /** Opens what stands under `{}` in the status bar, and waits for its entry. */
