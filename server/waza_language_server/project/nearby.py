@@ -16,6 +16,8 @@ from waza_language_server.project.suites import folders_above, folders_below
 from waza_language_server.project.uris import path_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.project.suites import Suite
@@ -35,7 +37,7 @@ class Nearby:
         self._document = document
         self._path = path_of(document.uri)
 
-    def graders(self) -> Fact[tuple[GraderOutline, ...]]:
+    def graders(self) -> Fact[Sequence[GraderOutline]]:
         """Return the graders that run for the document: of a task its own after those of its suites."""
         own = outline_of(self._document)
         if self._document.kind == "eval":

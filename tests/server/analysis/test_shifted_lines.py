@@ -113,6 +113,15 @@ def test_a_key_with_the_dash_of_an_item_loses_it() -> None:
     assert apply(text, fix.edits) == EVAL
 
 
+@pytest.mark.parametrize("key", ["id", "name"])
+def test_a_file_whose_first_key_has_a_dash_is_no_list(key: str) -> None:
+    text = TASK.replace(f"{key}:", f"- {key}:")
+    [problem] = problems(text)
+    [fix] = problem.fixes
+    assert (fix.title, fix.preferred) == ("Delete the dash", False)
+    assert apply(text, fix.edits) == TASK
+
+
 def test_a_text_that_ends_before_a_line_at_the_margin_is_one_problem() -> None:
     text = "id: t\nname: T\ninputs:\n  prompt: |\n    One.\nNote: two\n    three\n  files:\n    - path: a\n"
     [problem] = problems(text)

@@ -23,6 +23,7 @@ _BARE_KEY = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]*
 _LOOKED_AT = 40
 _MOST_ROWS = 100
 _DASH_AND_ODD_BLANK = re.compile(r"(?P<dash>-)[^\S \t\r\n]\s*")
+_DASH_AND_KEY = re.compile(r"-[ ]+(?P<key>[A-Za-z_]\w*):(?:[ \t]|$)", re.MULTILINE)
 _KEY_OR_ITEM = re.compile(r"[A-Za-z_][\w-]*:(?:\s|$)|- ")
 
 
@@ -47,6 +48,26 @@ def missing_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Sl
         edit = Edit(Span(fault.span.start - 2, fault.span.start), "- ")
         fix = Fix("Insert the dash", (edit,))
         yield Slip(Problem("yaml-syntax", fault.span, NO_DASH, "error", (fix,)), edit)
+
+
+def needless_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
+    """Yield the dash of the only item above a key, which makes a list of one key among others."""
+    number = lines.line_of(fault.span.start)
+    column = fault.span.start - lines.line_span(number).start
+    if fault.message != NO_DASH or not _KEY_OR_ITEM.match(text, fault.span.start):
+        return
+    for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
+        line = lines.line_span(above)
+        at = line.start + column
+        item = _DASH_AND_KEY.match(text, at)
+        if item is not None and at < line.end and not text[line.start : at].strip(" "):
+            edit = Edit(Span(at, item.start("key")), "")
+            message = f"`{item['key']}` is a key among others here, not an item of a list; delete the dash."
+            problem = Problem(
+                "yaml-syntax", Span(at, at + 1), message, "error", (Fix("Delete the dash", (edit,)),)
+            )
+            yield Slip(problem, edit, known_at=at, cures=Span(0, len(text)))
+            return
 
 
 def repeats_first_key(text: str, lines: LineIndex, fault: SyntaxFault) -> bool:

@@ -28,6 +28,7 @@ from waza_language_server.analysis.text_rules.lost_dashes import (
     NO_DASH,
     items_without_dashes,
     missing_dash,
+    needless_dash,
     repeats_first_key,
     texts_without_dashes,
 )
@@ -224,6 +225,7 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
     for fault in faults[:_TRIALS]:
         yield from _plain_text(tree.text, lines, fault)
     yield from _pushed_keys(tree.text, lines, faults, blocks)
+    yield from chain.from_iterable(needless_dash(tree.text, lines, fault) for fault in faults[:1])
     for fault in faults:
         if fault.message == NO_DASH or repeats_first_key(tree.text, lines, fault):
             yield from missing_dash(tree.text, lines, fault)
