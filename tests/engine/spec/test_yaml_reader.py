@@ -31,9 +31,10 @@ def fault(text: str) -> SuiteFileError:
         ("a: yes", {"a": "yes"}),
         ("a: on", {"a": "on"}),
         ("a: 12:30", {"a": "12:30"}),
-        ("a: 010", {"a": 10}),
-        ("a: 0o10", {"a": 8}),
-        ("a: 0x1F", {"a": 31}),
+        ("a: [010, -010, 089, 0, -0]", {"a": [8, -8, 89, 0, 0]}),
+        ("a: [0o10, -0o10, 0b11, 0o9]", {"a": [8, -8, 3, "0o9"]}),
+        ("a: [0x1F, -0X1f, 0xG]", {"a": [31, -31, "0xG"]}),
+        ("a: [1_000, 1_0.5, _1, 2024_01_01, 1_a]", {"a": [1000, 10.5, "_1", 20240101, "1_a"]}),
         ("a: 1e3", {"a": 1000.0}),
         ("a: [1e999, -1e999, .inf, -.Inf, .nan]", {"a": ["1e999", "-1e999", ".inf", "-.Inf", ".nan"]}),
         ("a: ~", {"a": None}),
@@ -57,7 +58,7 @@ def test_scalars_follow_yaml_1_2(text: str, expected: Any) -> None:
     assert value(text) == expected
 
 
-@pytest.mark.parametrize("written", ["1.0", "1.10", "0x1F", "010", "+5", "1e3", "7"])
+@pytest.mark.parametrize("written", ["1.0", "1.10", "0x1F", "010", "1_000", "+5", "1e3", "7"])
 def test_a_number_keeps_the_text_it_was_written_as(written: str) -> None:
     number = value(f"a: {written}")["a"]
     assert isinstance(number, int | float)

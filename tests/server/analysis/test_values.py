@@ -98,6 +98,16 @@ def test_a_number_as_people_write_it(key: str, written: str, meant: str) -> None
     assert fixed(text, "wrong-type") == text.replace(f"'{written}'", meant)
 
 
+def test_a_number_in_quotes_that_begins_with_zero_is_left_to_the_author() -> None:
+    text = EVAL.replace("timeout_seconds: 60", "timeout_seconds: '010'")
+    [problem] = problems(text, "eval")
+    assert [(fix.title, fix.preferred) for fix in problem.fixes] == [("Change to `10`", False)]
+
+
+def test_a_number_may_have_signs_that_help_to_read_it() -> None:
+    assert not problems(EVAL.replace("timeout_seconds: 60", "timeout_seconds: 1_000"), "eval")
+
+
 @pytest.mark.parametrize(
     ("written", "meant"),
     [

@@ -1,8 +1,9 @@
 """How a YAML scalar gets its type: one resolver for the engine and the editor.
 
-YAML 1.2 core schema, as upstream's Go parser reads it: ``on``, ``yes`` and ``12:30`` are text, ``010`` is
-ten. A number that no JSON can hold (``1e999``, ``.inf``, ``.nan``) is text, so it is refused where a number
-is meant; upstream does so with ``1e999``. Light on purpose: the language server loads it too.
+YAML 1.2 core schema, as upstream's Go parser reads it: ``on``, ``yes`` and ``12:30`` are text. As in YAML
+1.1, ``010`` is eight (``089``, which no octal can be, is 89), and ``_`` in a number says nothing. A number
+that no JSON can hold (``1e999``, ``.inf``, ``.nan``) is text, so it is refused where a number is meant;
+upstream does so with ``1e999``. Light on purpose: the language server loads it too.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ MAX_ALIASED_NODES = 10_000
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _TRUE = frozenset({"true", "True", "TRUE"})
 _FALSE = frozenset({"false", "False", "FALSE"})
-_INTEGER = re.compile(r"[-+]?[0-9]+\Z")
-_RADIX = re.compile(r"0(?:o[0-7]+|x[0-9a-fA-F]+)\Z")
+_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
+_RADIX = re.compile(r"([-+]?)0(?:[xX](?P<x>[0-9a-fA-F]+)|[bB](?P<b>[01]+)|[oO]?(?P<o>[0-7]+))\Z")
+_BASES = {"x": 16, "b": 2, "o": 8}
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
 _LARGEST = 10**300
 _FLOAT_TAG = "tag:yaml.org,2002:float"
@@ -68,11 +70,14 @@ def _resolve_plain(text: str) -> Json:
         return False
     if text[0] not in "+-.0123456789":
         return text
-    if _INTEGER.match(text):
-        return int(text) if len(text) < 400 else text
-    if _RADIX.match(text):
-        return int(text[2:], 8 if text[1] == "o" else 16)
-    if _FLOAT.match(text):
-        number = float(text)
+    digits = text.replace("_", "") if "_" in text and text[0] != "." else text
+    if _INTEGER.match(digits):
+        return int(digits) if len(digits) < 400 else text
+    radix = _RADIX.match(digits)
+    if radix is not None:
+        base = radix.lastgroup or "o"
+        return int(radix[1] + radix[base], _BASES[base])
+    if _FLOAT.match(digits):
+        number = float(digits)
         return number if math.isfinite(number) else text
     return text

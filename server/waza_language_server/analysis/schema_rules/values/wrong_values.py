@@ -50,6 +50,8 @@ _TYPE_NAMES = {
     "object": "a mapping of keys",
     "null": "nothing",
 }
+_LEADING_ZERO = re.compile(r"[-+]?0[0-9_]")
+"""Of which some readers make eight, others ten."""
 _LOOKED_AT = 30
 """Keys beside one whose value may be meant for it."""
 _OTHER_SWITCHES = re.compile(r"yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF")
@@ -268,7 +270,8 @@ def _as_list(subject: Subject, node: Node, items: Shape | None) -> tuple[Fix, ..
 
 def _written_otherwise(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:
     value = resolve_scalar(node.value)
-    if node.style != "plain" and _matches(value, expected):
+    padded = _LEADING_ZERO.match(node.value) is not None
+    if node.style != "plain" and _matches(value, expected) and not padded and "_" not in node.value:
         yield Fix("Remove the quotes", (Edit(node.span, node.value),), preferred=True)
     elif "boolean" in expected and (switch := meant_switch(node.value)) is not None:
         yield Fix(f"Write `{switch.value}`", (Edit(node.span, switch.value),), preferred=switch.sure)
@@ -276,10 +279,11 @@ def _written_otherwise(subject: Subject, node: Node, shape: Shape, expected: Seq
         yield Fix(f"Change to `{int(value)}`", (Edit(node.span, str(int(value))),))
     elif (
         not {"integer", "number"}.isdisjoint(expected)
-        and isinstance(value, str)
+        and (isinstance(value, str) or node.style != "plain")
         and (number := _number(node.value, node, shape, whole="number" not in expected)) is not None
     ):
-        yield Fix(f"Change to `{number.value}`", (Edit(node.span, number.value),), preferred=number.sure)
+        sure = number.sure and not padded
+        yield Fix(f"Change to `{number.value}`", (Edit(node.span, number.value),), preferred=sure)
     elif not {"integer", "number"}.isdisjoint(expected) and expected != ("boolean",):
         yield from _likely_numbers(node, shape, whole="number" not in expected)
     elif "array" in expected:
