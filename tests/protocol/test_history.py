@@ -36,25 +36,25 @@ async def labels(editor: Editor, uri: str, shown: Callable[[list[str]], bool]) -
 
 async def test_runs_over_time_stand_behind_the_name_and_follow_the_results(tmp_path: Path) -> None:
     path = write_suite(tmp_path, SUITE, one=TASK)
-    run(path)
-    run(path)
+    for _ in range(3):
+        run(path)
     async with editing(tmp_path, limit=is_told_to_ask_again, options={"live": "on"}) as editor:
         uri = editor.open(path)
-        assert "██" in await labels(editor, uri, lambda found: "██" in found)
+        assert "███" in await labels(editor, uri, lambda found: "███" in found)
         record = run(path)[0].results_file
         assert record is not None
         change = types.FileEvent(record.as_uri(), types.FileChangeType.Created)
         editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
-        assert "███" in await labels(editor, uri, lambda found: "███" in found)
+        assert "████" in await labels(editor, uri, lambda found: "████" in found)
 
 
 async def test_a_client_that_wants_no_history_gets_none(tmp_path: Path) -> None:
     path = write_suite(tmp_path, SUITE, one=TASK)
-    run(path)
-    run(path)
+    for _ in range(3):
+        run(path)
     options = {"live": "on", "hints": {"history": False}}
     async with editing(tmp_path, limit=is_told_to_ask_again, options=options) as editor:
         uri = editor.open(path)
         found = await labels(editor, uri, lambda found: any(each.startswith("⚡") for each in found))
-        assert "██" not in found
+        assert "███" not in found
         assert not (path.parent / ".waza" / "results" / "history.sqlite").exists()

@@ -70,6 +70,16 @@ def test_a_suite_has_a_bar_for_each_run_and_a_dot_where_nothing_was_judged(suite
     assert "- not judged: the run of 7 days ago" in hint.tooltip
 
 
+@pytest.mark.parametrize(
+    ("scores", "labels"),
+    [((1.0,), []), ((1.0, 1.0), []), ((1.0, None, 0.0), ["█·▁"]), ((1.0, 1.0, 1.0), ["███"])],
+)
+def test_two_runs_that_came_to_the_same_are_no_curve(
+    suite: Path, scores: tuple[float | None, ...], labels: list[str]
+) -> None:
+    assert [hint.label for hint in of_task(suite, scores=scores)] == labels
+
+
 def test_a_task_says_since_which_run_it_is_newly_red(suite: Path) -> None:
     (hint,) = of_task(suite, red_since="r2.json", passed_in="r1.json")
     assert (hint.label, hint.offset) == ("█▅▁", len("id: one"))
