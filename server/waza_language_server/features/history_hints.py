@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from waza_language_server.text.span import Span
 
 FEWEST_RUNS = 3
-"""What was judged less often has a curve only where its bars differ: two equal ones are no more than a box."""
+"""What was judged less often has a curve only where its bars differ: two equal ones are but a box."""
 
 
 def histories_in_steps(
