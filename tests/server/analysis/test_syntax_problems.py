@@ -102,6 +102,17 @@ def test_a_letter_that_looks_like_a_bar(letter: str, lines: str) -> None:
     assert problems(fixed(text, "yaml-syntax")) == ()
 
 
+def test_a_one_above_a_key_that_stands_too_far_to_the_right_is_a_number() -> None:
+    text = EVAL.replace("  timeout_seconds", "   timeout_seconds")
+    assert fixed(text, "yaml-indentation") == EVAL
+
+
+def test_a_second_document_behind_a_text_is_no_line_of_the_text() -> None:
+    right = TASK.replace("  prompt: Go\n", "  prompt: |\n    Go on\n") + "tags:\n  - a\n"
+    (problem,) = problems(right.replace("tags:", "---\ntags:"))
+    assert (problem.code, [fix.title for fix in problem.fixes]) == ("several-documents", ["Delete the `---`"])
+
+
 def test_a_text_without_its_dash_at_the_column_of_the_others() -> None:
     right = TASK + "tags:\n  - a\n  - b\n  - c\n"
     text = right.replace("- b", "b")

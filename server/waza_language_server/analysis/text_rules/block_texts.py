@@ -17,6 +17,8 @@ _OPENS_TEXT = re.compile(
     r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]+[|>][-+]?(?:[ \t]+#.*)?[ \t]*\Z"
 )
 _KEY = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*):(?:\s|\Z)")
+_MARK = re.compile(r"(?:---|\.\.\.)(?:\s|\Z)")
+"""Where a document begins or ends, whatever is written around it."""
 _MOST_LINES = 200
 _LOOKED_AT = 40
 """Lines above a fault in which the key of the text may stand."""
@@ -95,6 +97,8 @@ def _rows_at_margin(
             continue
         key = _KEY.match(written)
         if key is not None and column_of_line(text, line) <= column and _is_like(key["key"], known):
+            break
+        if _MARK.match(written):
             break
         rows.append(number)
         written_rows = len(rows)

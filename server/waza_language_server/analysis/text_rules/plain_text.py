@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.text.edit import Edit
@@ -16,12 +16,18 @@ _COLON_IN_WORDS = re.compile(r"(?!-[ ])[^\s:]+[ ][^:]*:(?:[ ]|$)")
 """A colon behind several words: no key of a suite has a blank in it."""
 LIKE_A_BAR = frozenset("Il1¦│")
 """What stands alone behind a key where `|` was meant: letters that look like it."""
+_KEY = re.compile(r"(?:- +)*(?P<key>[A-Za-z_][\w-]*):(?:[ ]|$)")
 _LOOKED_AT = 40
 _CANDIDATES = 3
 
 
-def blocks_meant(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[tuple[Span, Edit]]:
-    """Yield where such text may begin at a fault or above it, and the edit that makes a block of it."""
+def blocks_meant(
+    text: str, lines: LineIndex, fault: SyntaxFault, known: Collection[str]
+) -> Iterator[tuple[Span, Edit]]:
+    """Yield where such text may begin at a fault or above it, and the edit that makes a block of it.
+
+    A letter like a bar begins none above one of the ``known`` keys.
+    """
     number = lines.line_of(fault.span.start)
     margin: int | None = None
     found = 0
@@ -35,7 +41,7 @@ def blocks_meant(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[tu
         margin = column
         if match is not None:
             place = Span(span.start + match.start(2), span.start + match.end(2))
-            edit = _as_block(text, lines, line, column, place)
+            edit = _as_block(text, lines, line, column, place, known)
             if edit is not None:
                 found += 1
                 yield place, edit
@@ -43,10 +49,12 @@ def blocks_meant(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[tu
             return
 
 
-def _as_block(text: str, lines: LineIndex, first: int, column: int, place: Span) -> Edit | None:
+def _as_block(
+    text: str, lines: LineIndex, first: int, column: int, place: Span, known: Collection[str]
+) -> Edit | None:
     """Return the edit that folds the text from ``place`` on; None when it has one line, or may be keys."""
     parts = [text[place.start : place.end]]
-    end, meant = place.end, parts[0] in LIKE_A_BAR or _COLON.search(parts[0]) is not None
+    end, meant = place.end, _COLON.search(parts[0]) is not None
     for line in range(first + 1, lines.line_count):
         span = lines.line_span(line)
         written = text[span.start : span.end].rstrip()
@@ -59,7 +67,10 @@ def _as_block(text: str, lines: LineIndex, first: int, column: int, place: Span)
             meant = meant or _COLON_IN_WORDS.match(part) is not None
     while len(parts) > 1 and not parts[-1]:
         parts.pop()
-    if len(parts) < 2 or not meant:
+    # `trials_per_task: 1` above a key that stands too far to the right is a number.
+    keys = (match["key"] for part in parts[1:] if (match := _KEY.match(part)) is not None)
+    like_a_bar = parts[0] in LIKE_A_BAR and not any(key in known for key in keys)
+    if len(parts) < 2 or not (meant or like_a_bar):
         return None
     line_break = "\r\n" if "\r\n" in text else "\n"
     indent = " " * (column + 2)

@@ -223,7 +223,7 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
         joined = joined_with_outer(tree.text, lines, fault, blocks)
         yield from _joined_lines(tree.text, joined, fault)
     for fault in faults[:_TRIALS]:
-        yield from _plain_text(tree.text, lines, fault)
+        yield from _plain_text(tree.text, lines, fault, keys)
     yield from _pushed_keys(tree.text, lines, faults, blocks)
     yield from chain.from_iterable(needless_dash(tree.text, lines, fault) for fault in faults[:1])
     for fault in faults:
@@ -285,8 +285,8 @@ def _joined_lines(text: str, found: Iterator[JoinedLine], fault: SyntaxFault) ->
         yield Slip(problem, joined.edit, joined=joined)
 
 
-def _plain_text(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    for place, edit in blocks_meant(text, lines, fault):
+def _plain_text(text: str, lines: LineIndex, fault: SyntaxFault, known: Collection[str]) -> Iterator[Slip]:
+    for place, edit in blocks_meant(text, lines, fault, known):
         if (letter := text[place.start : place.end]) in LIKE_A_BAR:
             bar = Edit(place, "|")
             fixes = (
