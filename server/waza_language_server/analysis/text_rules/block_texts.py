@@ -17,8 +17,8 @@ _OPENS_TEXT = re.compile(
     r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]+[|>][-+]?(?:[ \t]+#.*)?[ \t]*\Z"
 )
 _KEY = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*):(?:\s|\Z)")
-_NO_TEXT = re.compile(r"(?:---|\.\.\.)(?:\s|\Z)|[ ]*[a-z_]+[ \t]*=[ \t]*\S+[ \t]*\Z")
-"""Where a document begins or ends, and `model = x`, which is likelier a key with another sign."""
+_NO_TEXT = re.compile(r"(?:---|\.\.\.)(?:\s|\Z)|[ ]*[a-z_]+(?:[ \t]*=[ \t]*|:(?!//))\S+[ \t]*\Z")
+"""Where a document begins or ends, and `model = x` or `model:x`, which is likelier a key."""
 _MOST_LINES = 200
 _LOOKED_AT = 40
 """Lines above a fault in which the key of the text may stand."""
