@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from waza_language_server.text.span import Span
 
 SymbolWord = Literal["block", "list", "value", "grader", "task", "item"]
-MOST_IN_DETAIL = 1_000
+MOST_IN_DETAIL = 200
 """Items of a list whose own keys are listed; of a longer list the items are."""
 _NAMES = ("name", "id", "prompt", "tool", "path", "type")
 """The keys by which people know an item of a list: the first that it has."""

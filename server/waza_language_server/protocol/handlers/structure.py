@@ -108,7 +108,12 @@ def _trees(convert: Converter, found: Sequence[OutlineSymbol]) -> Steps[list[typ
         whole, named = convert.range(each.whole), convert.range(each.named)
         symbols.append(
             types.DocumentSymbol(
-                label(each.name), _KINDS[each.kind], whole, named, label(each.detail) or None, children=below
+                label(each.name),
+                _KINDS[each.kind],
+                whole,
+                named,
+                label(each.detail) or None,
+                children=below or None,
             )
         )
     return symbols
