@@ -30,7 +30,7 @@ def print_results(
     printer.line(*_headline(run.header, found))
     for task in found.tasks:
         score = f"  {task.score:.2f}" if task.scored else ""
-        trials = f"  {task.passed_trials}/{task.ended_trials} trials" if task.ended_trials > 1 else ""
+        trials = f"  {task.share} trials" if task.share and task.ended_trials > 1 else ""
         flaky = "  flaky" if task.flaky else ""
         printer.line(mark_of(task), f" {task.id or task.name}{score}", (f"{trials}{flaky}", "dim"))
     for task in found.tasks:
