@@ -11,6 +11,7 @@ from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import Conclusion, conclude
 from waza_engine.results.json_values import Block
 from waza_engine.results.record import RunHeader
+from waza_engine.results.reports.words import spending_words
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
 from waza_engine.vocabulary import shown_grader
 
@@ -37,6 +38,8 @@ def print_results(
         if task.error or task.verdict in ("failed", "errored") or task.waits:
             _explain(printer, task)
     print_conclusion(printer, found, run.summary.duration_ms)
+    if spent := spending_words(document):
+        printer.line(spent)
     return found
 
 
