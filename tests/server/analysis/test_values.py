@@ -565,7 +565,7 @@ def test_a_template_is_put_in_quotes(template: str, sure: bool) -> None:
     (problem,) = problems(text)
     assert problem.message == ("`prompt` must be text, not a mapping: `{` begins one; put it in quotes.")
     assert [fix.preferred for fix in problem.fixes] == [sure]
-    after = fixed(text, "wrong-type")
+    after = fixed(text, "wrong-type", "eval")
     assert after == TASK.replace("prompt: Go", f"prompt: '{template}' # why")
     assert problems(after) == ()
 
@@ -613,3 +613,38 @@ def test_a_value_that_is_right_at_no_other_key_is_not_swapped() -> None:
     text = EVAL.replace("executor: mock", "executor: mok")
     titles = [fix.title for problem in problems(text, "eval") for fix in problem.fixes]
     assert not any("Swap" in title for title in titles)
+
+
+@pytest.mark.parametrize(
+    ("line", "written"), [("  trials_per_task: 1", "1# flaky"), ("  parallel: false", "true#why")]
+)
+def test_a_comment_that_no_blank_parts_from_its_value_is_kept(line: str, written: str) -> None:
+    text = EVAL.replace("  trials_per_task: 1\n", f"{line.split(':')[0]}: {written}\n")
+    after = fixed(text, "wrong-type", "eval")
+    assert after == text.replace("#", "  #")
+
+
+def test_a_switch_that_stands_for_a_text_is_not_left_alone() -> None:
+    text = TASK + "tags: [smoke, release: true]\n"
+    [problem] = problems(text)
+    [fix] = problem.fixes
+    assert apply(text, fix.edits) == text.replace("release: true", "'release: true'")
+
+
+@pytest.mark.parametrize(
+    ("written", "items"),
+    [("view -> edit", ["view", "edit"]), ("view | edit", ["view", "edit"]), ("view edit", ["view", "edit"])],
+)
+def test_names_of_tools_one_behind_the_other(written: str, items: list[str]) -> None:
+    options = f"    config:\n      expected_actions: {written}\n      matching_mode: in_order_match\n"
+    text = graders(f"  - type: action_sequence\n    name: a\n{options}")
+    [problem] = problems(text)
+    assert not any(fix.preferred for fix in problem.fixes)
+    after = apply(text, problem.fixes[0].edits)
+    assert after == text.replace(f" {written}", "".join(f"\n        - {item}" for item in items))
+
+
+@pytest.mark.parametrize("pattern", ["a|b", "a;b"])
+def test_signs_of_a_pattern_part_no_items(pattern: str) -> None:
+    text = graders(f"  - type: text\n    name: a\n    config:\n      regex_match: {pattern}\n")
+    assert [[fix.title for fix in each.fixes] for each in problems(text)] == [["Make it a list"]]

@@ -38,6 +38,8 @@ _LOOKED_AT = 100
 """How many keys beside one may turn its meaning."""
 _SIGNS_OF_CHANGES = ("-", "+", "<", ">")
 """What a file has in front of its lines that is a list of changes to another one."""
+_CONTRARY = frozenset((name, "enabled") for name in ("skip", "skipped", "disable", "disabled"))
+"""Names of switches that are on where the one that is meant is off."""
 _TASK_FILE = re.compile(r"\S+\.ya?ml")
 _FIXTURE = re.compile(r"(?:[^/\s]+/)*?fixtures/(?P<path>[^\s/][^\s]*)")
 _TYPED = frozenset({"number", "integer", "boolean"})
@@ -144,11 +146,22 @@ def _misspelt(
         message += f"; did you mean `{right}`?"
         renaming = partial(_renaming, subject, shape, entry, right)
         fixes = (Fix(f"Change to `{right}`", renaming, preferred=safe),)
+        if (entry.key.value, right) in _CONTRARY:
+            fixes = tuple(_turned_switch(entry, right))
     else:
         message += f", and `{right}` is there already."
         fixes = (*_path_of_fixture(subject, mapping, entry, right), *removals(subject, entry))
     problem = Problem("unknown-key", entry.key.span, _capital(message), shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, mapping, (right,))
+
+
+def _turned_switch(entry: Entry, right: str) -> Iterator[Fix]:
+    """Yield the fix of a switch whose other name says the contrary: `skip: true` is `enabled: false`."""
+    value = entry.value.to_python() if entry.value.kind == "scalar" else None
+    if isinstance(value, bool):
+        turned = "false" if value else "true"
+        edits = (Edit(entry.key.span, right), Edit(entry.value.span, turned))
+        yield Fix(f"Write `{right}: {turned}`", edits)
 
 
 def _path_of_fixture(subject: Subject, mapping: Node, entry: Entry, right: str) -> Iterator[Fix]:

@@ -22,12 +22,14 @@ from waza_language_server.analysis.schema_rules.meant.regrouping import (
     only_list,
     only_value,
     out_of_list,
+    pair_in_quotes,
     spaces_behind_dashes,
     template_in_quotes,
     without_dashes,
 )
 from waza_language_server.analysis.schema_rules.meant.scalars import (
     Meant,
+    in_front_of_comment,
     meant_number,
     meant_switch,
     number_in,
@@ -40,6 +42,7 @@ from waza_language_server.spelling import listed, nearest, slip_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.span import Span
 
 _TYPE_NAMES = {
     "string": "text",
@@ -244,6 +247,8 @@ def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
         yield Fix("Write the value without the list", (single,), preferred=True)
     elif "array" not in expected and (edits := out_of_lists(subject.text, node)):
         yield Fix("Write the value without the inner list", edits)
+    elif "string" in expected and (text := pair_in_quotes(subject.text, node)) is not None:
+        yield Fix("Put it in quotes", (text,))
     elif "object" not in expected and (value := only_value(subject.text, node)) is not None:
         yield Fix(f"Write the value without `{node.entries[0].key.value}`", (value,))
     if not {"integer", "number"}.isdisjoint(expected) and node.kind != "scalar":
@@ -270,6 +275,11 @@ def _as_list(subject: Subject, node: Node, items: Shape | None) -> tuple[Fix, ..
 
 def _written_otherwise(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:
     value = resolve_scalar(node.value)
+    before = in_front_of_comment(node.value) if node.style == "plain" else None
+    if before is not None and _matches(resolve_scalar(before), expected):
+        at = node.span.start + len(before)
+        yield Fix("Write a blank in front of the comment", (Edit(Span(at, at), "  "),), preferred=True)
+        return
     padded = _LEADING_ZERO.match(node.value) is not None
     if node.style != "plain" and _matches(value, expected) and not padded and "_" not in node.value:
         yield Fix("Remove the quotes", (Edit(node.span, node.value),), preferred=True)
