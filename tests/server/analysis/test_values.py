@@ -648,3 +648,38 @@ def test_names_of_tools_one_behind_the_other(written: str, items: list[str]) -> 
 def test_signs_of_a_pattern_part_no_items(pattern: str) -> None:
     text = graders(f"  - type: text\n    name: a\n    config:\n      regex_match: {pattern}\n")
     assert [[fix.title for fix in each.fixes] for each in problems(text)] == [["Make it a list"]]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("'edit '", "edit"), ("^edit$", "edit"), ("'edit|create'", None), ("'mcp.*'", None)],
+)
+def test_a_pattern_as_the_name_of_a_tool_is_a_hint(written: str, meant: str | None) -> None:
+    text = graders(f"  - type: behavior\n    name: a\n    config: {{required_tools: [{written}]}}\n")
+    [problem] = problems(text)
+    assert (problem.code, problem.severity) == ("blank-in-tool-name", "hint")
+    assert [apply(text, fix.edits) for fix in problem.fixes] == (
+        [text.replace(written, meant)] if meant is not None else []
+    )
+
+
+@pytest.mark.parametrize("name", ["'*'", "a/b", "server.tool", "functions/edit-file"])
+def test_names_of_tools_as_there_are_some_are_no_patterns(name: str) -> None:
+    assert not problems(
+        graders(f"  - type: behavior\n    name: a\n    config: {{required_tools: [{name}]}}\n")
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("\n    - task_completed\n", "\n    - type: task_completed\n"), (" [done]\n", " [{type: done}]\n")],
+)
+def test_an_outcome_that_is_one_word(written: str, meant: str) -> None:
+    text = f"{TASK}expected:\n  outcomes:{written}"
+    assert fixed(text, "wrong-type") == f"{TASK}expected:\n  outcomes:{meant}"
+
+
+@pytest.mark.parametrize("dashes", ["--", "-----"])
+def test_a_document_begins_with_three_dashes(dashes: str) -> None:
+    text = f"# a task\n{dashes}\n{TASK}"
+    assert fixed(text, "yaml-syntax") == f"# a task\n---\n{TASK}"

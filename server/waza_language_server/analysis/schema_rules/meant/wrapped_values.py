@@ -19,6 +19,7 @@ _EXPECTATION = "output_contains"
 """What an expectation says that is one text."""
 _OPENED_TEXT = re.compile(r"(?P<key>[A-Za-z_]\w*)[ ]*:?[ ]*(?P<sign>[|>][-+]?)[ \t]*(?=\r?\n)")
 """A block of text whose key has lost its colon, or the blank behind it."""
+_WORD = re.compile(r"[A-Za-z]\w*")
 _KEY_BEFORE = re.compile(r"[\w-]+:|[\w-]+[ ]*:?[ ]*[|>][-+]?(?:\s|$)")
 _HEADER = re.compile(r"[ \t]*(?P<sign>[|>][-+0-9]*)")
 _WRITTEN_LINE = re.compile(r"\n(?=[^\r\n])")
@@ -44,6 +45,9 @@ def blocks_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
         # What looks like a key was meant to be something else than its text.
         is_text = node.style not in {"literal", "folded"} and _KEY_BEFORE.match(node.value) is None
         yield Fix(f"Write `{key}: …`", (edit,), preferred=is_text)
+    elif key is None and "type" in block.properties and _WORD.fullmatch(written):
+        if (edit := as_block(subject, node, "type")) is not None:
+            yield Fix(f"Write `type: {written}`", (edit,))
     elif key is None and _EXPECTATION in block.properties and "\n" not in written:
         edit = as_block(subject, node, _EXPECTATION, in_brackets=True)
         if edit is not None:

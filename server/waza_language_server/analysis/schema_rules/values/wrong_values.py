@@ -55,6 +55,7 @@ _TYPE_NAMES = {
 }
 _LEADING_ZERO = re.compile(r"[-+]?0[0-9_]")
 """Of which some readers make eight, others ten."""
+_WORDS = re.compile(r"[a-z0-9]+")
 _LOOKED_AT = 30
 """Keys beside one whose value may be meant for it."""
 _OTHER_SWITCHES = re.compile(r"yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF")
@@ -146,7 +147,10 @@ def wrong_form(subject: Subject, node: Node, shape: Shape) -> Problem:
         message = f"{subject_of(node)} must be `true` or `false`, not {found}."
         fixes = tuple(_type_fixes(subject, node, shape, ("boolean",)))
         return Problem("wrong-type", subject.value_span(node), message, severity, fixes)
-    return Problem("wrong-form", subject.value_span(node), message, severity)
+    fixes = ()
+    if shape.kind == "skill.name" and shape.takes_text(name := "-".join(_WORDS.findall(node.value.lower()))):
+        fixes = (Fix(f"Change to `{name}`", partial(replace_scalar, subject.tree, node, name)),)
+    return Problem("wrong-form", subject.value_span(node), message, severity, fixes)
 
 
 def unfit(subject: Subject, node: Node, shape: Shape) -> Problem:
