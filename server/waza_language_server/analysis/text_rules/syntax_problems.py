@@ -34,6 +34,7 @@ from waza_language_server.analysis.text_rules.lost_dashes import (
     repeats_first_key,
     texts_without_dashes,
 )
+from waza_language_server.analysis.text_rules.lost_keys import lost_first_key
 from waza_language_server.analysis.text_rules.lost_signs import LostSign, lost_signs
 from waza_language_server.analysis.text_rules.merge_marks import sides_of_merge, without_keys_of_both_sides
 from waza_language_server.analysis.text_rules.plain_text import LIKE_A_BAR, blocks_meant
@@ -216,7 +217,7 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
     for fault in faults[:_TRIALS]:
         # What is wrong shows only below it, when a dash makes another key of the line.
         yield from _glued_dash(tree.text, lines, max(0, lines.line_of(fault.span.start) - 1))
-    yield from _moved_items(tree.text, lines, faults)
+    yield from _items(tree, lines, faults, kind, catalog)
     for fault in faults[:_TRIALS]:
         yield from _repeated_key(tree.text, lines, fault)
         yield from items_without_dashes(tree, fault, kind, catalog)
@@ -237,13 +238,18 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
         yield from _pushed_lines(tree.text, lines, faults[0])
 
 
-def _moved_items(text: str, lines: LineIndex, faults: Sequence[SyntaxFault]) -> Iterator[Slip]:
-    """Yield items and keys of items that stand at another column; each cures all that cannot be read."""
+def _items(
+    tree: Tree, lines: LineIndex, faults: Sequence[SyntaxFault], kind: SchemaName, catalog: Catalog
+) -> Iterator[Slip]:
+    """Yield items that stand at another column, or lack their dash or their first key."""
+    # They cure all that cannot be read.
     for fault in faults[:1]:
-        yield from shifted_items(text, lines, fault)
-        yield from key_at_dashes(text, lines, fault)
+        yield from shifted_items(tree.text, lines, fault)
+        yield from key_at_dashes(tree.text, lines, fault)
     for fault in faults[:2]:
-        yield from dash_of_first_key(text, lines, fault)
+        yield from dash_of_first_key(tree.text, lines, fault)
+    for fault in faults[:_TRIALS]:
+        yield from lost_first_key(tree, fault, kind, catalog)
 
 
 def _glued_dash(text: str, lines: LineIndex, number: int, *, any_text: bool = False) -> Iterator[Slip]:
