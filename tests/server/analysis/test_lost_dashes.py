@@ -99,3 +99,11 @@ def test_an_empty_value_above_the_items_is_deleted(empty: str) -> None:
 def test_of_two_equal_keys_the_first_is_judged_where_it_stands() -> None:
     grader = "  - type: text\n    name: a\n    weight: 2\n    weight: x\n    config: {contains: [a]}\n"
     assert [each.code for each in problems(graders(grader))] == ["duplicate-key"]
+
+
+def test_a_dash_in_place_of_the_blanks_of_a_key() -> None:
+    text = "defaults:\n  engine: mock\n- parallel: false\n  workers: 4\n"
+    [problem] = problems(text, "project_config")
+    assert text[problem.span.start :].startswith("- parallel")
+    [fix] = problem.fixes
+    assert apply(text, fix.edits) == text.replace("- par", "  par")

@@ -683,3 +683,16 @@ def test_an_outcome_that_is_one_word(written: str, meant: str) -> None:
 def test_a_document_begins_with_three_dashes(dashes: str) -> None:
     text = f"# a task\n{dashes}\n{TASK}"
     assert fixed(text, "yaml-syntax") == f"# a task\n---\n{TASK}"
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (" [a, 'b']\n", "\n  output_contains: [a, 'b']\n"),
+        ("\n  # both\n  - a # why\n  - 'b'\n", "\n  # both\n  output_contains:\n  - a # why\n  - 'b'\n"),
+    ],
+)
+def test_expected_texts_as_a_list(written: str, meant: str) -> None:
+    text = f"{TASK}expected:{written}"
+    assert fixed(text, "wrong-type") == f"{TASK}expected:{meant}"
+    assert not problems(f"{TASK}expected:{meant}")

@@ -109,6 +109,7 @@ def needless_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
     column = fault.span.start - lines.line_span(number).start
     if fault.message != NO_DASH or not _KEY_OR_ITEM.match(text, fault.span.start):
         return
+    yield from _dash_for_blanks(text, lines, number, column)
     for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
         line = lines.line_span(above)
         at = line.start + column
@@ -120,6 +121,21 @@ def needless_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
                 "yaml-syntax", Span(at, at + 1), message, "error", (Fix("Delete the dash", (edit,)),)
             )
             yield Slip(problem, edit, known_at=at, cures=Span(0, len(text)))
+            return
+
+
+def _dash_for_blanks(text: str, lines: LineIndex, number: int, column: int) -> Iterator[Slip]:
+    """Yield the dash that stands in place of the blanks before a key, below keys at its column."""
+    for below in range(number + 1, min(lines.line_count, number + _LOOKED_AT)):
+        line = lines.line_span(below)
+        at = line.start + column - len("- ")
+        item = _DASH_AND_KEY.match(text, at) if column >= len("- ") and at < line.end else None
+        if item is not None and not text[line.start : at].strip(" ") and item.start("key") == at + len("- "):
+            edit = Edit(Span(at, at + 1), " ")
+            message = f"`{item['key']}` is a key among others here, not an item of a list; delete the dash."
+            fix = Fix("Delete the dash", (edit,))
+            problem = Problem("yaml-syntax", Span(at, at + 1), message, "error", (fix,))
+            yield Slip(problem, edit, known_at=item.start("key"), cures=Span(0, len(text)))
             return
 
 

@@ -11,7 +11,7 @@ from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tried_edits import value_of
-from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
@@ -52,6 +52,24 @@ def blocks_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
         edit = as_block(subject, node, _EXPECTATION, in_brackets=True)
         if edit is not None:
             yield Fix(f"Write `{_EXPECTATION}: […]`", (edit,))
+
+
+def expectation_of_list(subject: Subject, node: Node, shape: Shape) -> Edits:
+    """Return the edits that make the texts that an answer should contain of a list: `expected: [a, b]`."""
+    holder, text = subject.entry(node), subject.text
+    block = shape.branch("mapping")
+    if holder is None or _EXPECTATION not in block.properties or node.kind != "sequence" or not node.items:
+        return ()
+    if any(item.kind != "scalar" for item in node.items) or node.green.anchor is not None:
+        return ()
+    if node.style == "flow":
+        edit = as_block(subject, node, _EXPECTATION)
+        return () if edit is None or "\n" in text[node.span.start : node.span.end] else (edit,)
+    column = column_of(text, node.span.start)
+    if column <= column_of(text, holder.key.span.start):
+        return ()
+    start = node.span.start - column
+    return (Edit(Span(start, start), f"{' ' * column}{_EXPECTATION}:{line_break(text)}"),)
 
 
 def without_sign(subject: Subject, node: Node) -> Iterator[Fix]:

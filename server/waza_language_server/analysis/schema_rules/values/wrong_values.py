@@ -35,7 +35,10 @@ from waza_language_server.analysis.schema_rules.meant.scalars import (
     number_in,
     spelt_out,
 )
-from waza_language_server.analysis.schema_rules.meant.wrapped_values import blocks_of_text
+from waza_language_server.analysis.schema_rules.meant.wrapped_values import (
+    blocks_of_text,
+    expectation_of_list,
+)
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import listed, nearest, slip_of
@@ -237,6 +240,8 @@ def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
         yield from listed
     elif "object" in expected and (edits := without_dashes(subject.text, node)):
         yield Fix("Remove the dashes" if len(edits) > 1 else "Remove the dash", edits, preferred=True)
+    elif "object" in expected and (edits := expectation_of_list(subject, node, shape)):
+        yield Fix("Write `output_contains: […]`", edits)
     elif "string" in expected and (text := in_quotes(subject.text, node)) is not None:
         # A word before the colon may be a key of another notation, and one at the end a key of the next line.
         first = node.entries[0]
