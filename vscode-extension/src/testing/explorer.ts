@@ -9,7 +9,7 @@ import { kindOf, suiteIdOf, suiteOf } from "../runnables";
 import type { RunOptions } from "../runSettings";
 import type { RunView } from "../runViews";
 import type { RunRequest, Runs } from "../runs";
-import { affectedAmong, plannedRegrades, plannedRuns, suitesAmong } from "./plan";
+import { affectedAmong, plannedRegrades, plannedRuns, suitesAmong, type PlannedRun } from "./plan";
 import { rowWords, RunReports } from "./reports";
 import { Staleness } from "./staleness";
 import { TestRunView } from "./testRunView";
@@ -137,7 +137,10 @@ export class TestExplorer implements vscode.Disposable {
         const client = this.client();
         const chosen = request.include?.map(({ id }) => id) ?? this.tree.suites();
         const test = this.controller.createTestRun(request);
-        const planned = plannedRuns(chosen, request.exclude?.map(({ id }) => id), this.tree.runnable);
+        const planned = plannedRuns(chosen, request.exclude?.map(({ id }) => id), this.tree.runnable, (suite) => this.tree.below(suite));
+        planned.slice(1).forEach((each) => {
+            this.enqueue(test, each);
+        });
         try {
             for (const each of planned) {
                 if (client === undefined || token.isCancellationRequested) {
@@ -151,6 +154,13 @@ export class TestExplorer implements vscode.Disposable {
             }
         } finally {
             test.end();
+        }
+    }
+
+    /** Shows that a suite waits for those before it; what of it is limited to some tasks tells that of these when it begins. */
+    private enqueue(test: vscode.TestRun, { id, tasks, prompts }: PlannedRun): void {
+        if (tasks === undefined && prompts === undefined) {
+            test.enqueued(this.tree.item(id));
         }
     }
 

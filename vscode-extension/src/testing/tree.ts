@@ -13,7 +13,7 @@ import type { StaleResult } from "./staleness";
 /** One answer of the request `waza/tests`; see docs/protocol.md. */
 interface TreeItem {
     readonly id: string;
-    /** The id of what runs with it: its own, or that of its task for what cannot be judged apart; null in a task that is switched off. */
+    /** The id of what runs with it: its own, or that of its task for what cannot be judged apart; null of what is switched off. */
     readonly runs: string | null;
     readonly kind: "suite" | "task" | "grader" | "prompt";
     readonly label: string;
@@ -112,9 +112,9 @@ export class TestTree {
         }
         const trial = trialIn(id);
         if (trial !== undefined && parent !== undefined) {
-            // Beside its task, so that trials stand together, by their numbers, before the graders.
+            // Beside its task, so that trials stand together, by their numbers; a blank comes before the names of the suite's graders.
             made.range = this.item(parent).range;
-            made.sortText = `trial ${String(trial).padStart(6, "0")}`;
+            made.sortText = ` trial ${String(trial).padStart(6, "0")}`;
         }
         // A task of which a run told first still has graders to be read.
         made.canResolveChildren = !isLeaf(id) && id.split("::").length < 3;
@@ -140,7 +140,14 @@ export class TestTree {
         });
     }
 
-    /** The ids of all items of a kind that have been read. */
+    /** The ids of the tasks and prompts of a suite that have been read. */
+    below(suite: string): string[] {
+        const ids: string[] = [];
+        this.items.get(suite)?.children.forEach(({ id }) => ids.push(id));
+        return ids;
+    }
+
+    /** The ids of all suites that have been read. */
     suites(): string[] {
         const ids: string[] = [];
         this.controller.items.forEach((item) => ids.push(item.id));
@@ -199,7 +206,7 @@ export class TestTree {
     /** Says behind the label of an item what its icon does not tell. */
     private describe(item: vscode.TestItem): void {
         const apart = kindOf(item.id) === "suite" ? this.apart.get(suiteOf(item.id)) : undefined;
-        const off = kindOf(item.id) === "task" && this.runnable(item.id) === undefined ? "off" : undefined;
+        const off = ["suite", "task"].includes(kindOf(item.id)) && this.runnable(item.id) === undefined ? "off" : undefined;
         item.description = described(item.id, [apart, off, this.ended.get(item.id) ?? this.recordOf(item)], this.stale.get(item.id));
     }
 
