@@ -46,7 +46,7 @@ from waza_language_server.schema.locate import shape_at
 from waza_language_server.syntax.aliases import aliased_nodes
 from waza_language_server.syntax.characters import MAX_CHARACTERS
 from waza_language_server.syntax.fault import SyntaxFault
-from waza_language_server.syntax.tree import Tree, parse
+from waza_language_server.syntax.tree import Tree, parse, parse_in_steps
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.syntax.wrong_signs import has_odd_blank, is_merge_mark
 from waza_language_server.text.edit import Edit, Fix
@@ -90,14 +90,16 @@ def syntax_faults(tree: Tree) -> Iterator[Problem]:
         yield problem if len(tree.text) <= MAX_CHARACTERS else replace(problem, severity="information")
 
 
-def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Problem]:
+def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
     faults = list(tree.errors)
     if len(tree.text) > MAX_CHARACTERS:
         yield from syntax_faults(tree)
         return
     if faults and len(tree.text) <= _LONGEST:
         for slip in islice(_slips(tree, kind, catalog), _SLIPS_TRIED):
-            repaired = parse(apply(tree.text, (slip.edit,)), tree)
+            yield None
+            repaired = yield from parse_in_steps(apply(tree.text, (slip.edit,)), tree)
+            yield None
             explained = _explained(tree, faults, repaired, slip.edit)
             if not explained:
                 continue
