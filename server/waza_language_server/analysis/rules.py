@@ -10,6 +10,7 @@ from waza_language_server.analysis.file_rules.expected_graders import expected_g
 from waza_language_server.analysis.file_rules.grader_names import duplicate_names
 from waza_language_server.analysis.file_rules.input_files import input_files
 from waza_language_server.analysis.file_rules.modeline import wrong_schema
+from waza_language_server.analysis.file_rules.repeated_items import repeated_items
 from waza_language_server.analysis.file_rules.schema_version import newer_version
 from waza_language_server.analysis.file_rules.suppressions import unknown_codes
 from waza_language_server.analysis.file_rules.trigger_prompts import both_sides
@@ -56,6 +57,7 @@ def _codes(written: str) -> frozenset[str]:
 
 
 _PATTERN_CODES = _codes("invalid-pattern pattern-not-portable slow-pattern")
+_TASK_GLOB_CODES = _codes("bad-task-glob no-matching-tasks unreadable-task duplicate-task-id")
 _STRUCTURE_CODES = _codes(
     "empty-file unknown-key misplaced-key missing-key nothing-checked exactly-one-key conflicting-keys "
     "empty-value wrong-type value-not-allowed out-of-range wrong-form bounds-reversed unquoted-text yaml-1-1 "
@@ -90,6 +92,7 @@ ITEM_RULES: tuple[Rule[FileView], ...] = (
     Rule("trigger prompts", both_sides, _codes("prompt-on-both-sides")),
     Rule("expected contradictions", contradictions_of_expected, _codes("contradiction")),
     Rule("version", newer_version, _codes("newer-format")),
+    Rule("repeated items", repeated_items, _codes("repeated-item")),
     Rule("mock servers", mock_servers, _codes("duplicate-mock-name")),
 )
 """Rules about a file that compare the items of a list with each other, and no more of its graders."""
@@ -136,7 +139,7 @@ GRADERS_RULES: tuple[Rule[GradersView], ...] = (
 """Rules that compare the grader entries of a file with each other."""
 
 SUITE_RULES: tuple[Rule[SuiteView], ...] = (
-    Rule("task globs", task_globs, _codes("bad-task-glob no-matching-tasks unreadable-task")),
+    Rule("task globs", task_globs, _TASK_GLOB_CODES),
     Rule("prompt", relative_paths, _codes("relative-path-in-prompt")),
     Rule("orphans", orphans, _codes("orphan-task")),
     Rule("task id", duplicate_ids, _codes("duplicate-task-id")),

@@ -14,7 +14,7 @@ from pathlib import PurePath
 
 from waza_engine.spec.reading.file_names import EVAL_NAMES as NAMES_TO_RUN
 from waza_language_server.project.document import DocumentKind
-from waza_language_server.project.front_matter import front_matter
+from waza_language_server.project.front_matter import front_matter, lost_opening
 
 EVAL_NAMES = (*NAMES_TO_RUN, "wazaEval.yaml", "wazaEval.yml")
 SKILL_NAME = "SKILL.md"
@@ -85,7 +85,7 @@ def claim(
     """
     name = path.name
     if name == SKILL_NAME:
-        return "skill" if front_matter(text).opened else None
+        return "skill" if front_matter(text).opened or lost_opening(text) is not None else None
     if name in CONFIG_NAMES:
         return "project_config"
     if path.suffix.lower() not in YAML_SUFFIXES:

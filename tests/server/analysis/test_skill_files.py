@@ -15,6 +15,7 @@ from waza_language_server.check import open_document
 from waza_language_server.features.completion import complete
 from waza_language_server.features.formatting import format_in_steps
 from waza_language_server.features.rename import rename
+from waza_language_server.project.claim import claim
 from waza_language_server.project.index import Project
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
@@ -135,3 +136,20 @@ def test_skills_of_the_samples_have_no_other_problems_than_long_descriptions() -
         found = diagnose(document, workspace)
         assert all("1024" in problem.message for problem in found), path
     assert seen > 50
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("opening", ["", "\n---\n", "\n \n---\n", "--\n"])
+def test_frontmatter_without_a_beginning_is_an_error_and_is_opened(opening: str, ending: str) -> None:
+    text = GOOD.replace("---\n", opening, 1).replace("\n", ending)
+    assert claim(Path("SKILL.md"), text) == "skill"
+    (problem,) = problems(text, "skill")
+    assert problem.code in {"skill-frontmatter", "yaml-syntax"}
+    assert fixed(text, problem.code, "skill") == GOOD.replace("\n", ending)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "# Title\n\nname: x\n---\n", "\n---\n\nRule\n", "name: x\n", "\n# T\n---\nname: a\n---\n"]
+)
+def test_a_page_without_frontmatter_is_none_of_ours(text: str) -> None:
+    assert claim(Path("SKILL.md"), text) is None

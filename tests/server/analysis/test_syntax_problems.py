@@ -82,7 +82,7 @@ def test_a_merge_in_a_grader_leaves_nothing_missing_and_is_ended_by_keeping_a_si
     found = problems(text)
     assert {each.code for each in found} == {"yaml-syntax"}
     for each in found:
-        kept = [apply(text, fix.edits) for fix in each.fixes]
+        kept = [apply(text, fix.edits) for fix in each.fixes if fix.edits]
         assert kept == [graders(grader + side).replace("\n", line_break) for side in (first, second)]
 
 
@@ -145,3 +145,19 @@ def test_a_key_outside_of_the_merge_is_told() -> None:
         assert "duplicate-key" in {problem.code for problem in problems(text)}
     twice = "<<<<<<< HEAD\nname: A\nname: C\n=======\ndescription: B\n>>>>>>> other\n"
     assert "duplicate-key" in {problem.code for problem in problems(TASK.replace("name: T\n", twice))}
+
+
+def test_an_alias_is_changed_to_the_anchor_that_is_spelt_nearly_so() -> None:
+    text = f"{TASK}tags: &labels [a]\nexpected:\n  output_contains: *label\n"
+    [problem] = problems(text)
+    assert problem.code == "unknown-anchor"
+    [fix] = problem.fixes
+    assert apply(text, fix.edits) == text.replace("*label", "*labels")
+    assert problems(text.replace("*label", "*other"))[0].fixes == ()
+
+
+def test_a_lone_mark_of_a_merge_is_deleted_alone() -> None:
+    text = f"{TASK}<<<<<<< HEAD\ntags: [a]\n"
+    [problem] = problems(text)
+    titles = {fix.title: apply(text, fix.edits) for fix in problem.fixes if fix.edits}
+    assert titles == {"Delete the mark of the merge": f"{TASK}tags: [a]\n"}

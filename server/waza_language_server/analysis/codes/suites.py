@@ -65,6 +65,16 @@ SUITE_CODES = (
         kind="eval",
     ),
     Code(
+        "repeated-item",
+        "A list has the same item twice",
+        "warning",
+        "Two metrics of one name cannot be told apart, and of two files of one path the later overwrites the "
+        "earlier. A tag that is repeated is a hint, a prompt information: it is asked twice.",
+        EVAL + "metrics:\n  - {name: a, threshold: 0.5}\n  - {name: a, threshold: 0.5}\n",
+        EVAL + "metrics:\n  - {name: a, threshold: 0.5}\n",
+        kind="eval",
+    ),
+    Code(
         "newer-format",
         "The file is of a newer version than is known here",
         "information",

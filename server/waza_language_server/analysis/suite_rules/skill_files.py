@@ -6,7 +6,7 @@ from functools import partial
 
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
-from waza_language_server.project.front_matter import front_matter
+from waza_language_server.project.front_matter import front_matter, lost_opening
 from waza_language_server.project.suite_file import word
 from waza_language_server.project.uris import path_of
 from waza_language_server.spelling import slip_of
@@ -23,6 +23,14 @@ _NEEDED = {
 def skill_file(view: SuiteView) -> Found:
     """Yield the problems of the front matter of a ``SKILL.md``; nothing for other files."""
     if view.document.kind != "skill":
+        return
+    opening = lost_opening(view.document.text)
+    if opening is not None:
+        message = "The frontmatter begins in the first line, with `---`; so its keys are read as text."
+        place = Span(0, max(1, len(opening.span)))
+        fix = Fix("Open it with `---`" if opening.text else "Delete the blank lines", (opening,))
+        if not view.document.tree.errors:
+            yield Problem("skill-frontmatter", place, message, "error", (fix,))
         return
     yield from _open_end(view)
     yield from _keys(view)

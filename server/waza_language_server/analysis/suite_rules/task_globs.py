@@ -8,7 +8,7 @@ cannot be read.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.uris import path_of
 from waza_language_server.spelling import path_slip_of
-from waza_language_server.syntax.edits import replace_scalar
+from waza_language_server.syntax.edits import delete_item, replace_scalar
 from waza_language_server.text.edit import Fix, Related
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def task_globs(view: SuiteView) -> Found:
         for fault in glob.faults:
             yield Problem(fault.code, glob.node.span, fault.message)
     yield from _unreadable(project, path, globs)
+    yield from _picked_up_twice(document, globs)
     if any(glob.faults or document.tree.broken(glob.node) for glob in globs):
         return
     empty = [glob for glob in globs if glob.files.absent]
@@ -83,7 +84,7 @@ def task_globs(view: SuiteView) -> Found:
             message = f"{message} {renamed.words}"
         fixes: tuple[Fix, ...] = ()
         if looks:
-            fixes = tuple(_fixes(document, project, path, glob.node, renamed))
+            fixes = tuple(_fixes(document, project, path, glob.node, renamed, globs))
         if named:
             yield Problem(CODE, glob.node.span, message, "warning", fixes)
         else:
@@ -105,6 +106,25 @@ def _unreadable(project: Project, path: Path, globs: list[_Glob]) -> Iterator[Pr
                 yield Problem(UNREADABLE, glob.node.span, message, "warning")
 
 
+def _picked_up_twice(document: Document, globs: list[_Glob]) -> Iterator[Problem]:
+    """Yield the files that are named and that another item of the list picks up, too: they run twice."""
+    first: dict[Path, _Glob] = {}
+    # Of a file that is named and picked up by a pattern the name is too many, of two names the second.
+    for glob in sorted(globs, key=_is_named):
+        for file in glob.files.value:
+            other = first.setdefault(file, glob)
+            if other is glob or not _is_named(glob):
+                continue
+            message = f'"{other.node.value}" picks up this file, too, so its task runs twice.'
+            related = (Related(other.node.span, "Here it is picked up, too."),)
+            fixes = (Fix("Delete the item", partial(delete_item, document.tree, glob.node)),)
+            yield Problem("duplicate-task-id", glob.node.span, message, "warning", fixes, related)
+
+
+def _is_named(glob: _Glob) -> bool:
+    return all(map(is_literal, split_pattern(pattern_of(glob.node))))
+
+
 def _nothing_at_all(document: Document, project: Project, path: Path, globs: list[_Glob]) -> Problem:
     first, *others = globs
     written = f'"{first.node.value}"' if not others else f"any of the {len(globs)} globs"
@@ -115,19 +135,20 @@ def _nothing_at_all(document: Document, project: Project, path: Path, globs: lis
     if renamed is not None:
         message = f"{message} {renamed.words}"
     related = tuple(Related(glob.node.span, "matches nothing either") for glob in others[:MAX_RELATED])
-    fixes = tuple(_fixes(document, project, path, first.node, renamed))
+    fixes = tuple(_fixes(document, project, path, first.node, renamed, globs))
     return Problem(CODE, first.node.span, message, "error", fixes, related)
 
 
 def _fixes(
-    document: Document, project: Project, path: Path, node: Node, renamed: Renamed | None
+    document: Document, project: Project, path: Path, node: Node, renamed: Renamed | None, globs: list[_Glob]
 ) -> Iterator[Fix]:
     """Offer what does match: the new name, another ending, or the folders where task files usually are."""
+    taken = {file for each in globs if each.node is not node for file in each.files.value}
     others = _candidates(document, project, path.parent, pattern_of(node))
     found = [
         pattern
         for pattern in dict.fromkeys([*([renamed.pattern] if renamed else ()), *others])
-        if pattern != node.value and _picks_up_tasks(document, project, path, pattern)
+        if pattern != node.value and _picks_up_tasks(document, project, path, pattern, taken)
     ]
     meant = renamed.pattern if renamed is not None and renamed.id else path_slip_of(node.value, found)
     for pattern in found[:3]:
@@ -139,6 +160,9 @@ def _candidates(document: Document, project: Project, folder: Path, pattern: str
     for ending, other in ((".yaml", ".yml"), (".yml", ".yaml")):
         if pattern.endswith(ending):
             yield pattern.removesuffix(ending) + other
+    name = pattern.rpartition("/")[2]
+    if name and all(map(is_literal, split_pattern(pattern))):
+        yield from (f"{folder_name}/{name}" for folder_name in _TASK_FOLDERS if folder_name != ".")
     yield pattern.replace("**/", "")
     yield pattern.replace("**", "*/*")
     head, _, tail = pattern.rpartition("/")
@@ -152,9 +176,17 @@ def _candidates(document: Document, project: Project, folder: Path, pattern: str
                 yield f"{name}/*{ending}" if name != "." else f"*{ending}"
 
 
-def _picks_up_tasks(document: Document, project: Project, path: Path, pattern: str) -> bool:
+def _picks_up_tasks(
+    document: Document, project: Project, path: Path, pattern: str, taken: Collection[Path]
+) -> bool:
+    """Whether a pattern picks up task files, and none that another item of the list has."""
     files = project.matching_tasks(document, pattern).value
-    return bool(files) and path not in files and all(project.claim(file) == "task" for file in files[:50])
+    return (
+        bool(files)
+        and not any(file in taken for file in files)
+        and path not in files
+        and all(project.claim(file) == "task" for file in files[:50])
+    )
 
 
 def _has_inline_tasks(root: Node) -> bool:

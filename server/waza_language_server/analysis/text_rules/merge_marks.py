@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import islice
 
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.wrong_signs import is_merge_mark
@@ -19,7 +20,7 @@ def sides_of_merge(text: str, offset: int) -> tuple[Fix, ...]:
     """Return the fixes for the mark of a merge at an offset; none when none stands there.
 
     They delete the marks and the other side. Where a mark of the conflict is missing, nobody knows how far a
-    side goes: the mark alone is deleted then.
+    side goes; only the last mark that is left in a file can be deleted alone.
     """
     if _MARK.match(text, offset) is None:
         return ()
@@ -46,8 +47,8 @@ def _are_two_sides(text: str, marks: Sequence[int], first: int, second: int) -> 
 
 
 def _lone_mark(text: str, offset: int) -> Edits:
-    mark = _MARK.match(text, offset)
-    return () if mark is None or _kept(text, offset, second=False) else (Edit(Span(*mark.span()), ""),)
+    marks = list(islice(_MARK.finditer(text), 2))
+    return (Edit(Span(*marks[0].span()), ""),) if [mark.start() for mark in marks] == [offset] else ()
 
 
 def _kept(text: str, offset: int, *, second: bool) -> Edits:

@@ -43,6 +43,7 @@ from waza_language_server.analysis.text_rules.shifted_lines import shifted_items
 from waza_language_server.analysis.text_rules.slip import Slip, column_of_line
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at
+from waza_language_server.spelling import slip_of
 from waza_language_server.syntax.aliases import aliased_nodes
 from waza_language_server.syntax.characters import MAX_CHARACTERS
 from waza_language_server.syntax.fault import SyntaxFault
@@ -59,6 +60,7 @@ _GLUED_DASH = re.compile(r"[ \t]*-(?=(?:[A-Za-z_]\w*:(?:[ \t]|$)|[\"'].*[\"'][ \
 _DASH_AND_TEXT = re.compile(r"[ ]*-(?=[^\s-])")
 _KEY_TWICE = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*):[ \t]+(?P=key):(?=[ \t\r\n]|\Z)")
 _KEY_OF_BLOCK = re.compile(r"[ ]*(?P<key>[A-Za-z_]\w*):[ \t]*(?:#.*)?\Z")
+_ANCHOR = re.compile(r"(?<=[\s\[{,])&([^\s,\[\]{}]+)")
 _LEAD = re.compile(r"( *)(?:- +)*(\S)")
 _COLUMN_CODES = frozenset({"yaml-indentation", "yaml-tab"})
 _TRIALS = 10
@@ -117,12 +119,21 @@ def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
                 yield slip.problem
                 faults = [fault for fault in faults if fault not in explained]
     for fault in without_keys_of_both_sides(tree.text, faults):
-        problem = _problem(fault)
-        if is_merge_mark(tree.text, fault.span.start):
-            problem = replace(problem, fixes=(*problem.fixes, *sides_of_merge(tree.text, fault.span.start)))
-        if fault.code == "several-documents" and tree.text.startswith("---", fault.span.start):
-            problem = replace(problem, fixes=tuple(_as_one_document(tree, fault.span.start)))
-        yield problem if fault.code != "duplicate-key" else without_repetition(tree, problem)
+        yield _with_fixes(tree, fault)
+
+
+def _with_fixes(tree: Tree, fault: SyntaxFault) -> Problem:
+    """Return a fault as a problem, with the fixes for which more than its line must be looked at."""
+    problem = _problem(fault)
+    if fault.code == "duplicate-key":
+        return without_repetition(tree, problem)
+    if is_merge_mark(tree.text, fault.span.start):
+        return replace(problem, fixes=(*problem.fixes, *sides_of_merge(tree.text, fault.span.start)))
+    if fault.code == "several-documents" and tree.text.startswith("---", fault.span.start):
+        return replace(problem, fixes=tuple(_as_one_document(tree, fault.span.start)))
+    if fault.code == "unknown-anchor" and len(tree.text) <= _LONGEST:
+        return replace(problem, fixes=tuple(_near_anchor(tree.text, fault.span)))
+    return problem
 
 
 def _as_one_document(tree: Tree, mark: int) -> Iterator[Fix]:
@@ -130,6 +141,14 @@ def _as_one_document(tree: Tree, mark: int) -> Iterator[Fix]:
     edit = Edit(Span(mark, mark + len("---")), "")
     if len(tree.text) <= _LONGEST and not parse(apply(tree.text, (edit,)), tree).errors:
         yield Fix("Delete the `---`", (edit,))
+
+
+def _near_anchor(text: str, alias: Span) -> Iterator[Fix]:
+    """Yield the anchor before an alias that is spelt nearly so."""
+    names = list(dict.fromkeys(_ANCHOR.findall(text, 0, alias.start)))
+    meant = slip_of(text[alias.start + 1 : alias.end], names)
+    if meant is not None:
+        yield Fix(f"Change to `*{meant}`", (Edit(Span(alias.start + 1, alias.end), meant),))
 
 
 def _too_many_aliases(tree: Tree) -> Problem:

@@ -1,0 +1,60 @@
+"""Items that a list has twice: metrics of one name, tags, prompts of one side, files of one path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from waza_language_server.analysis.problem import Problem, Severity
+from waza_language_server.analysis.rule import FileView, Found
+from waza_language_server.syntax.edits import delete_item
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.tree import Tree
+from waza_language_server.text.edit import Fix, Related
+
+CODE = "repeated-item"
+_LISTS: dict[str, tuple[tuple[tuple[str, ...], str, Severity, str], ...]] = {
+    "eval": (
+        (("metrics",), "name", "warning", "Another metric is called `{}`; nobody can tell them apart."),
+    ),
+    "task": (
+        (("tags",), "", "hint", "The tag `{}` stands here twice."),
+        (("inputs", "files"), "path", "warning", "The file `{}` is listed twice; one overwrites the other."),
+    ),
+    "trigger_tests": tuple(
+        ((key,), "prompt", "information", "This prompt stands in the list already.")
+        for key in ("should_trigger_prompts", "should_not_trigger_prompts")
+    ),
+}
+"""By the kind of a file: where a list is, the key by which its items are known, and what is said."""
+
+
+def repeated_items(view: FileView) -> Found:
+    """Yield the items that an earlier one of their list is like."""
+    root = view.tree.root
+    for path, key, severity, message in _LISTS.get(view.kind, ()) if root is not None else ():
+        found = root.get(*path) if root is not None else None
+        first: dict[str, Node] = {}
+        for item in found.target.each_item() if found is not None else ():
+            yield None
+            name = _name(item, key)
+            if name is None or not name.value.strip():
+                continue
+            earlier = first.setdefault(name.value, item)
+            if earlier is not item:
+                related = (Related((_name(earlier, key) or earlier).span, "The first one."),)
+                fixes = tuple(_fixes(view.tree, item, earlier))
+                words = message.format(name.value)
+                tag = "unnecessary" if severity == "hint" else None
+                yield Problem(CODE, name.span, words, severity, fixes, related, tag)
+
+
+def _name(item: Node, key: str) -> Node | None:
+    node = item.target if not key else item.get(key) if item.target.kind == "mapping" else None
+    return node if node is not None and node.kind == "scalar" else None
+
+
+def _fixes(tree: Tree, item: Node, earlier: Node) -> Iterator[Fix]:
+    """Yield the deletion of an item that says nothing else than the earlier one."""
+    if item.to_python() == earlier.to_python() and item.green.anchor is None:
+        yield Fix("Delete the repeated item", partial(delete_item, tree, item))

@@ -1,0 +1,79 @@
+"""Items that a list has twice are marked where they stand again, and deleted where they say nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.server.analysis.drawing import EVAL, TASK, problems
+from tests.server.project.files import put
+from waza_engine.steps import finished
+from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.analysis.problem import Severity
+from waza_language_server.check import open_document, workspace_of
+from waza_language_server.project.document import DocumentKind
+from waza_language_server.project.suite_files import read_suites
+from waza_language_server.syntax.tried_edits import apply
+
+METRICS = EVAL + "metrics:\n  - {{name: a, weight: 0.5}}\n  - {{name: {}, weight: 0.5}}\n"
+FILES = TASK.replace("inputs:\n", "inputs:\n  files:\n    - {{path: a}}\n    - {{path: {}}}\n")
+PROMPTS = "skill: s\nshould_trigger_prompts:\n  - prompt: a\n  - prompt: {}\n"
+TAGS = TASK + "tags:\n  - a\n  - {}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "severity"),
+    [
+        (METRICS, "eval", "warning"),
+        (FILES, "task", "warning"),
+        (PROMPTS, "trigger_tests", "information"),
+        (TAGS, "task", "hint"),
+    ],
+)
+def test_an_item_that_stands_there_again(text: str, kind: DocumentKind, severity: Severity) -> None:
+    assert "repeated-item" not in [each.code for each in problems(text.format("b"), kind)]
+    again = text.format("a")
+    [problem] = [each for each in problems(again, kind) if each.code == "repeated-item"]
+    assert (problem.severity, again[problem.span.start : problem.span.end]) == (severity, "a")
+    [fix] = problem.fixes
+    assert not fix.preferred
+    line = again[again.rindex("\n", 0, problem.span.start) :].split("\n")[1]
+    kept, _, behind = again.rpartition(f"{line}\n")
+    assert apply(again, fix.edits) == kept + behind
+
+
+def test_an_item_that_says_something_else_is_left_to_the_author() -> None:
+    text = METRICS.format("a").replace("0.5", "0.4", 1).replace("0.5", "0.6")
+    [problem] = problems(text, "eval")
+    assert (problem.code, problem.fixes) == ("repeated-item", ())
+
+
+@pytest.mark.parametrize(
+    ("tasks", "left"),
+    [("[tasks/a.yaml, tasks/*.yaml]", "[tasks/*.yaml]"), ("[tasks/a.yaml, tasks/a.yaml]", "[tasks/a.yaml]")],
+)
+def test_a_task_that_is_picked_up_twice_runs_twice(tmp_path: Path, tasks: str, left: str) -> None:
+    put(tmp_path, "eval.yaml", EVAL.replace("[tasks/*.yaml]", tasks))
+    put(tmp_path, "tasks/a.yaml", TASK)
+    workspace = workspace_of([tmp_path])
+    finished(read_suites(workspace.project))
+    document = open_document(workspace.project, tmp_path / "eval.yaml")
+    assert document is not None
+    [problem] = [each for each in diagnose(document, workspace) if each.code == "duplicate-task-id"]
+    assert document.text[problem.span.start : problem.span.end] == "tasks/a.yaml"
+    [fix] = problem.fixes
+    assert apply(document.text, fix.edits) == document.text.replace(tasks, left)
+
+
+def test_no_fix_picks_up_a_task_twice(tmp_path: Path) -> None:
+    text = EVAL.replace("[tasks/*.yaml]", "[task/a.yaml, tasks/b.yaml]")
+    put(tmp_path, "eval.yaml", text)
+    for name in "ab":
+        put(tmp_path, f"tasks/{name}.yaml", TASK.replace("id: t", f"id: {name}"))
+    workspace = workspace_of([tmp_path])
+    finished(read_suites(workspace.project))
+    document = open_document(workspace.project, tmp_path / "eval.yaml")
+    assert document is not None
+    [problem] = [each for each in diagnose(document, workspace) if each.code == "no-matching-tasks"]
+    assert [fix.title for fix in problem.fixes] == ['Change to "tasks/a.yaml"']
