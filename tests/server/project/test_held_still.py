@@ -11,9 +11,15 @@ import pytest
 from tests.server.project.files import put
 from waza_engine.steps import Steps, finished
 from waza_language_server.check import check_paths
+from waza_language_server.features.document_links import document_links
 from waza_language_server.project import disk
 from waza_language_server.project.disk import Disk, stamp_of
+from waza_language_server.project.document import Document
+from waza_language_server.project.index import Project
 from waza_language_server.project.reach import Links, Reach
+from waza_language_server.project.uris import uri_of
+from waza_language_server.project.workspace import Workspace
+from waza_language_server.schema.catalog import default_catalog
 
 
 def test_a_check_of_many_files_looks_at_each_folder_as_often_as_one_of_few(
@@ -100,3 +106,29 @@ def test_a_link_that_is_changed_is_followed_anew_by_the_next_question(tmp_path: 
         link.unlink()
         link.symlink_to(inside / "real")
         assert held.text(link / "file.yaml").known
+
+
+def test_the_links_of_a_document_look_at_each_folder_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: Counter[Path] = Counter()
+
+    def counting_stamp(path: Path) -> object:
+        looked_at[path] += 1
+        return stamp_of(path)
+
+    monkeypatch.setattr(disk, "stamp_of", counting_stamp)
+    put(tmp_path, "eval.yaml", "name: s\nskill: s\ntasks: [tasks/*.yaml]\ngraders: []\n")
+    names = [f"f{number}.txt" for number in range(50)]
+    for name in names:
+        put(tmp_path, f"fixtures/{name}", "x")
+    listed = "".join(f"    - path: {name}\n" for name in names)
+    text = f"id: t\nname: T\ninputs:\n  prompt: Go\n  files:\n{listed}"
+    task = put(tmp_path, "tasks/t.yaml", text)
+    workspace = Workspace(Project([tmp_path]), default_catalog())
+    workspace.project.suites_of(task)
+    document = Document(uri_of(task), 1, text, "task")
+    looked_at.clear()
+    links = finished(document_links(document, workspace))
+    assert [link.target.name for link in links] == names
+    assert looked_at[tmp_path / "fixtures"] == 1
