@@ -124,6 +124,17 @@ async def test_each_item_says_what_runs_with_it(suite: Path) -> None:
         assert await runs(editor, f"{place}::off") == {"off::speaks": None}
 
 
+@pytest.mark.parametrize(("inline", "is_off"), [("", True), ("{id: three, inputs: {prompt: Hi}}, ", False)])
+async def test_a_suite_whose_tasks_are_all_switched_off_runs_with_nothing(
+    tmp_path: Path, inline: str, is_off: bool
+) -> None:
+    text = SUITE.replace('["tasks', f'[{inline}"tasks')
+    path = write_suite(tmp_path, text, one=f"enabled: false\n{ONE}", two=f"enabled: false\n{TWO}")
+    async with editing(tmp_path) as editor:
+        (found,) = await editor.protocol.send_request_async("waza/tests", {"parent": None})
+    assert found["runs"] == (None if is_off else path.as_posix())
+
+
 async def test_a_parent_that_is_no_id_is_refused(suite: Path) -> None:
     async with editing(suite.parent) as editor:
         with pytest.raises(JsonRpcException) as refusal:

@@ -6,6 +6,7 @@
  */
 
 import * as path from "node:path";
+import { setTimeout } from "node:timers/promises";
 import * as vscode from "vscode";
 import {
     ErrorCodes,
@@ -61,6 +62,8 @@ interface RunAnswer {
     readonly message: string | null;
 }
 
+/** How long a save that something else has begun is waited for. */
+const SAVED_ELSEWHERE_MILLISECONDS = 3_000;
 const NO_REASON = "The engine gave no reason.";
 /** The errors of requests whose server has gone. */
 const LOST: ReadonlySet<number> = new Set([ErrorCodes.PendingResponseRejected, ErrorCodes.ConnectionInactive]);
@@ -329,8 +332,20 @@ async function saveFilesOf(suite: string): Promise<boolean> {
             document.uri.scheme === "file" &&
             (document.uri.fsPath.startsWith(folder) || (document === active && isSkillFile(document.uri.fsPath))),
     );
-    const saved = await Promise.all(changed.map((document) => document.save()));
+    const saved = await Promise.all(changed.map(isSaved));
     return saved.every(Boolean);
+}
+
+/** Saves a file. Before tests VS Code saves all itself, and answers that a second save did nothing while the first may still be on its way. */
+async function isSaved(document: vscode.TextDocument): Promise<boolean> {
+    const deadline = Date.now() + SAVED_ELSEWHERE_MILLISECONDS;
+    if (await document.save()) {
+        return true;
+    }
+    while (document.isDirty && Date.now() < deadline) {
+        await setTimeout(50);
+    }
+    return !document.isDirty;
 }
 
 /** Turns the server's percentages, which are absolute, into the editor's increments. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import type { LogOutputChannel } from "vscode";
 import { ErrorCodes, ResponseError, type LanguageClient } from "vscode-languageclient/node";
 import type { RunEvent, RunEventParams } from "../src/runEvents";
@@ -96,6 +97,27 @@ void test("each folder's own settings hold for its runs", async () => {
     const window = opened();
     assert.deepEqual((await window.run({ id: ALPHA }))?.argument.options, { trials: 2 });
     assert.deepEqual((await window.run({ id: BETA }))?.argument.options, {});
+});
+
+void test("a file that VS Code is saving already is no reason not to run; one that cannot be saved is", async () => {
+    const document = { isDirty: true, uri: { scheme: "file", fsPath: ALPHA }, save: () => Promise.resolve(false) };
+    Object.assign(workspace, { textDocuments: [document] });
+    try {
+        const window = opened();
+        void window.run({ id: ALPHA });
+        await delay(10);
+        assert.equal(window.asked.length, 0);
+        document.isDirty = false;
+        await delay(200);
+        assert.equal(window.asked.length, 1);
+        document.isDirty = true;
+        void window.run({ id: BETA });
+        void window.run({ id: `${ALPHA}::one` });
+        await delay(3_500);
+        assert.deepEqual(window.asked.map(({ argument }) => argument.id), [ALPHA, BETA]);
+    } finally {
+        Object.assign(workspace, { textDocuments: [] });
+    }
 });
 
 void test("what runs already is not run twice; with other options it is a run of its own", async () => {

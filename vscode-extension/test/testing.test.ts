@@ -117,6 +117,26 @@ void test("a suite that was interrupted behind a task that passed has not passed
     );
 });
 
+void test("a task takes as long as its answers and those who judged them, and so does a trial", () => {
+    const slow = (trial: number): RunEvent => ({ ...graded(trial, true), duration_ms: 4_000 });
+    const [whole] = told("suite", slow(1), closed("passed", 1), { ...concluded("passed"), duration_ms: 5 }).slice(-1);
+    assert.deepEqual([whole?.item, whole?.duration], [task, 4_005]);
+    const second: RunEvent = { ...closed("started"), trial: 2 };
+    const trials = told("suite", slow(1), { ...closed("passed", 1), duration_ms: 5 }, second, slow(2), { ...closed("passed", 2), duration_ms: 7 });
+    const own = trials.filter(({ item }) => item?.endsWith("#trial-1") === true || item?.endsWith("#trial-2") === true);
+    assert.deepEqual(own.map(({ duration }) => duration), [4_005, 4_007]);
+});
+
+void test("what is hidden in a suite is left out when it runs", () => {
+    const below = () => [task, `${suite}::a%3Ab`, `${suite}::off`, `${suite}#triggers:Greet me`];
+    const runs = (hidden: string[]) => plannedRuns([suite], hidden, (id) => (id.endsWith("::off") ? undefined : id), below);
+    assert.deepEqual(runs([]), [{ id: suite }]);
+    assert.deepEqual(runs(["/suites/other/eval.yaml::one"]), [{ id: suite }]);
+    assert.deepEqual(runs([task]), [{ id: suite, tasks: ["a:b"], prompts: ["Greet me"] }]);
+    assert.deepEqual(runs([`${suite}#triggers:Greet me`]), [{ id: suite, tasks: ["one", "a:b"] }]);
+    assert.deepEqual(runs(below()), []);
+});
+
 void test("a choice runs no more than was chosen, each suite once", () => {
     const other = "/suites/other/eval.yaml";
     assert.deepEqual(plannedRuns([suite, task, other]), [{ id: suite }, { id: other }]);

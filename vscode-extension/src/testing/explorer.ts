@@ -4,11 +4,12 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
+import type { FileMarks } from "../marks";
 import { kindOf, suiteIdOf, suiteOf } from "../runnables";
 import type { RunOptions } from "../runSettings";
 import type { RunView } from "../runViews";
 import type { RunRequest, Runs } from "../runs";
-import { affectedAmong, plannedRegrades, plannedRuns, suitesAmong } from "./plan";
+import { affectedAmong, plannedRegrades, plannedRuns, suitesAmong, type PlannedRun } from "./plan";
 import { rowWords, RunReports } from "./reports";
 import { Staleness } from "./staleness";
 import { TestRunView } from "./testRunView";
@@ -104,6 +105,11 @@ export class TestExplorer implements vscode.Disposable {
         this.staleness.refreshSoon();
     }
 
+    /** Shows what runs outside of this window came to. */
+    showRecorded(files: FileMarks): void {
+        this.tree.showRecorded(files);
+    }
+
     dispose(): void {
         clearTimeout(this.refreshing);
         this.listeners.forEach((listener) => listener.dispose() as unknown);
@@ -131,7 +137,10 @@ export class TestExplorer implements vscode.Disposable {
         const client = this.client();
         const chosen = request.include?.map(({ id }) => id) ?? this.tree.suites();
         const test = this.controller.createTestRun(request);
-        const planned = plannedRuns(chosen, request.exclude?.map(({ id }) => id), this.tree.runnable);
+        const planned = plannedRuns(chosen, request.exclude?.map(({ id }) => id), this.tree.runnable, (suite) => this.tree.below(suite));
+        planned.slice(1).forEach((each) => {
+            this.enqueue(test, each);
+        });
         try {
             for (const each of planned) {
                 if (client === undefined || token.isCancellationRequested) {
@@ -145,6 +154,13 @@ export class TestExplorer implements vscode.Disposable {
             }
         } finally {
             test.end();
+        }
+    }
+
+    /** Shows that a suite waits for those before it; what of it is limited to some tasks tells that of these when it begins. */
+    private enqueue(test: vscode.TestRun, { id, tasks, prompts }: PlannedRun): void {
+        if (tasks === undefined && prompts === undefined) {
+            test.enqueued(this.tree.item(id));
         }
     }
 
@@ -185,7 +201,7 @@ export class TestExplorer implements vscode.Disposable {
 
     private regradeView(id: string, test: vscode.TestRun, onEnd: () => void): RunView {
         const shown = id.includes("::::") ? suiteOf(id) : id;
-        this.tree.showEnd(suiteIdOf(id), undefined);
+        this.tree.showBegin(suiteIdOf(id));
         const judged = this.staleness.begin(suiteIdOf(id));
         return new TestRunView(this.tree, test, new RunReports({ id, kind: kindOf(id), whole: true }), shown, () => {
             onEnd();
@@ -206,11 +222,14 @@ export class TestExplorer implements vscode.Disposable {
                 test.end();
             }
         });
-        this.tree.showEnd(suiteIdOf(started.id), undefined);
+        this.tree.showBegin(suiteIdOf(started.id));
         return {
             take: (event) => {
                 view.take(event);
                 if (event.kind === "ended") {
+                    if (event.results_file) {
+                        this.staleness.recorded(suiteIdOf(started.id), event.results_file);
+                    }
                     this.tree.showEnd(suiteIdOf(started.id), rowWords(target, event.conclusion?.words));
                 }
             },

@@ -1,6 +1,6 @@
 /** Which runs a choice of items comes to: one for each suite, of no more than was chosen. */
 
-import { promptIn, suiteIdOf } from "../runnables";
+import { kindOf, promptIn, suiteIdOf } from "../runnables";
 import { runnableOf } from "./reports";
 
 /** The id of what runs when an item is run; undefined when a run leaves it out. */
@@ -18,16 +18,27 @@ export interface PlannedRun {
 /**
  * Several graders of one suite become their tasks: an answer is judged as a whole, and the agent answers once.
  * Trigger prompts of one suite are tried in one run, that of its tasks when some are chosen, unless their whole suite runs.
+ * A suite of which something must not run is its other tasks and prompts.
  *
  * @param chosen ids of items
  * @param excluded ids of items that must not run
  * @param runnable tells what runs with an item
+ * @param below tells the ids of the tasks and prompts of a suite
  */
-export function plannedRuns(chosen: readonly string[], excluded: readonly string[] = [], runnable: RunnableOf = runnableOf): PlannedRun[] {
+export function plannedRuns(
+    chosen: readonly string[],
+    excluded: readonly string[] = [],
+    runnable: RunnableOf = runnableOf,
+    below: (suite: string) => readonly string[] = () => [],
+): PlannedRun[] {
     const out = new Set(excluded);
     const bySuite = new Map<string, Set<string>>();
     const prompts = new Set<string>();
-    for (const id of chosen.filter((each) => !out.has(each)).map(runnable)) {
+    const left = (id: string): readonly string[] => {
+        const within = kindOf(id) === "suite" ? below(id) : [];
+        return within.some((each) => out.has(each)) ? within.filter((each) => !out.has(each)) : [id];
+    };
+    for (const id of chosen.filter((each) => !out.has(each)).flatMap(left).map(runnable)) {
         if (id === undefined) {
             continue;
         }

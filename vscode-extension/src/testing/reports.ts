@@ -179,7 +179,7 @@ export class RunReports {
         const failing = own.filter((grader) => saidBy(grader) !== "passed" && saidBy(grader) !== "pending");
         const messages = [...reasonsOf(event), ...failing.map((grader) => ({ text: `${graderOf(grader)}: ${grader.message ?? ""}` }))];
         return [
-            ended({ ...event, label: `Trial ${number}` }, verdictOf(event.kind), messages, id),
+            ended({ ...together(event, own), label: `Trial ${number}` }, verdictOf(event.kind), messages, id),
             ...own.map((grader) => ended(grader, verdictOf(saidBy(grader)), failuresOf(grader), trialId(task, number, grader.grader))),
         ];
     }
@@ -207,7 +207,8 @@ export class RunReports {
             const reason = event.conclusion?.reason ?? event.message ?? "";
             // The first failure that one walks to is that of the task: it says why, too.
             const text = [reason, ...failing].join("\n");
-            reports.push(ended(event, verdict, reason ? [{ text, location: event.location }] : [], task));
+            const whole = together(event, graded.map((each) => each.event));
+            reports.push(ended(whole, verdict, reason ? [{ text, location: event.location }] : [], task));
         }
         return reports;
     }
@@ -251,6 +252,12 @@ export class RunReports {
 function ended(event: RunEvent, verdict: Verdict, messages: readonly ReportMessage[], item: string | undefined): Report {
     const { label, location, duration_ms: duration } = event;
     return { kind: "ended", item, label, location, verdict, messages, duration };
+}
+
+/** The same with the time of those who judged it: what is told of an answer is the agent's time alone. */
+function together(event: RunEvent, graders: readonly RunEvent[]): RunEvent {
+    const { duration_ms: answer } = event;
+    return answer === undefined ? event : { ...event, duration_ms: graders.reduce((sum, grader) => sum + (grader.duration_ms ?? 0), answer) };
 }
 
 function outputOf(event: RunEvent): Report[] {

@@ -3,6 +3,7 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
 import type { LanguageClient, Location, Range } from "vscode-languageclient/node";
+import type { FileMarks } from "../marks";
 import { kindOf, promptIn, suiteIdOf, suiteOf, titleOf } from "../runnables";
 import { folderOf } from "../runTitles";
 import { tellingPaths } from "./namesakes";
@@ -12,7 +13,7 @@ import type { StaleResult } from "./staleness";
 /** One answer of the request `waza/tests`; see docs/protocol.md. */
 interface TreeItem {
     readonly id: string;
-    /** The id of what runs with it: its own, or that of its task for what cannot be judged apart; null in a task that is switched off. */
+    /** The id of what runs with it: its own, or that of its task for what cannot be judged apart; null of what is switched off. */
     readonly runs: string | null;
     readonly kind: "suite" | "task" | "grader" | "prompt";
     readonly label: string;
@@ -32,6 +33,10 @@ export class TestTree {
     private readonly stale = new Map<string, string>();
     /** How the last run of a suite ended, or of a part of it: the icon beside it is VS Code's sum, which shows an error where tasks failed, too. */
     private readonly ended = new Map<string, string>();
+    /** The suites of which this window has judged something: their icons say what came out. */
+    private readonly judged = new Set<string>();
+    /** The files whose last run did not pass, wherever it ran. */
+    private recorded: FileMarks = new Map();
     /** What tells suites of one name apart, by their files. */
     private apart: ReadonlyMap<string, string> = new Map();
 
@@ -107,9 +112,9 @@ export class TestTree {
         }
         const trial = trialIn(id);
         if (trial !== undefined && parent !== undefined) {
-            // Beside its task, so that trials stand together, by their numbers, before the graders.
+            // Beside its task, so that trials stand together, by their numbers; a blank comes before the names of the suite's graders.
             made.range = this.item(parent).range;
-            made.sortText = `trial ${String(trial).padStart(6, "0")}`;
+            made.sortText = ` trial ${String(trial).padStart(6, "0")}`;
         }
         // A task of which a run told first still has graders to be read.
         made.canResolveChildren = !isLeaf(id) && id.split("::").length < 3;
@@ -135,7 +140,14 @@ export class TestTree {
         });
     }
 
-    /** The ids of all items of a kind that have been read. */
+    /** The ids of the tasks and prompts of a suite that have been read. */
+    below(suite: string): string[] {
+        const ids: string[] = [];
+        this.items.get(suite)?.children.forEach(({ id }) => ids.push(id));
+        return ids;
+    }
+
+    /** The ids of all suites that have been read. */
     suites(): string[] {
         const ids: string[] = [];
         this.controller.items.forEach((item) => ids.push(item.id));
@@ -158,17 +170,44 @@ export class TestTree {
         }
     }
 
+    /** Shows that something of a suite is judged in this window; what was told of it before no longer holds. */
+    showBegin(suite: string): void {
+        this.judged.add(suite);
+        this.showEnd(suite, undefined);
+        this.describeAll();
+    }
+
     /** Shows how a run of a suite ended; undefined when what was told of it no longer holds. */
     showEnd(suite: string, words: string | undefined): void {
         setOrDelete(this.ended, suite, words);
         this.describe(this.item(suite));
     }
 
+    /** Shows which suites and tasks did not pass where no icon says so: they ran in a terminal, or before this window was opened. */
+    showRecorded(files: FileMarks): void {
+        this.recorded = files;
+        this.describeAll();
+    }
+
+    private describeAll(): void {
+        for (const item of this.items.values()) {
+            this.describe(item);
+        }
+    }
+
+    /** What the record of a run says of a suite, or of a task with a file of its own, that did not pass. */
+    private recordOf({ id, uri }: vscode.TestItem): string | undefined {
+        const kind = kindOf(id);
+        const isWhole = kind === "suite" || (kind === "task" && uri?.fsPath !== suiteOf(id) && trialIn(id) === undefined);
+        const mark = isWhole && !this.judged.has(suiteIdOf(id)) ? this.recorded.get(uri?.toString() ?? "") : undefined;
+        return mark === undefined ? undefined : mark.reason.startsWith("!") ? mark.reason : `✗ ${mark.reason}`;
+    }
+
     /** Says behind the label of an item what its icon does not tell. */
     private describe(item: vscode.TestItem): void {
         const apart = kindOf(item.id) === "suite" ? this.apart.get(suiteOf(item.id)) : undefined;
-        const off = kindOf(item.id) === "task" && this.runnable(item.id) === undefined ? "off" : undefined;
-        item.description = described(item.id, [apart, off, this.ended.get(item.id)], this.stale.get(item.id));
+        const off = ["suite", "task"].includes(kindOf(item.id)) && this.runnable(item.id) === undefined ? "off" : undefined;
+        item.description = described(item.id, [apart, off, this.ended.get(item.id) ?? this.recordOf(item)], this.stale.get(item.id));
     }
 
     /** The items of a grader in the single trials of its task. */
