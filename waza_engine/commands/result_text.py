@@ -55,7 +55,7 @@ def _headline(header: RunHeader, found: Conclusion) -> tuple[Part, ...]:
 
 def _explain(printer: Printer, task: TaskConclusion) -> None:
     complaints = [grader for grader in task.graders if grader.verdict != "passed"]
-    if not task.error and not complaints:
+    if not task.error and not complaints and task.cause is None:
         return
     printer.line()
     printer.line(mark_of(task), " ", (task.id or task.name, "bold"))

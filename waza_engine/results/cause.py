@@ -60,6 +60,9 @@ def _of_errored(task: TaskConclusion) -> Cause:
     errored = [grader for grader in task.graders if grader.verdict == "errored"]
     if errored:
         return _of_broken(errored[0])
+    if task.task.status == "failed" and not task.task.trials and task.error:
+        # So a hook is written that failed, as upstream does.
+        return Cause("environment", f"No answer was asked for: {_shown(task.error)}.")
     return Cause("not known", f"No answer was graded: {_shown(task.error) or 'the record says no more'}.")
 
 

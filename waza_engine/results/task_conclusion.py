@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from waza_engine.results.cause import Cause, cause_of
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation, verdicts_of
+from waza_engine.scoring.composite import TrialStatus
 from waza_engine.scoring.tasks import task_status
 from waza_engine.vocabulary import shown_grader
 
@@ -170,9 +171,17 @@ def trial_changes(then: TaskConclusion, now: TaskConclusion) -> list[int]:
 
 
 def _trial_verdict(trial: TrialOutcome) -> TrialVerdict:
-    if trial.stopped:
-        return "lost"
-    return "skipped" if nothing_judged(trial) else _TRIAL_VERDICTS[trial.status]
+    return "lost" if trial.stopped else _TRIAL_VERDICTS[_status(trial)]
+
+
+def _status(trial: TrialOutcome) -> TrialStatus:
+    """Return the status that the verdicts of a trial bear out; a file may have been edited by hand."""
+    if trial.status != "passed":
+        return trial.status
+    if nothing_judged(trial):
+        return "skipped"
+    said = {_said(verdict) for _, verdict in verdicts_of(trial)}
+    return "failed" if "failed" in said else "error" if "errored" in said else "passed"
 
 
 def _verdict(task: TaskOutcome, ended: Sequence[TrialOutcome]) -> TaskVerdict:
@@ -191,7 +200,7 @@ def _verdict(task: TaskOutcome, ended: Sequence[TrialOutcome]) -> TaskVerdict:
                 return "lost" if task.trials else "not run"
             case written:
                 return "lost" if task.trials else written
-    match task_status(["skipped" if nothing_judged(trial) else trial.status for trial in ended]):
+    match task_status([_status(trial) for trial in ended]):
         case "error":
             return "errored"
         case found if "failed" in (found, task.status):

@@ -201,3 +201,56 @@ def test_a_reporter_that_is_not_known_is_refused_before_the_run(tmp_path: Path) 
         found = engine("run", suite, "--reporter", reporter)
         assert (found.returncode, "junit:FILE" in found.stderr) == (2, True)
     assert not (tmp_path / ".waza").exists()
+
+
+def with_prompts(record: Path, to: Path, *triggered: bool | None) -> Path:
+    """Write a record with trigger prompts that should all trigger; None is one that could not be tried."""
+    document = json.loads(record.read_text("utf-8"))
+    document["trigger_results"] = [
+        {
+            "prompt": f"Prompt {number}",
+            "should_trigger": True,
+            "did_trigger": did is True,
+            **({"error_msg": "no answer"} if did is None else {}),
+        }
+        for number, did in enumerate(triggered)
+    ]
+    document["trigger_metrics"] = {"accuracy": triggered.count(True) / len(triggered)}
+    to.write_text(json.dumps(document), "utf-8")
+    return to
+
+
+def test_a_trigger_prompt_that_went_wrong_is_no_pass_of_a_gate(tmp_path: Path) -> None:
+    whole = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS), tmp_path / "whole.json")
+    good = with_prompts(whole, tmp_path / "good.json", True, True)
+    bad = with_prompts(whole, tmp_path / "bad.json", True, False)
+    untried = with_prompts(whole, tmp_path / "untried.json", True, None)
+    assert gated("--baseline", good, "--current", good)[0] == 0
+    for worse in (bad, untried):
+        code, found = gated("--baseline", good, "--current", worse)
+        assert (code, [issue["kind"] for issue in found["failures"]]) == (1, ["trigger_regression"])
+        assert "2 of 2 before, 1 of 2 now" in found["failures"][0]["message"]
+    assert gated("--baseline", good, "--current", bad, "--max-regression-pct", 50)[0] == 0
+    assert gated("--baseline", bad, "--current", good)[0] == 0
+    assert (
+        gated("--baseline", good, "--current", whole)[1]["warnings"][0]["kind"] == "removed_trigger_prompts"
+    )
+    assert gated("--baseline", good, "--current", whole, "--on-removed-tasks", "fail")[0] == 1
+    assert "1 of 2 trigger prompts right" in engine("gate", "--baseline", good, "--current", bad).stdout
+    assert (
+        "| Trigger prompts |" in engine("gate", "--baseline", good, "--current", bad, "-f", "markdown").stdout
+    )
+
+
+def test_a_comparison_has_the_trigger_prompts_that_changed(tmp_path: Path) -> None:
+    whole = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS), tmp_path / "whole.json")
+    first = with_prompts(whole, tmp_path / "first.json", True, True, True)
+    last = with_prompts(whole, tmp_path / "last.json", True, False, None)
+    found = engine("compare", first, last).stdout
+    assert "Prompt 0" not in found
+    assert "1 trigger prompt without a change; --all shows them" in found
+    lines = [line.strip() for line in found.splitlines()]
+    rows = {line[:8]: line.split()[2:] for line in lines if line.startswith("Prompt")}
+    assert rows == {"Prompt 1": ["right", "wrong", "–"], "Prompt 2": ["right", "not", "tried", "–"]}
+    document = json.loads(engine("compare", first, last, "--format", "json").stdout)
+    assert document["trigger_prompts"][1]["verdicts"] == ["passed", "failed"]

@@ -9,6 +9,8 @@ import pytest
 from tests.command_line import engine
 from tests.engine.suites import GREETS, run, task, write_suite
 from waza_engine.results.places import JOURNAL_SUFFIX
+from waza_engine.results.reading.newest_scores import latest_results
+from waza_engine.results.reading.suite_conclusion import conclude_suite
 
 
 @pytest.fixture
@@ -200,3 +202,28 @@ def test_a_run_that_a_hook_ended_before_its_first_task_has_a_report(tmp_path: Pa
     assert "not run to its end: 0 of 2 tasks passed, 2 not run" in found.stdout
     suite = ElementTree.fromstring(engine("report", report.results_file, "--format", "junit").stdout)[0]
     assert (suite.get("errors"), suite.get("skipped")) == ("1", "2")
+
+
+@pytest.mark.parametrize("edited", ["the task", "the trial", "the verdict"])
+def test_a_record_that_was_edited_is_as_red_as_its_worst_part(tmp_path: Path, edited: str) -> None:
+    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
+    assert report.results_file is not None
+    document = json.loads(report.results_file.read_text("utf-8"))
+    (of_task,) = document["tasks"]
+    (trial,) = of_task["runs"]
+    match edited:
+        case "the task":
+            of_task["status"] = "failed"
+        case "the trial":
+            trial["status"] = "failed"
+        case _:
+            trial["validations"]["greets"] |= {"passed": False, "score": 0.0}
+    report.results_file.write_text(json.dumps(document), "utf-8")
+    found = engine("report", report.results_file)
+    assert (found.returncode, "failed: 0 of 1 task passed, 1 failed" in found.stdout) == (1, True)
+    markdown = engine("report", report.results_file, "--format", "markdown").stdout
+    _, _, details = markdown.partition("</summary>")
+    assert details.partition("</details>")[0].strip()
+    newest = latest_results(tmp_path)
+    assert newest is not None
+    assert conclude_suite(newest).verdict == "failed"

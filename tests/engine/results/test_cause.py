@@ -142,3 +142,14 @@ def test_assertions_that_take_too_long_have_found_nothing_wrong(tmp_path: Path) 
     graders = f"- {{type: code, name: late, config: {{assertions: ['all(1 for o in [output] {each})']}}}}\n"
     kind, evidence = cause_in_a_run(tmp_path, graders)
     assert (kind, "`late` said nothing of the answer" in evidence) == ("not known", True)
+
+
+def test_a_hook_that_failed_before_a_task_is_the_environment(tmp_path: Path) -> None:
+    hooks = "hooks: {before_task: [{command: python3 -c exit(3), error_on_fail: true}]}\n"
+    suite = write_suite(tmp_path, {"a": task("a")}, config=CONFIG, more=hooks)
+    found = conclude_task(only_task(run(suite)[0])).cause
+    assert found is not None
+    assert (found.kind, "the hook `python3 -c exit(3)` exited with 3" in found.evidence) == (
+        "environment",
+        True,
+    )

@@ -109,7 +109,7 @@ def test_cancelling_one_run_leaves_the_other_alone(engine: Engine, tmp_path: Pat
 
 def test_the_end_of_input_cancels_everything_within_two_seconds(tmp_path: Path) -> None:
     engine = Engine()
-    engine.run(write_suite(tmp_path, {"a": task("a"), "b": task("b", HANGING)}))
+    engine.run(write_suite(tmp_path, {"a": task("a"), "b": task("b", HANGING)}, graders=GREETS))
     engine.events_until("output", task="b")
     processes = engine.until_it_has_descendants()
     assert engine.close() < 2.0 + ON_A_BUSY_MACHINE

@@ -38,6 +38,11 @@ def task_result_in_steps(
     if status == "passed" and runs and all(map(passed_unjudged, runs)):
         # Upstream lets it pass; but nobody has looked at an answer.
         status = "skipped"
+    elif status == "passed":
+        # Of a file that was edited by hand the worse counts, as in ``task_conclusion``.
+        said = {one.status for one in _against(graders, checkpoints)}
+        said |= {text_of(run.get("status")) for run in runs if run.get("stopped") is not True}
+        status = "failed" if said & {"graded", "failed"} else "error" if "error" in said else status
     return TaskResult(
         id=text_of(task.get("test_id")),
         name=text_of(task.get("display_name")),
@@ -51,6 +56,10 @@ def task_result_in_steps(
         error=text_of(task.get("error_msg")) or next((error for error in errors if error), ""),
         checkpoints=checkpoints,
     )
+
+
+def _against(*said: Mapping[str, GraderResult]) -> Iterator[GraderResult]:
+    return (grader for graders in said for grader in graders.values() if not grader.passed)
 
 
 def _score_in_steps(runs: Sequence[Block]) -> Steps[float]:

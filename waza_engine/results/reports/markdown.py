@@ -113,6 +113,8 @@ def _mistakes(found: TriggerConclusion) -> Iterator[str]:
 
 def _details(task: TaskConclusion) -> str:
     told = [task.error] if task.error else []
+    if not told and all(grader.verdict == "passed" for grader in task.graders):
+        told = [task.reason]
     lines = [f"- {code(_shortened(text))}" for text in told]
     lines += [_line(grader) for grader in task.graders if grader.verdict != "passed"]
     # A block of HTML goes on until the blank line, so there is no Markdown in the title.
