@@ -33,6 +33,11 @@ class DocumentLink:
 
 def document_links(document: Document, workspace: Workspace) -> Steps[tuple[DocumentLink, ...]]:
     """Return the links of a document, with many pauses; what there is no file for is no link."""
+    # Thousands of paths may lie in one folder.
+    return (yield from workspace.project.disk.held_still_in_steps(_links(document, workspace)))
+
+
+def _links(document: Document, workspace: Workspace) -> Steps[tuple[DocumentLink, ...]]:
     file = SuiteSource.of(document)
     paths = PathsIn(workspace.project, file)
     skills: Mapping[str, Path] | None = None

@@ -65,23 +65,30 @@ class Disk:
         if self._moment is not None:
             yield
             return
-        self._moment = {}
+        self._moment, self.reach.links.known = {}, {}
         try:
             yield
         finally:
-            self._moment = None
+            self._moment, self.reach.links.known = None, None
 
     def held_still_in_steps(self, steps: Steps[Value]) -> Steps[Value]:
-        """Do some work as if the disk were held still; who looks between its pauses sees it as it is."""
+        """Do some work as if the disk were held still; who looks between its pauses sees it as it is.
+
+        Where it is held still already, as for a check of many files, what is known of it is known here, too.
+        """
         moment: dict[Hashable, object] = {}
+        followed: dict[str, str] = {}
+        links = self.reach.links
         while True:
-            around, self._moment = self._moment, moment
+            around, followed_around = self._moment, links.known
+            if around is None:
+                self._moment, links.known = moment, followed
             try:
                 next(steps)
             except StopIteration as end:
                 return end.value
             finally:
-                self._moment = around
+                self._moment, links.known = around, followed_around
             yield
 
     @property
@@ -234,8 +241,11 @@ class Disk:
 
     def _led_outside(self, path: Path, folder: Path) -> str:
         """Return why a path must not even be looked at, "" when it may; ``folder`` is where it begins."""
+        boundary = self.reach.around(folder)
+        if boundary.holds(path):
+            return ""
         try:
-            self.reach.around(folder).resolved(path)
+            boundary.resolved(path)
         except FileError as error:
             return error.why
         return ""

@@ -12,12 +12,40 @@ from pathlib import Path
 
 from waza_engine.files import Boundary
 
+MAX_LEVELS = 200
+"""Folders of a path that are looked at one by one."""
+
+
+class Links:
+    """Where links lead. ``known`` are the paths that were followed since the disk is held still."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, str] | None = None
+
+    def resolved(self, path: str) -> str:
+        """Return a path with all links followed; of what is held still each folder is looked at once."""
+        if self.known is None:
+            return os.path.realpath(path)
+        known = self.known.get(path)
+        if known is None:
+            known = self.known[path] = self._followed(path)
+        return known
+
+    def _followed(self, path: str) -> str:
+        folder, name = os.path.split(path)
+        is_plain = name not in {"", ".", ".."} and folder.startswith("/") and "\0" not in name
+        if os.name != "posix" or not is_plain or path.count("/") > MAX_LEVELS:
+            return os.path.realpath(path)
+        place = os.path.join(self.resolved(folder), name)  # noqa: PTH118 - of texts
+        return os.path.realpath(place) if os.path.islink(place) else place  # noqa: PTH114 - as above
+
 
 class Reach:
     """The boundaries around the folders of a project. ``roots`` are the folders that are open."""
 
     def __init__(self, roots: Iterable[Path] = ()) -> None:
         self._roots = tuple(roots)
+        self.links = Links()
         self._workspace: Boundary | None = None
         self._known: dict[Path, Boundary] = {}
 
@@ -57,4 +85,18 @@ class Reach:
         return os.path.lexists(path)
 
     def _boundary(self, *folders: Path, name: str) -> Boundary:
-        return Boundary.around(*folders, name=name)
+        return _Asked(Boundary.around(*folders, name=name), self.links)
+
+
+class _Asked(Boundary):
+    """A boundary that remembers where links lead, for who asks what it holds; not for who opens a file."""
+
+    def __init__(self, boundary: Boundary, links: Links) -> None:
+        super().__init__(boundary.folders, boundary.name)
+        self._links = links
+
+    def holds(self, path: Path) -> bool:
+        try:
+            return self._holds(self._links.resolved(str(path)))
+        except (OSError, ValueError):
+            return False
