@@ -29,6 +29,8 @@ _UNSEEN = (
 )
 # Colours say nothing that is not in the text, and a text that hides by its colour is seen without it.
 _COLOUR = re.compile(r"\x1b\[[\d;:]*m")
+# How Python keeps the bytes of a name that the encoding of the file system has no letters for.
+_KEPT_BYTES = re.compile("[\udc80-\udcff]+")
 _NAMED = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 # The runners of GitHub take a command at the start of a line, and an older form of it, as Azure's, anywhere.
 _BUILD_COMMAND = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
@@ -93,9 +95,14 @@ def json_text(value: Any, indent: int | None = None) -> str:
     """
     from waza_engine.masking import masked_json
 
-    text = masked_json(json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False))
+    text = masked_json(as_written(json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)))
     # Outside of strings JSON has only line breaks and blanks, which stay.
     return _unseen().sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def as_written(text: str) -> str:
+    """Return text with the letters of paths where Python has kept their bytes: in a locale of ASCII alone."""
+    return _KEPT_BYTES.sub(_letters, text)
 
 
 class LogFormatter(logging.Formatter):
@@ -124,7 +131,14 @@ def _masked(text: str) -> str:
     from waza_engine.masking import masked
 
     # Colours within a credential would keep it from being known.
-    return masked(_COLOUR.sub("", text) if "\x1b" in text else text)
+    return masked(as_written(_COLOUR.sub("", text) if "\x1b" in text else text))
+
+
+def _letters(found: re.Match[str]) -> str:
+    try:
+        return found[0].encode("utf-8", "surrogateescape").decode("utf-8")
+    except UnicodeDecodeError:
+        return found[0]
 
 
 def _written_out(found: re.Match[str]) -> str:

@@ -6,7 +6,7 @@ Light: the readers of results load it without any models.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from waza_engine.frozen import frozen
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 KNOWN_ARGUMENTS = ("path", "file_text", "command", "description", "skill")
 """The arguments of a tool call that upstream always writes, "" for those that were not given."""
+COULD_NOT_GRADE = "The grader could not grade: "
+"""How the feedback of a grader begins that broke."""
 LONGEST_COMPARED = 20_000
 """Characters of a text that is kept with the check that compared it."""
 
@@ -142,6 +144,21 @@ def shown_grader(name: str) -> str:
     """Return what people are told of the grader of this name: ``expected.output_contains`` for a list."""
     key = name.removeprefix("_")
     return f"expected.{key}" if name != key and key in EXPECTED_LISTS else name
+
+
+def no_word(kind: Literal["start", "timeout", "signal"], why: str) -> dict[str, object]:
+    """Return the details of a failed check whose program said nothing of the answer: why that is so."""
+    return {"error": {"kind": kind, "message": why}}
+
+
+def said_nothing(details: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the kind and the reason that ``no_word`` wrote, None where it wrote none."""
+    error: object = details.get("error")
+    if not isinstance(error, dict):
+        return None
+    found = cast("dict[str, object]", error)
+    kind, why = found.get("kind"), found.get("message")
+    return (kind, why) if isinstance(kind, str) and isinstance(why, str) else None
 
 
 def checkpoint_grader(grader: str, turn: int) -> str:

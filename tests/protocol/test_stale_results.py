@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from tests.engine.suites import run
@@ -139,6 +141,36 @@ async def test_a_run_makes_it_fresh(suite: Path) -> None:
         assert len(await stale(editor, suite)) == 2
         await editor.command("waza.run", {"id": f"{suite.as_posix()}::one"})
         assert await stale(editor, suite) == []
+
+
+async def shown(editor: Editor, suite: Path, since: str, *results: str) -> list[tuple[str, str, bool]]:
+    """Return the same, of a client that shows what was recorded in some files."""
+    params = {"id": suite.as_posix(), "since": since, "results": list(results)}
+    found: Any = await editor.protocol.send_request_async("waza/staleResults", params)
+    return [(each["id"].removeprefix(suite.as_posix()), each["words"], each["whole"]) for each in found]
+
+
+async def test_what_ran_in_a_terminal_since_is_not_what_the_client_shows(suite: Path) -> None:
+    newer = "stale: a newer run is recorded"
+    async with editing(suite.parents[1]) as editor:
+        since = datetime.now(UTC).isoformat()
+        assert await shown(editor, suite, since) == []
+        done = await editor.command("waza.run", {"id": suite.as_posix()})
+        assert await shown(editor, suite, since, done["resultsFile"]) == []
+        report, _ = run(suite, tasks=("one",))
+        assert report.results_file is not None
+        change = types.FileEvent(report.results_file.as_uri(), types.FileChangeType.Created)
+        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        found = await shown(editor, suite, since, done["resultsFile"])
+        assert found == [("", newer, False), ("::one", newer, True)]
+        await editor.command("waza.regrade", {"id": f"{suite.as_posix()}::one"})
+        assert await shown(editor, suite, since, done["resultsFile"]) == []
+
+
+async def test_since_must_be_a_time(suite: Path) -> None:
+    async with editing(suite.parents[1]) as editor:
+        with pytest.raises(JsonRpcException, match="must be a time"):
+            await shown(editor, suite, "yesterday")
 
 
 async def test_the_id_must_be_that_of_a_suite(suite: Path) -> None:

@@ -2,6 +2,7 @@
 //
 //   node testing.mjs --python FILE --vsix FILE --artifacts FOLDER
 
+import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
@@ -17,6 +18,7 @@ write("eval.yaml", `name: greeter\nskill: greeter\n${config}tasks:\n  - tasks/*.
 write("tasks/one.yaml", "id: one\nname: Greets once\ninputs:\n  prompt: Say hello\n");
 write("tasks/two.yaml", "id: two\nname: Greets twice\ninputs:\n  prompt: a phrase that no answer has\n");
 write("trigger_tests.yaml", "skill: greeter\nshould_trigger_prompts:\n  - prompt: Greet me\n  - prompt: Say hello\n  - prompt: Say goodbye\n");
+runInTerminal();
 
 await play(scenario, { ...options, workspace });
 
@@ -44,6 +46,11 @@ async function scenario(page) {
     };
     await editor.repeatUntil(page, "the tasks of the suite", expand, () => row("Greets once").isVisible());
     for (const text of ["Greets once", "Greets twice", "Greet me"]) await row(text).waitFor();
+  });
+
+  await step("it says what a run in a terminal came to", async () => {
+    for (const text of ["greeter", "Greets once"]) await editor.waitUntil(page, `"${text}" to have failed`, async () => /✗/u.test(await row(text).innerText()));
+    if (/✗/u.test(await row("Greets twice").innerText())) throw new Error("the task that passed looks failed");
   });
 
   await step("running the suite from the tree tells each task's verdict, of what was typed and not saved yet", async () => {
@@ -186,6 +193,17 @@ async function scenario(page) {
     await state("Greet me", "passed");
     await state("Say goodbye", "passed");
   });
+
+  await step("what has run in a terminal since is told beside what is shown", async () => {
+    runInTerminal();
+    await editor.waitUntil(page, "the newer run", async () => /stale: a newer run is recorded/u.test(await row("greeter").innerText()));
+    await editor.waitUntil(page, "its icons to hold no longer", async () => (await row("Greets twice").locator(".computed-state.retired").count()) > 0);
+  });
+}
+
+function runInTerminal() {
+  const { status, stderr } = spawnSync(options.python, ["-m", "waza_engine", "run", path.join(workspace, "eval.yaml")], { encoding: "utf8" });
+  if (status > 1) throw new Error(stderr);
 }
 
 function results() {

@@ -122,6 +122,9 @@ export function activate(context: vscode.ExtensionContext): void {
         registerChanges(() => server.running),
         new Trials(() => server.running, server.onDidChangeMarks),
         marks,
+        marks.onDidChangeFiles((files) => {
+            tests.showRecorded(files);
+        }),
         contextKeys,
         server.onDidChangeMarks((change) => {
             marks.refresh(change);

@@ -23,11 +23,14 @@ interface Mark {
 }
 
 /** One answer of `waza/fileMarks`. */
-interface FileMark {
+export interface FileMark {
     readonly uri: string;
     readonly state: MarkState;
     readonly reason: string;
 }
+
+/** The files whose last run did not pass, by their URIs as VS Code writes them. */
+export type FileMarks = ReadonlyMap<string, FileMark>;
 
 const SHAPES: Record<MarkState, string> = {
     passed: "M3 8.5l3.2 3.2L13 4.8",
@@ -48,9 +51,12 @@ const BADGES: Partial<Record<MarkState, string>> = { failed: "✗", error: "!" }
 export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
     private readonly changed = new vscode.EventEmitter<vscode.Uri[]>();
     readonly onDidChangeFileDecorations = this.changed.event;
+    private readonly read = new vscode.EventEmitter<FileMarks>();
+    /** Fires when other files, or the same for another reason, did not pass. */
+    readonly onDidChangeFiles = this.read.event;
     private readonly types = new Map<string, vscode.TextEditorDecorationType>();
     private readonly listeners: vscode.Disposable;
-    private files = new Map<string, FileMark>();
+    private files: FileMarks = new Map<string, FileMark>();
     private linesTimer: NodeJS.Timeout | undefined;
     private filesTimer: NodeJS.Timeout | undefined;
     /** The editors whose lines are to be asked for. */
@@ -105,6 +111,7 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
         clearTimeout(this.filesTimer);
         this.listeners.dispose();
         this.changed.dispose();
+        this.read.dispose();
         for (const type of this.types.values()) {
             type.dispose();
         }
@@ -162,6 +169,7 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
         const others = [...new Set([...before.keys(), ...this.files.keys()])].filter((uri) => !isSame(before.get(uri), this.files.get(uri)));
         if (others.length > 0) {
             this.changed.fire(others.map((uri) => vscode.Uri.parse(uri)));
+            this.read.fire(this.files);
         }
     }
 

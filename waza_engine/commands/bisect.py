@@ -50,7 +50,7 @@ def _recordings(eval_file: Path, task: str, results: Sequence[Path]) -> tuple[Re
         runs = [
             results_directory(path.parent) / run.file
             for run in history_of(path).runs
-            if run.task(task) is not None
+            if (found := run.task(task)) is not None and found.trials
         ]
         if len(runs) < 2:
             count = "only one run has" if runs else "no run has"

@@ -20,6 +20,8 @@ from waza_engine.scoring.paired import SIGNIFICANT
 from waza_engine.terminal import complain, say_json
 
 _NOTHING = 1e-9
+_SCORED = ("passed", "failed", "errored")
+_PROMPT_WORDS = {"passed": "right", "failed": "wrong", "errored": "not tried"}
 COMPARED, REGRESSED, NOT_COMPARED = 0, 1, 2
 
 
@@ -53,16 +55,21 @@ def _print(found: dict[str, Any], *, everything: bool) -> None:
     for name in (*names, "change"):
         table.add_column(name, justify="right", no_wrap=True)
     shown = [task for task in found["task_deltas"] if everything or _changed(task)]
-    printer.table(table, _rows(found, shown))
+    prompts = [
+        prompt for prompt in found["trigger_prompts"] if everything or len(set(prompt["verdicts"])) > 1
+    ]
+    printer.table(table, _rows(found, shown, prompts))
     if hidden := len(found["task_deltas"]) - len(shown):
         printer.line((f"{counted(hidden, 'task')} without a change; --all shows them", "dim"))
+    if hidden := len(found["trigger_prompts"]) - len(prompts):
+        printer.line((f"{counted(hidden, 'trigger prompt')} without a change; --all shows them", "dim"))
     for name in found["regressions"]:
         printer.line(("✗", "red"), f" {name} passed, and fails now")
     printer.line(_trend(found))
 
 
 def _changed(task: dict[str, Any]) -> bool:
-    return len(set(task["statuses"])) > 1 or abs(task["score_delta"] or 0.0) > _NOTHING
+    return len(set(task["verdicts"])) > 1 or abs(task["score_delta"] or 0.0) > _NOTHING
 
 
 def _trend(found: dict[str, Any]) -> str:
@@ -76,17 +83,33 @@ def _trend(found: dict[str, Any]) -> str:
     return f"{said}: the last run is {'better' if better > worse else 'worse'} (p = {p:.2g})"
 
 
-def _rows(found: dict[str, Any], tasks: Sequence[dict[str, Any]]) -> Iterator[Sequence[Part] | None]:
+def _rows(
+    found: dict[str, Any], tasks: Sequence[dict[str, Any]], prompts: Sequence[dict[str, Any]]
+) -> Iterator[Sequence[Part] | None]:
     for task in tasks:
+        scored = [verdict in _SCORED for verdict in task["verdicts"]]
+        scores = [score if told else None for score, told in zip(task["scores"], scored, strict=True)]
         cells = [
-            status if score is None else f"{score:.2f} {status}"
-            for score, status in zip(task["scores"], task["statuses"], strict=True)
+            verdict or "n/a" if score is None else f"{score:.2f} {verdict}"
+            for score, verdict in zip(scores, task["verdicts"], strict=True)
         ]
-        yield task["task_id"], *cells, _change(task["score_delta"])
+        yield task["task_id"], *cells, _delta(task["score_delta"], scores)
+    for prompt in prompts:
+        words = (_PROMPT_WORDS.get(verdict, "n/a") for verdict in prompt["verdicts"])
+        yield prompt["prompt"], *words, "–"
     yield None
     yield "came to", *(VERDICT_WORDS[verdict] for verdict in found["verdicts"]), ""
-    yield "score", *map(_figure, found["aggregate_scores"]), _change(found["aggregate_score_delta"])
-    yield "tasks passed", *map(_percent, found["success_rates"]), _change(found["success_rate_delta"])
+    for label, key, change, shown in (
+        ("score", "aggregate_scores", "aggregate_score_delta", _figure),
+        ("tasks passed", "success_rates", "success_rate_delta", _percent),
+    ):
+        # Of a run in which no task was judged there is neither.
+        figures = [figure if told else None for figure, told in zip(found[key], found["scored"], strict=True)]
+        yield label, *map(shown, figures), _delta(found[change], figures)
+
+
+def _delta(delta: float | None, figures: Sequence[float | None]) -> Part:
+    return _change(None if None in (figures[0], figures[-1]) else delta)
 
 
 def _change(delta: float | None) -> Part:

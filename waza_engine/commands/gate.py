@@ -10,7 +10,7 @@ from waza_engine.commands.records import record_of
 from waza_engine.counting import counted
 from waza_engine.results.json_values import Json, plain
 from waza_engine.results.reading.recordings import RecordingError, read_recording
-from waza_engine.results.reports.gate import NOT_GATED, GateLimits, gate, gate_markdown
+from waza_engine.results.reports.gate import NOT_GATED, GateLimits, gate, gate_markdown, prompts_words
 from waza_engine.results.reports.github import Place, annotation
 from waza_engine.results.writing.store import ResultsError
 from waza_engine.terminal import complain, say_document, say_json, say_lines
@@ -58,9 +58,13 @@ def _print_for_people(found: Json) -> None:
     for name in ("baseline", "current"):
         model, judged = found.get(f"{name}_model"), found[f"{name}_judged_count"]
         others = found[f"{name}_task_count"] - judged
+        prompts = prompts_words(found, name)
         printer.line(
-            f"{name}: {found[f'{name}_success_rate']:.1%} of {counted(judged, 'task')} passed",
-            f", {others} not judged" if others else "",
+            f"{name}: {found[f'{name}_success_rate']:.1%} of {counted(judged, 'task')} passed"
+            if judged
+            else f"{name}: no task was judged",
+            f", {others} not judged" if others and judged else "",
+            f", {prompts}" if prompts else "",
             f", {model}" if model else "",
         )
     points, most = found["regression_pct"], found["max_regression_pct"]

@@ -15,9 +15,9 @@ from waza_engine.commands.printer import Part, Printer
 from waza_engine.counting import counted
 from waza_engine.results.codec.runs import figures_document
 from waza_engine.results.conclusion import conclude
-from waza_engine.results.record import TrialOutcome, Validation
+from waza_engine.results.record import TrialOutcome, Validation, verdicts_of
 from waza_engine.results.reports.words import impact_words, spending_words
-from waza_engine.results.task_conclusion import TaskConclusion, verdicts_of
+from waza_engine.results.task_conclusion import TaskConclusion
 from waza_engine.terminal import visible
 from waza_engine.vocabulary import shown_grader
 
@@ -144,8 +144,7 @@ class TextReport:
         told = found.verdict in ("failed", "errored") or found.waits or task.error or task.impact
         if not (told or self._verbose):
             return
-        statistics = task.statistics
-        trials = f"  {found.passed_trials}/{found.ended_trials} trials" if statistics else ""
+        trials = f"  {found.share} trials" if found.share else ""
         self._printer.line()
         self._printer.line(mark_of(found), " ", (task.id, "bold"), trials)
         if task.error:

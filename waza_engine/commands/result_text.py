@@ -11,6 +11,7 @@ from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import Conclusion, conclude
 from waza_engine.results.json_values import Block
 from waza_engine.results.record import RunHeader
+from waza_engine.results.reports.words import spending_words
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
 from waza_engine.vocabulary import shown_grader
 
@@ -30,13 +31,15 @@ def print_results(
     printer.line(*_headline(run.header, found))
     for task in found.tasks:
         score = f"  {task.score:.2f}" if task.scored else ""
-        trials = f"  {task.passed_trials}/{task.ended_trials} trials" if task.ended_trials > 1 else ""
+        trials = f"  {task.share} trials" if task.share and task.ended_trials > 1 else ""
         flaky = "  flaky" if task.flaky else ""
         printer.line(mark_of(task), f" {task.id or task.name}{score}", (f"{trials}{flaky}", "dim"))
     for task in found.tasks:
         if task.error or task.verdict in ("failed", "errored") or task.waits:
             _explain(printer, task)
     print_conclusion(printer, found, run.summary.duration_ms)
+    if spent := spending_words(document):
+        printer.line(spent)
     return found
 
 

@@ -27,9 +27,10 @@ from waza_engine.graders.matching.samples import Samples, samples_of_texts
 from waza_engine.graders.programs.assertion_context import assertion_context, trial_names
 from waza_engine.graders.registry import register
 from waza_engine.spec.fields import AssertionList
-from waza_engine.vocabulary import Check
+from waza_engine.vocabulary import Check, no_word
 
 _QUOTED_CHARACTERS = 300
+_LATE = "what is not true took longer than an assertion may"
 _SHORT = 40
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _TEXT = re.compile(r"""(['"`])(?P<text>(?:\\.|(?!\1).)+)\1""", re.DOTALL)
@@ -149,9 +150,11 @@ class CodeGrader(Grader[CodeConfig]):
         checks = [
             _check(i, text, out) for i, (text, out) in enumerate(zip(assertions, outcomes, strict=True))
         ]
+        late = [outcome.timed_out for outcome in outcomes if not outcome.passed]
         return verdict_of_checks(
             checks,
             all_passed="All assertions passed",
+            **(no_word("timeout", _LATE) if late and all(late) else {}),
             total_assertions=len(checks),
             passed_assertions=sum(check.passed for check in checks),
         )

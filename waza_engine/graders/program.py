@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+import signal
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -28,7 +30,7 @@ from waza_engine.spec.fields import ArgumentList, PlainText
 from waza_engine.spec.first_version import first_version_words
 from waza_engine.spec.program_files import is_path, script_of
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
-from waza_engine.vocabulary import Check
+from waza_engine.vocabulary import Check, no_word
 
 _LONGEST_LINE = 200
 
@@ -131,7 +133,8 @@ class ProgramGrader(Grader[ProgramConfig]):
             message = f"`{config.command}` cannot be started: {reason}"
             if config.protocol != "exit-code":
                 return verdict_without_answer(UnusableAnswerError("start", message), "command")
-            return _verdict(False, message, {**self._details(context), "exit_error": message})
+            details = {**self._details(context), "exit_error": message, **no_word("start", message)}
+            return _verdict(False, message, details)
         if config.protocol == "exit-code":
             return self._by_exit_code(finished, context, timeout)
         try:
@@ -142,17 +145,20 @@ class ProgramGrader(Grader[ProgramConfig]):
 
     def _by_exit_code(self, finished: Finished, context: GradingContext, timeout: float) -> Verdict:
         command = self.config.command
-        details = {**self._details(context), "stdout": finished.stdout, "stderr": finished.stderr}
+        details: dict[str, object] = {
+            **self._details(context),
+            "stdout": finished.stdout,
+            "stderr": finished.stderr,
+        }
         if finished.exit_code == 0:
             return _verdict(True, finished.stdout.strip() or "The program exited with 0", details)
-        how = (
-            f"was killed after {in_seconds(timeout)}"
-            if finished.timed_out
-            else f"exited with {finished.exit_code}"
-        )
+        how = _how(finished, timeout)
         older = first_version_words(finished.stderr)
         message = f"`{command}` {how}{f': {older}' if older else _said(finished)}"
-        return _verdict(False, message, {**details, "exit_error": f"`{command}` {how}"})
+        details["exit_error"] = f"`{command}` {how}"
+        if finished.timed_out or (finished.exit_code or 0) < 0:
+            details |= no_word("timeout" if finished.timed_out else "signal", f"`{command}` {how}")
+        return _verdict(False, message, details)
 
     def _details(self, context: GradingContext) -> dict[str, object]:
         return {
@@ -160,6 +166,18 @@ class ProgramGrader(Grader[ProgramConfig]):
             "args": list(self.config.args),
             "workspace_dir": str(context.workspace) if context.workspace else "",
         }
+
+
+def _how(finished: Finished, timeout: float) -> str:
+    """Return how a program ended that did not exit with 0."""
+    if finished.timed_out:
+        return f"did not end by itself and was killed after {in_seconds(timeout)}"
+    code = finished.exit_code or 0
+    if code >= 0:
+        return f"exited with {code}"
+    with contextlib.suppress(ValueError):
+        return f"was ended by the signal {signal.Signals(-code).name}"
+    return f"was ended by the signal {-code}"
 
 
 def _executable(command: str, cwd: Path) -> str:

@@ -82,6 +82,7 @@ class TextConfig(GraderConfig):
         "forbidden_match": "regex_not_match",
         "not_regex_match": "regex_not_match",
         "must_contain": "contains",
+        "contains_all": "contains",
         "keywords": "contains",
         "output_contains": "contains",
         "must_not_contain": "not_contains",

@@ -66,6 +66,8 @@ class ToolPattern(ExpectedCall):
         **ExpectedCall.misspellings,
         "command": "command_pattern",
         "path": "path_pattern",
+        "path_regex": "path_pattern",
+        "command_regex": "command_pattern",
         "skill": "skill_pattern",
     }
     uncertain: ClassVar = frozenset({"path", "skill", "command"})

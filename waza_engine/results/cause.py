@@ -6,23 +6,25 @@ not tell, that is said.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from waza_engine.counting import counted
+from waza_engine.results.record import verdicts_of
 from waza_engine.spec.executors import asks_nobody
-from waza_engine.vocabulary import shown_grader
+from waza_engine.vocabulary import COULD_NOT_GRADE, said_nothing, shown_grader
 
 if TYPE_CHECKING:
     from waza_engine.results.record import TrialOutcome
-    from waza_engine.results.task_conclusion import TaskConclusion
+    from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
 
 CauseKind = Literal["skill", "test", "environment", "not known"]
 """``skill``: the answer is wrong, as far as its graders tell. ``test``: a grader broke. ``environment``: the
 agent, its provider or a file failed. ``not known``: the record does not tell."""
 
 _SHOWN = 200
+_EITHER = "It is the answer or this grader."
 _LEAST_TRIALS = 2
 _LEAST_SIBLINGS = 2
 
@@ -57,9 +59,7 @@ def _of_errored(task: TaskConclusion) -> Cause:
         return Cause("environment", f"{count} broke before an answer was graded: {_shown(broken[0].error)}.")
     errored = [grader for grader in task.graders if grader.verdict == "errored"]
     if errored:
-        return Cause(
-            "test", f"`{shown_grader(errored[0].name)}` could not grade: {_shown(errored[0].feedback)}."
-        )
+        return _of_broken(errored[0])
     return Cause("not known", f"No answer was graded: {_shown(task.error) or 'the record says no more'}.")
 
 
@@ -70,9 +70,13 @@ def _of_failed(task: TaskConclusion) -> Cause:
         return Cause("environment", f"There is no answer, and the session failed: {_session_error(lost[0])}.")
     broken = next((grader for grader in task.graders if grader.verdict == "errored"), None)
     names = [grader.name for grader in task.graders if grader.verdict == "failed"]
+    silent = _silent(task)
+    if names and all(name in silent for name in names):
+        return _of_silent(names, silent)
+    names = [name for name in names if name not in silent]
     if not names:
         if broken is not None:
-            return Cause("test", f"`{shown_grader(broken.name)}` could not grade: {_shown(broken.feedback)}.")
+            return _of_broken(broken)
         return Cause("not known", "No grader is recorded that says why.")
     if task.passed_trials:
         passed = f"{task.passed_trials} of {counted(task.ended_trials, 'trial')} passed the same test"
@@ -86,8 +90,30 @@ def _of_failed(task: TaskConclusion) -> Cause:
     return Cause("skill", f"The answer was found wrong by {_listed(names)}, and nothing contradicts that.")
 
 
+def _silent(task: TaskConclusion) -> Mapping[str, tuple[str, str]]:
+    """Return the failed checks that tell nothing of the answer in any trial, with the kind and the reason."""
+    found: dict[str, tuple[str, str] | None] = {}
+    for trial in task.task.trials:
+        for name, verdict in () if trial.stopped else verdicts_of(trial):
+            if verdict.status == "graded" and not verdict.passed:
+                why = said_nothing(verdict.details)
+                found[name] = None if why is None else found.get(name, why)
+    return {name: why for name, why in found.items() if why is not None}
+
+
+def _of_silent(names: Sequence[str], found: Mapping[str, tuple[str, str]]) -> Cause:
+    kind, why = found[names[0]]
+    more = f"; neither did {_listed(names[1:])}" if names[1:] else ""
+    told = f"`{shown_grader(names[0])}` said nothing of the answer: {_shown(why)}{more}."
+    # A program that cannot be started is at fault itself; one that hangs may hang for what the agent left.
+    return Cause("test", told) if kind == "start" else Cause("not known", f"{told} {_EITHER}")
+
+
 def _of_nobody(task: TaskConclusion) -> Cause:
-    failed = _listed([grader.name for grader in task.graders if grader.verdict == "failed"])
+    silent = _silent(task)
+    failed = _listed(
+        [grader.name for grader in task.graders if grader.verdict == "failed" and grader.name not in silent]
+    )
     return Cause(
         "not known", f"`{task.executor}` answered, and no agent with the skill; {failed} found it wrong."
     )
@@ -115,6 +141,11 @@ def _session_error(trial: TrialOutcome) -> str:
 def _listed(names: Sequence[str]) -> str:
     shown = ", ".join(f"`{shown_grader(name)}`" for name in names[:3])
     return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"
+
+
+def _of_broken(grader: GraderConclusion) -> Cause:
+    why = _shown(grader.feedback.removeprefix(COULD_NOT_GRADE))
+    return Cause("test", f"`{shown_grader(grader.name)}` could not grade: {why}.")
 
 
 def _shown(text: str) -> str:

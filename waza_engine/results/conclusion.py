@@ -74,6 +74,11 @@ class TriggerConclusion:
         """How many prompts there are."""
         return self.right + self.wrong + self.errored
 
+    @property
+    def share(self) -> float:
+        """Which part of all prompts was answered rightly, 0..1; what could not be tried was not."""
+        return self.right / self.total if self.total else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class MissedMetric:
@@ -247,8 +252,8 @@ def _ending(verdict: RunVerdict, run: RunOutcome, tasks: Sequence[TaskConclusion
         case "broken" if run.status == "error":
             yield Reason(run.message or "the run did not come to its end", "errored", WHOLE_RUN)
         case "unjudged":
-            waiting = _waiting_words(tasks)
-            yield Reason(f"nothing was judged{f': {waiting}' if waiting else ''}", "unjudged", TASKS)
+            why = ", ".join(filter(None, [_waiting_words(tasks), _without_graders(tasks)]))
+            yield Reason(f"nothing was judged{f': {why}' if why else ''}", "unjudged", TASKS)
         case _:
             pass
     if unusable := _unusable(tasks):
@@ -259,6 +264,14 @@ def _waiting_words(tasks: Sequence[TaskConclusion]) -> str:
     """Return how many tasks wait for people, "" when none does."""
     count = sum(task.waits for task in tasks)
     return f"{counted(count, 'task')} {'waits' if count == 1 else 'wait'} for a review" if count else ""
+
+
+def _without_graders(tasks: Sequence[TaskConclusion]) -> str:
+    """Return how many tasks have nothing that judges their answers, "" when none has not."""
+    count = sum(task.has_no_grader for task in tasks)
+    if count and count == len(tasks):
+        return "there is no grader"
+    return f"{counted(count, 'task')} {'has' if count == 1 else 'have'} no grader" if count else ""
 
 
 def _failures(
@@ -334,9 +347,13 @@ def _parts(run: RunOutcome) -> Iterator[str]:
 
 
 def _waiting(verdict: RunVerdict, tasks: Sequence[TaskConclusion]) -> Iterator[str]:
-    """Yield that people are to grade tasks, where that is not the reason why nothing was judged."""
-    if verdict != "unjudged" and (words := _waiting_words(tasks)):
+    """Yield that people, or nobody, are to grade tasks, where that is not why nothing was judged."""
+    if verdict == "unjudged":
+        return
+    if words := _waiting_words(tasks):
         yield words
+    if words := _without_graders(tasks):
+        yield f"{words}: nothing was judged there, and the score counts that as 0"
 
 
 def _notes(

@@ -6,7 +6,7 @@ Journals, result files, reviews, comparisons, reports and the editor's hints are
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +15,7 @@ from waza_engine.scoring.composite import Graded, TrialStatus, composite
 from waza_engine.scoring.tasks import TrialScore
 from waza_engine.scoring.triggers import TriggerAnswer
 from waza_engine.spec.executors import asked_model
+from waza_engine.vocabulary import checkpoint_grader
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -222,3 +223,11 @@ class RunOutcome:
     limit: str = ""
     baseline: RunOutcome | None = None
     recommendation: Recommendation | None = None
+
+
+def verdicts_of(trial: TrialOutcome) -> Iterator[tuple[str, Validation]]:
+    """Yield what graders said of a trial by their names, those of checkpoints with their turn."""
+    yield from (trial.validations or {}).items()
+    for checkpoint in trial.checkpoints:
+        for name, verdict in checkpoint.validations.items():
+            yield checkpoint_grader(name, checkpoint.after_turn), verdict

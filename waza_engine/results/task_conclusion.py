@@ -7,17 +7,19 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from waza_engine.results.cause import Cause, cause_of
-from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation
+from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation, verdicts_of
 from waza_engine.scoring.tasks import task_status
-from waza_engine.vocabulary import checkpoint_grader, shown_grader
+from waza_engine.vocabulary import shown_grader
 
 TaskVerdict = Literal["passed", "failed", "errored", "skipped", "lost", "not run"]
-"""``errored``: something else than the answer broke. ``skipped``: nothing was graded, or people are to do it.
+"""``errored``: something else than the answer broke. ``skipped``: nothing was graded, there is no grader, or
+people are to do it.
 ``lost``: its trials were begun and none came to its end. ``not run``: none was begun."""
 
 TrialVerdict = Literal["passed", "failed", "errored", "skipped", "lost"]
 GraderVerdict = Literal["passed", "failed", "errored", "pending"]
 
+NO_GRADER = "nothing was judged: it has no grader"
 _FEEDBACK_CHARACTERS = 2_000
 _TRIAL_VERDICTS: dict[str, TrialVerdict] = {
     "passed": "passed",
@@ -81,9 +83,20 @@ class TaskConclusion:
         return self.verdict == "skipped" and any(grader.verdict == "pending" for grader in self.graders)
 
     @property
+    def has_no_grader(self) -> bool:
+        """Whether nothing judges its answers: upstream lets it pass with score 0."""
+        return self.verdict == "skipped" and any(map(nothing_judged, self.task.trials))
+
+    @property
     def passed_trials(self) -> int:
         """How many trials passed."""
         return self.trials.count("passed")
+
+    @property
+    def share(self) -> str:
+        """How many of its trials passed: ``2/3``; "" when nothing was judged in any."""
+        tried = any(trial not in ("skipped", "lost") for trial in self.trials)
+        return f"{self.passed_trials}/{self.ended_trials}" if tried else ""
 
     @property
     def ended_trials(self) -> int:
@@ -129,10 +142,10 @@ def conclude_task(task: TaskOutcome, executor: str = "") -> TaskConclusion:
         id=task.id,
         name=task.name,
         verdict=verdict,
-        reason=_reason(verdict, error, graders),
+        reason=_reason(verdict, error, graders, has_graders=not any(map(nothing_judged, ended))),
         error=error,
         score=0.0 if figures is None else figures.avg_score,
-        trials=tuple("lost" if trial.stopped else _TRIAL_VERDICTS[trial.status] for trial in task.trials),
+        trials=tuple(_trial_verdict(trial) for trial in task.trials),
         graders=graders,
         duration_ms=sum(trial.duration_ms for trial in task.trials),
         pass_at_k=figures.pass_at_k if several and figures else None,
@@ -142,12 +155,9 @@ def conclude_task(task: TaskOutcome, executor: str = "") -> TaskConclusion:
     )
 
 
-def verdicts_of(trial: TrialOutcome) -> Iterator[tuple[str, Validation]]:
-    """Yield what graders said of a trial by their names, those of checkpoints with their turn."""
-    yield from (trial.validations or {}).items()
-    for checkpoint in trial.checkpoints:
-        for name, verdict in checkpoint.validations.items():
-            yield checkpoint_grader(name, checkpoint.after_turn), verdict
+def nothing_judged(trial: TrialOutcome) -> bool:
+    """Tell whether a trial passed for want of graders; not known of one without a list of verdicts."""
+    return trial.status == "passed" and trial.validations is not None and not any(verdicts_of(trial))
 
 
 def trial_changes(then: TaskConclusion, now: TaskConclusion) -> list[int]:
@@ -157,6 +167,12 @@ def trial_changes(then: TaskConclusion, now: TaskConclusion) -> list[int]:
         for before, after in zip(then.trials, now.trials, strict=False)
         if before in ("passed", "failed") and after in ("passed", "failed")
     ]
+
+
+def _trial_verdict(trial: TrialOutcome) -> TrialVerdict:
+    if trial.stopped:
+        return "lost"
+    return "skipped" if nothing_judged(trial) else _TRIAL_VERDICTS[trial.status]
 
 
 def _verdict(task: TaskOutcome, ended: Sequence[TrialOutcome]) -> TaskVerdict:
@@ -175,7 +191,7 @@ def _verdict(task: TaskOutcome, ended: Sequence[TrialOutcome]) -> TaskVerdict:
                 return "lost" if task.trials else "not run"
             case written:
                 return "lost" if task.trials else written
-    match task_status([trial.status for trial in ended]):
+    match task_status(["skipped" if nothing_judged(trial) else trial.status for trial in ended]):
         case "error":
             return "errored"
         case found if "failed" in (found, task.status):
@@ -184,7 +200,9 @@ def _verdict(task: TaskOutcome, ended: Sequence[TrialOutcome]) -> TaskVerdict:
             return "errored" if task.status == "error" else found
 
 
-def _reason(verdict: TaskVerdict, error: str, graders: Sequence[GraderConclusion]) -> str:
+def _reason(
+    verdict: TaskVerdict, error: str, graders: Sequence[GraderConclusion], *, has_graders: bool
+) -> str:
     match verdict:
         case "passed":
             return ""
@@ -194,7 +212,9 @@ def _reason(verdict: TaskVerdict, error: str, graders: Sequence[GraderConclusion
             return error or f"could not grade: {_names(graders, 'errored') or 'the task'}"
         case "skipped":
             waiting = _names(graders, "pending")
-            return f"waits for a review: {waiting}" if waiting else error or "its answers were not graded"
+            if waiting:
+                return f"waits for a review: {waiting}"
+            return error or ("its answers were not graded" if has_graders else NO_GRADER)
         case "lost":
             return error or "no trial came to its end"
         case "not run":

@@ -91,6 +91,8 @@ class EvalConfig(Block):
         "runs_per_task": "trials_per_task",
         "trialsPerTask": "trials_per_task",
         "repetitions": "trials_per_task",
+        "repeat": "trials_per_task",
+        "num_trials": "trials_per_task",
         "engine": "executor",
         "engine_type": "executor",
         "model_id": "model",
@@ -100,6 +102,7 @@ class EvalConfig(Block):
         "skill_dirs": "skill_directories",
         "attempts": "max_attempts",
         "concurrency": "workers",
+        "max_concurrency": "workers",
     }
 
     trials_per_task: Annotated[WholeNumber, Positive] = Field(

@@ -69,6 +69,8 @@ class EvalFile(Block):
         "testing_criteria": "graders",
         "settings": "config",
         "evaluators": "graders",
+        "scorers": "graders",
+        "assert": "graders",
         "grader": "graders",
         "metric": "metrics",
         "hook": "hooks",
@@ -76,7 +78,7 @@ class EvalFile(Block):
         "commandMocks": "command_mocks",
         "variables": "inputs",
     }
-    uncertain: ClassVar = frozenset({"tests", "testing_criteria"})
+    uncertain: ClassVar = frozenset({"tests", "testing_criteria", "scorers", "assert"})
 
     schema_version: SchemaVersion = Field(
         default=NEWEST_VERSION,

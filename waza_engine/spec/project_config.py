@@ -52,7 +52,13 @@ class Paths(Section):
 class Defaults(Section):
     """What the commands use when neither a flag nor the suite says otherwise."""
 
-    misspellings: ClassVar = {"executor": "engine", "judge_model": "judgeModel", "session_log": "sessionLog"}
+    misspellings: ClassVar = {
+        "executor": "engine",
+        "judge_model": "judgeModel",
+        "session_log": "sessionLog",
+        "timeout_seconds": "timeout",
+        "max_workers": "workers",
+    }
 
     engine: Literal["", "copilot-sdk", "mock"] = Field(
         default="copilot-sdk", description="The executor that new suites are created with."

@@ -29,8 +29,10 @@ _TASK_MISSPELLINGS = {
     "tag": "tags",
     "grader": "graders",
     "skip": "enabled",
+    "skipped": "enabled",
+    "disabled": "enabled",
 }
-_UNCERTAIN = frozenset({"skip"})
+_UNCERTAIN = frozenset({"skip", "skipped", "disabled"})
 
 
 class TaskKeys(Block):

@@ -35,6 +35,8 @@ from waza_language_server.text.span import Span
 
 _STEPS_AT_ONCE = 4
 """Of one item: a pause costs as much as a step of a rule, and each item ends with one anyway."""
+_LONG = 4_000
+"""Characters of an item of which each step takes as long as a slice."""
 
 _Where = tuple[SchemaName, tuple[str, ...]]
 """The kind of document in which a grader entry stands, and the keys that lead to it."""
@@ -63,7 +65,9 @@ def problems_of_all(view: FileView, graders: GraderEntries) -> Found:
         fresh: dict[object, list[Problem]] = {}
         look = partial(_looked_at, view, items, fresh)
         found = yield from kept.of(node, look, (yield from _touched(node, view.tree.guesses)))
-        for index in found.marked:
+        for count, index in enumerate(found.marked, 1):
+            if not count % NODES_AT_ONCE:
+                yield None
             if index in fresh:
                 yield from fresh[index]
                 continue
@@ -89,10 +93,11 @@ def _looked_at(
 ) -> Steps[tuple[Problem, ...]]:
     """Return what to keep of the problems in an item of a list, and add them to ``fresh``."""
     found: list[Problem] = []
+    at_once = _STEPS_AT_ONCE if len(item.span) < _LONG else 0
     for number, problem in enumerate(_problems_below(view, item, shape)):
         if problem is not None:
             found.append(problem)
-        elif number >= _STEPS_AT_ONCE:
+        elif number >= at_once:
             yield
     fresh[item.step] = found
     return (yield from _all_to_keep(found, item.offset))

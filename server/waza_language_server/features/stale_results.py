@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from waza_engine.results.reading.scores import RunResult, TaskResult
+    from waza_engine.results.reading.scores import PromptResult, RunOrigin, RunResult, TaskResult
     from waza_engine.spec.reading.scalars import Json
     from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.project.index import Project
     from waza_language_server.project.regraded import AskedAgain
 
 STALE_WORD = "stale"
+RAN_ELSEWHERE = f"{STALE_WORD}: a newer run is recorded"
 _EXPECTED = "//expected"
 _METRICS = "//metrics"
 _ByPlace = Mapping[str, Mapping[str, "Json"]]
@@ -49,15 +50,29 @@ class StaleResult:
     whole: bool
 
 
-def stale_results_in_steps(project: Project, suite: Path) -> Steps[tuple[StaleResult, ...]]:
+@frozen()
+class Shown:
+    """What a client shows of a suite: since when, and the records of the runs that it has shown."""
+
+    since: datetime
+    results: frozenset[Path]
+
+    def lacks(self, origin: RunOrigin | None, moment: datetime) -> bool:
+        """Whether a verdict of this moment is of a run that came later and was not shown."""
+        return origin is not None and moment > self.since and origin.results not in self.results
+
+
+def stale_results_in_steps(
+    project: Project, suite: Path, shown: Shown | None = None
+) -> Steps[tuple[StaleResult, ...]]:
     """Return what is stale of a suite, its tasks, graders and trigger prompts, with many pauses.
 
-    What contains others stands before them.
+    What contains others stands before them. With ``shown`` that is also what has run again elsewhere since.
     """
     run = yield from project.scores.results_in_steps(suite)
     if run is None:
         return ()
-    evidence = yield from _evidence_in_steps(project, suite, run)
+    evidence = yield from _evidence_in_steps(project, suite, run, shown)
     found: list[StaleResult] = []
     fresh = False
     for task in run.tasks.values():
@@ -66,7 +81,7 @@ def stale_results_in_steps(project: Project, suite: Path) -> Steps[tuple[StaleRe
         found += of_task
         fresh = fresh or (task.id in evidence.places and not (of_task and of_task[0].whole))
     for prompt in run.prompts:
-        words = evidence.words_of_prompt(prompt.timestamp)
+        words = evidence.words_of_prompt(prompt)
         if words:
             identity = RunnableId(suite, prompt=prompt.prompt, should_trigger=prompt.should_trigger)
             found.append(StaleResult(identity, words, whole=True))
@@ -77,7 +92,9 @@ def stale_results_in_steps(project: Project, suite: Path) -> Steps[tuple[StaleRe
     return (*([StaleResult(RunnableId(suite), words, whole=False)] if words else []), *found)
 
 
-def _evidence_in_steps(project: Project, suite: Path, run: RunResult) -> Steps[_Evidence]:
+def _evidence_in_steps(
+    project: Project, suite: Path, run: RunResult, shown: Shown | None
+) -> Steps[_Evidence]:
     today = yield from entries_in_steps(project, suite)
     known = project.suite(suite)
     places = {place: suite for place, _ in today if place}
@@ -87,18 +104,25 @@ def _evidence_in_steps(project: Project, suite: Path, run: RunResult) -> Steps[_
             places[task.id] = task.path
     scores = DocumentScores(project, suite, None, [(known, run)])
     yield from scores.read_in_steps()
-    return _Evidence(project, suite, today, places, scores)
+    return _Evidence(project, suite, today, places, scores, shown)
 
 
 class _Evidence:
     """A suite as it is written today, beside what it said when it was judged."""
 
     def __init__(
-        self, project: Project, suite: Path, today: Values, places: Mapping[str, Path], scores: DocumentScores
+        self,
+        project: Project,
+        suite: Path,
+        today: Values,
+        places: Mapping[str, Path],
+        scores: DocumentScores,
+        shown: Shown | None,
     ) -> None:
         self.places = places
         """The file of each task of today."""
         self._suite = suite
+        self._shown = shown
         self._scores = scores
         self._regraded = project.scores.regraded
         self._today = _by_place(today)
@@ -110,6 +134,8 @@ class _Evidence:
         if task.id not in self.places:
             return []
         identity = RunnableId(self._suite, task.id)
+        if self._ran_elsewhere(task.origin, task.timestamp) and self._again(task) is None:
+            return [StaleResult(identity, RAN_ELSEWHERE, whole=True)]
         words = self._words_of_answer(task.id, task.timestamp)
         if words and not task.rejudged:
             return [StaleResult(identity, words, whole=True)]
@@ -126,8 +152,11 @@ class _Evidence:
         own = [StaleResult(identity, words, whole)] if words and task.status else []
         return [*own, *([] if own and whole else stale)]
 
-    def words_of_prompt(self, moment: datetime) -> str:
+    def words_of_prompt(self, prompt: PromptResult) -> str:
         """Return why the result of a trigger prompt may no longer hold, "" when it does."""
+        moment = prompt.timestamp
+        if self._ran_elsewhere(prompt.origin, moment):
+            return RAN_ELSEWHERE
         found = self._scores.recorded.changes(moment, ())
         # Other prompts of the file say nothing of this one.
         return self._said(moment, [each for each in found if each.path.name not in TRIGGER_NAMES])
@@ -138,6 +167,9 @@ class _Evidence:
         same = then is not None and then.get(_METRICS) == self._today.get("", {}).get(_METRICS)
         return "" if same else STALE_WORD
 
+    def _ran_elsewhere(self, origin: RunOrigin | None, moment: datetime) -> bool:
+        return self._shown is not None and self._shown.lacks(origin, moment)
+
     def _words_of_answer(self, task: str, moment: datetime) -> str:
         """Return why the answer to a task would be another one today, "" when it would not."""
         words = self._said(moment, self._scores.recorded.changes(moment, (task,)))
@@ -146,7 +178,10 @@ class _Evidence:
         return words or ("" if same else STALE_WORD)
 
     def _words_of_grader(self, task: TaskResult, name: str) -> str:
-        moment = task.graders[name].timestamp
+        verdict = task.graders[name]
+        moment = verdict.timestamp
+        if self._ran_elsewhere(verdict.origin, moment) and self._again(task) is None:
+            return RAN_ELSEWHERE
         words = self._words_of_answer(task.id, moment)
         if words:
             return words

@@ -63,6 +63,7 @@ HintKind = Literal["score", "check", "verdict", "inherited", "skill", "requireme
 grader, the suite's graders in a task file and its values beside others, the suites of a skill, what a skill
 promises, a suite or task over its runs."""
 _SIGNS = {"passed": "✓", "failed": "✗", "errored": "!", "unjudged": "⧖"}
+NOTHING_JUDGED = "– nothing judged"
 _LISTS = {"should_trigger_prompts": True, "should_not_trigger_prompts": False}
 
 
@@ -162,6 +163,8 @@ class _View:
         )
         passed = sum(task.passed for task in run.tasks.values())
         label = f"{_glyph(run)} {passed}/{counted(len(run.tasks), 'task')}" if run.tasks else "!"
+        if label.startswith("⧖") and not any(map(_waits, run.tasks.values())):
+            label = NOTHING_JUDGED
         why = _why_broken(run) if label.startswith("!") else ""
         missed = [metric for metric in run.metrics if not metric.passed]
         lines = [f"**{code(run.eval_name or 'The suite')}** {label}", ""]
@@ -326,12 +329,19 @@ def _task_label(task: TaskResult) -> str:
     if task.status == "error":
         return error_label(task.error)
     if task.status == "skipped" or not task.trials:
-        return "– not run" if not task.trials else "⧖ pending"
+        if _waits(task):
+            return "⧖ pending"
+        return NOTHING_JUDGED if task.trials else "– not run"
     if task.passed:
         return f"✓ {number(task.score)}"
     if task.passed_trials and task.trials > 1:
         return f"◐ {task.passed_trials}/{task.trials} trials"
     return f"✗ {number(task.score)}"
+
+
+def _waits(task: TaskResult) -> bool:
+    """Tell whether people are to say what they think of an answer."""
+    return any(said.status == "pending" for said in chain(task.graders.values(), task.checkpoints.values()))
 
 
 def _task_line(task: TaskResult) -> str:

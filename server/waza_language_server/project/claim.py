@@ -157,9 +157,9 @@ class _Content:
 
 
 def _is_eval(content: _Content, siblings: Collection[str]) -> bool:
-    if content.foreign:
-        return False
     keys = content.keys
+    if content.foreign:
+        return _has_one_word_of_others(content)
     if "skill" in keys and keys & {"graders", "tasks", "tasks_from"}:
         return True
     if _is_surely_eval(content):
@@ -170,6 +170,13 @@ def _is_eval(content: _Content, siblings: Collection[str]) -> bool:
         return False
     suite_around = not _SUITE_SIBLINGS.isdisjoint(siblings)
     return suite_around and (bool(keys & _EVAL_KEYS) if keys else not content.list)
+
+
+def _has_one_word_of_others(content: _Content) -> bool:
+    """Whether a suite has one key in the words of another tool: `tests` for `tasks`, `evaluators`."""
+    if len(content.keys & _FOREIGN_KEYS) > 1 or "skill" not in content.keys:
+        return False
+    return "trials_per_task" in content.block("config") and len(content.keys & _EVAL_KEYS) >= 4
 
 
 def _are_foreign_tasks(content: _Content) -> bool:

@@ -131,6 +131,7 @@ _said: Mapping[GraderPlace, KeptItems[tuple[_Said, ...]]] = {
 _said_inline: KeptItems[_SaidInline | None] = KeptItems()
 """The same for the items of ``tasks``."""
 
+_PATTERNS_PER_PAUSE = 64
 _TOOL_LISTS = ("required_tools", "forbidden_tools", "reject_tools", "expect_tools", "required", "forbidden")
 
 
@@ -150,11 +151,12 @@ def outline_in_steps(tree: Tree) -> Steps[Outline]:
         said.append((yield from _said_by_list(place, graders, entries)))
     inline = yield from _inline_tasks(root, entries)
     said.append(inline.said)
+    patterns = yield from _patterns(root)
     return Outline(
         id=word(root.get("id")),
         name=word(root.get("name")),
         skill=word(root.get("skill")),
-        patterns=tuple(pattern_of(node) for node in pattern_nodes(root)),
+        patterns=patterns,
         inline_tasks=inline.ids,
         tasks_from=word(root.get("tasks_from")),
         graders=_joined([one.graders for one in said if one.graders]),
@@ -227,6 +229,19 @@ def pattern_nodes(root: Node) -> Iterator[Node]:
                 yield item
             elif item.written("task_files") is not None:
                 yield from _scalars(item.get("task_files"))
+
+
+def _patterns(root: Node) -> Steps[tuple[str, ...]]:
+    for key in ("tasks", "task_patterns"):
+        if (tasks := root.get(key)) is not None:
+            # What ``pattern_nodes`` asks about; it would look at thousands of items without a pause.
+            yield from items_where(tasks.target, _is_pattern)
+    found: list[str] = []
+    for number, node in enumerate(pattern_nodes(root), 1):
+        found.append(pattern_of(node))
+        if not number % _PATTERNS_PER_PAUSE:
+            yield
+    return tuple(found)
 
 
 def _is_pattern(item: Node) -> bool:

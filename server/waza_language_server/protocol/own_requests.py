@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lsprotocol import types
@@ -54,9 +54,15 @@ STALE_RESULTS = "waza/staleResults"
 
 @frozen()
 class StaleResultsParams:
-    """``id`` is that of a suite."""
+    """``id`` is that of a suite.
+
+    ``since`` (ISO 8601) and ``results`` (paths) say what the client shows of it: from when on, and of which
+    records. Without ``since`` nothing is said of runs that it has not shown.
+    """
 
     id: str
+    since: str | None = None
+    results: Sequence[str] = ()
 
 
 RESULT_DOCUMENT = "waza/resultDocument"

@@ -95,7 +95,8 @@ def aliased_nodes(root: Green) -> Steps[int]:
 def plain_value(green: Green, root: Green) -> Json:
     """Return the plain value of a node of a document, scalars resolved as YAML 1.2 core.
 
-    Aliases are followed within ``ALIAS_BUDGET``; broken nodes become None.
+    The first of duplicate keys wins, for that is where a path leads. Aliases are followed within
+    ``ALIAS_BUDGET``; broken nodes become None.
     """
     return _plain(green, root, _Budget(ALIAS_BUDGET), frozenset())
 
@@ -117,10 +118,14 @@ def _plain(green: Green, root: Green, budget: _Budget, seen: frozenset[int]) -> 
         return resolve_scalar(green.value, plain=green.style == "plain", tag=green.tag)
     if kind == "mapping":
         children = green.children
-        return {
+        pairs = {
             children[index].green.value: _plain(children[index + 1].green, root, budget, seen)
             for index in range(0, len(children) - 1, 2)
         }
+        if len(pairs) * 2 < len(children) - 1:
+            for index in range(len(children) // 2 * 2 - 2, -1, -2):
+                pairs[children[index].green.value] = _plain(children[index + 1].green, root, budget, seen)
+        return pairs
     if kind == "sequence":
         return [_plain(child.green, root, budget, seen) for child in green.children]
     if kind == "alias":

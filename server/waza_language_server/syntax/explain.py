@@ -19,6 +19,7 @@ from waza_engine.spec.reading.yaml_faults import (
     sentence,
     unclosed_quote,
 )
+from waza_language_server.syntax.block_slips import explain_text_block
 from waza_language_server.syntax.escapes import (
     DOUBLE_BODY,
     LOOSE_DOUBLE,
@@ -31,6 +32,7 @@ from waza_language_server.syntax.escapes import (
 from waza_language_server.syntax.events import ReadError
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.flow_quotes import items_to_quote
+from waza_language_server.syntax.flow_signs import list_of_texts, slip_in_brackets
 from waza_language_server.syntax.flow_slips import missing_commas, words_to_quote
 from waza_language_server.syntax.wrong_signs import dash_fix, dash_message, fence, merge_mark, needless_sign
 from waza_language_server.text.edit import Edit, Fix
@@ -44,6 +46,7 @@ _WORD_IN_FLOW = re.compile(r"[^,\[\]{}#\r\n]+")
 _STAR_LINE = re.compile(r"[\r\n][ ]*\*(?=[ \t])")
 _BLOCK_SIGN = re.compile(r"(?P<sign>[|>][-+]?)[ \t]+(?=[^\s#])")
 _LEAD = re.compile(r"[ ]*(?:-[ ]+)*(?=[^\s-])")
+_ITEM_OR_KEY = re.compile(r"-[ ]+\S|[A-Za-z_][\w-]*:(?:\s|\Z)")
 _CLOSING = {"[": "]", "{": "}"}
 
 
@@ -60,6 +63,8 @@ def explain_value(text: str, start: int, end: int, error: ReadError | None) -> S
         return _explain_single(text, start, end)
     if head in _CLOSING:
         return _explain_flow(text, start, end, error)
+    if text_block := explain_text_block(text, start, end):
+        return text_block
     quote = _quote_fix(text, first_line, end)
     if text.startswith("- ", start):
         return SyntaxFault(first_line, sentence(ITEM_NEEDS_LINE), fixes=quote)
@@ -146,23 +151,42 @@ def _unclosed(text: str, start: int, end: int, quote: str) -> SyntaxFault:
 def _text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFault:
     behind = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
     line_end = end_of_line(text, behind, end)
-    needless = needless_sign(text, behind, line_end) if line_end == end else None
+    needless = (
+        needless_sign(text, behind, _before_comment(text, behind, line_end)) if line_end == end else None
+    )
     if needless is not None:
         return needless
+    if empty := _empty_above(text, start, closed, behind):
+        return empty
     fixes: tuple[Fix, ...] = ()
     if end_of_line(text, start, end) == line_end:
         text_end = _before_comment(text, start, line_end)
-        meant = text[start:text_end]
-        if text[closed - 2] in ' "' and text[closed : closed + 1].strip() and meant.endswith(meant[0]):
-            # The quote that YAML takes for the last begins a text inside: `"a "b" c"`, `""a" in b"`.
-            meant = meant[1:-1]
-        whole = Edit(Span(start, text_end), quoted(meant))
-        fixes = (Fix("Put the whole text in single quotes", (whole,)),)
+        whole = Edit(Span(start, text_end), quoted(_text_in_quotes(text[start:text_end], closed - start)))
+        fixes = (
+            *list_of_texts(text, Span(start, text_end)),
+            Fix("Put the whole text in single quotes", (whole,)),
+        )
     return SyntaxFault(
         Span(behind, line_end),
         "The quoted text ends before this; put the whole value in quotes, or double the quotes inside it.",
         fixes=fixes,
     )
+
+
+def _text_in_quotes(written: str, closed: int) -> str:
+    """Return the text that is meant by one in quotes which ends, for YAML, at ``closed`` in the middle."""
+    quote = written[0]
+    doubled = written.replace("''", "'") if quote == "'" else written
+    if not written.endswith(quote):
+        return doubled
+    if written.startswith(quote * 3) and written.endswith(quote * 3) and len(written) > len(quote * 6):
+        # So Python writes a text.
+        return written[3:-3]
+    # The quote that YAML takes for the last is an apostrophe, or begins a text inside: `'the users' log'`,
+    # `"a "b" c"`, `""a" in b"`; in `'a' or 'b'` there are two texts.
+    before, behind = written[closed - 2], written[closed]
+    begins = behind.strip() and (before in ' "([{=' or (before.isalnum() and behind.isalnum()))
+    return doubled[1:-1] if begins or doubled.count(quote) % 2 else doubled
 
 
 def _explain_flow(text: str, start: int, end: int, error: ReadError | None) -> SyntaxFault:
@@ -171,6 +195,8 @@ def _explain_flow(text: str, start: int, end: int, error: ReadError | None) -> S
     unclosed, strange, _ = _scan_flow(text, start, end)
     if strange is not None:
         return _odd_bracket(text, strange)
+    if slip := slip_in_brackets(text, Span(start, end)):
+        return slip
     if unclosed is not None:
         closing = _CLOSING[text[unclosed]]
         line_end = end_of_line(text, unclosed, end)
@@ -271,12 +297,27 @@ def text_behind_brackets(text: str, start: int, closed: int, end: int) -> Syntax
     needless = needless_sign(text, behind, line_end) if line_end == end else None
     if needless is not None:
         return needless
+    if empty := _empty_above(text, start, closed, behind):
+        return empty
     opening, closing = text[start], text[closed - 1]
     message = f"The value from `{opening}` to `{closing}` ends before this; quote it all or start a new line."
     # Two braces are a template in many tools, and nothing in YAML.
     is_template = text.startswith("{{", start)
     fixes = _quote_fix(text, Span(start, end_of_line(text, start, end)), end, sure=is_template)
     return SyntaxFault(Span(behind, max(line_end, behind + 1)), message, fixes=fixes)
+
+
+def _empty_above(text: str, start: int, closed: int, behind: int) -> SyntaxFault | None:
+    """Say that an empty value stands in front of what is written on the lines below it: `tasks: []`."""
+    if text[start + 1 : closed - 1].strip() or _ITEM_OR_KEY.match(text, behind) is None:
+        return None
+    if end_of_line(text, start, behind) == behind:
+        return None
+    value = text[start:closed]
+    blanks = len(text[:start]) - len(text[:start].rstrip(" \t"))
+    fix = Fix(f"Delete the `{value}`", (Edit(Span(start - blanks, closed), ""),))
+    message = f"`{value}` is the whole value, so what stands below cannot belong to it; delete the `{value}`."
+    return SyntaxFault(Span(start, closed), message, fixes=(fix,))
 
 
 def _scan_flow(text: str, start: int, end: int) -> tuple[int | None, int | None, int]:

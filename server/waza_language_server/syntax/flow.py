@@ -14,6 +14,15 @@ from waza_language_server.text.span import Span
 
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*("?)|\'(?:[^\']|\'\')*(\'?)', re.DOTALL)
 _BLANKS = re.compile(r"\s*+")
+_STRETCH = re.compile(r"""[^\[\]{}"']*,""")
+_TOKEN = (
+    r"""(?:"(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+'|[\[{][^\[\]{}"']*+[\]}]|[^\s\[\]{},:"'][^\[\]{},:"']*+)?\s*+"""
+)
+_ENTRIES = {
+    "[": re.compile(rf"\s*+{_TOKEN}(?::[^\[\]{{}},]*+)?,", re.DOTALL),
+    "{": re.compile(rf"\s*+{_TOKEN}(?::[ \n\r]\s*+{_TOKEN}|:(?![ \n\r])[^\[\]{{}},:]*+)?,", re.DOTALL),
+}
+"""An entry with the comma behind it that is easily read: a text in quotes or not, short brackets, a key."""
 _MARK = re.compile(r"""[\[\]{},:"']""")
 
 
@@ -110,7 +119,9 @@ def _scan(text: str, start: int, offset: int) -> tuple[list[_Level], int]:
         at, char = mark.start(), mark[0]
         if char in "[{":
             levels.append(_Level(char, at + 1))
-        elif char in "]}":
+            at = _behind_entries(text, levels[-1], offset)
+            continue
+        if char in "]}":
             if levels:
                 levels.pop()
             if not levels:
@@ -119,6 +130,8 @@ def _scan(text: str, start: int, offset: int) -> tuple[list[_Level], int]:
             level = levels[-1]
             level.token, level.key = at + 1, None
             level.index += 1
+            at = _behind_entries(text, level, offset)
+            continue
         elif (
             char == ":"
             and levels
@@ -136,6 +149,22 @@ def _scan(text: str, start: int, offset: int) -> tuple[list[_Level], int]:
             at = quoted.end() - 1 if quoted else at
         at += 1
     return levels, stop
+
+
+def _behind_entries(text: str, level: _Level, offset: int) -> int:
+    """Pass over the entries of a level that are easily read, whatever their number; return where to go on."""
+    at = level.token
+    while True:
+        begun = at
+        if stretch := _STRETCH.match(text, at, offset):
+            level.index += text.count(",", at, stretch.end())
+            at = stretch.end()
+        while entry := _ENTRIES[level.bracket].match(text, at, offset):
+            level.index += 1
+            at = entry.end()
+        if at == begun:
+            level.token = at
+            return at
 
 
 def _token_span(text: str, start: int, offset: int, quoted_end: int) -> Span:

@@ -339,15 +339,17 @@ def _without_outcasts(section: Section) -> Steps[list[Section]]:
     """
     if not any(piece.faults for _, piece in section.faulty):
         return [section]
-    below = _BELOW.match(section.text)
+    # Put together once: there may be thousands of cuts.
+    whole = section.text
+    below = _BELOW.match(whole)
     if below is None:
         return [section]
     width = len(below[1])
-    outcasts = [match for match in _OUTCAST.finditer(section.text) if width > 2 or match[1] == below[1]]
-    cuts = [0, *(match.start() + 1 for match in outcasts), len(section.text)]
+    outcasts = [match for match in _OUTCAST.finditer(whole) if width > 2 or match[1] == below[1]]
+    cuts = [0, *(match.start() + 1 for match in outcasts), len(whole)]
     if len(cuts) == 2:
         return [section]
-    first, *others = (section.text[start:end] for start, end in pairwise(cuts))
+    first, *others = (whole[start:end] for start, end in pairwise(cuts))
     parts = [(yield from read_section(first, {}))]
     for text in others:
         parts.append((yield from outcast_section(text)))

@@ -11,6 +11,8 @@ from waza_language_server.syntax.wrong_signs import wrong_indent
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
+_DASHES = re.compile(r"--|-{4,}")
+
 
 def start_fault(text: str, line: Line, usual: int, others: str) -> SyntaxFault | None:
     """Return what is wrong before the content of a line that belongs at the column ``usual``, like others."""
@@ -45,6 +47,17 @@ def behind_value(text: str, head: Line, line: Line, key: re.Match[str]) -> Synta
     advice = f"indent this by {head.column} {spaces}" if head.column else "do not indent this"
     message = f"`{name}` has a value already; {advice}, or quote the text above if this belongs to it."
     return SyntaxFault(Span(line.content, line.end), message, "yaml-indentation")
+
+
+def dashes_of_start(text: str, line: Span) -> bool:
+    """Whether the first line of a text has dashes, but not the three with which a document begins."""
+    return _DASHES.fullmatch(text, line.start, line.end) is not None and not text[: line.start].strip()
+
+
+def wrong_start(line: Span) -> SyntaxFault:
+    """Return the fault of such a line."""
+    fix = Fix("Write `---`", (Edit(line, "---"),))
+    return SyntaxFault(line, "A document begins with three dashes; write `---`.", fixes=(fix,))
 
 
 def _misplaced(text: str, line: Line, usual: int, others: str) -> SyntaxFault:

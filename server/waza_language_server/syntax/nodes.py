@@ -262,7 +262,7 @@ class Node:
         return self._child(children[index], children[index - 1].green.value)
 
     def to_python(self) -> Json:
-        """Return the plain value, scalars resolved as YAML 1.2 core, the last of duplicate keys winning.
+        """Return the plain value, scalars resolved as YAML 1.2 core, the first of duplicate keys winning.
 
         Aliases are followed within ``ALIAS_BUDGET``; broken nodes become None.
         """

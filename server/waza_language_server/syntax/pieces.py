@@ -21,6 +21,7 @@ from waza_language_server.syntax.events import Notes, Part, Reading, read_in_ste
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.green import Green, Placed
 from waza_language_server.syntax.items import Items
+from waza_language_server.syntax.kept_readings import KeptReadings
 from waza_language_server.syntax.repair import Repaired, repair_block, repair_entries, repair_items
 from waza_language_server.text.chunks import Chunks
 from waza_language_server.text.edit import Edit, Fix
@@ -204,6 +205,9 @@ def noteworthy(piece: Piece) -> bool:
 
 def read_entry(text: str) -> Steps[Piece]:
     """Read ``key: value`` at column 0."""
+    known = _entries_repaired.known(text)
+    if known is not None:
+        return known
     reading = yield from read_in_steps(text)
     root = reading.root
     # A mapping that starts elsewhere has properties of its own, which concern the whole document.
@@ -212,17 +216,30 @@ def read_entry(text: str) -> Steps[Piece]:
     if reading.error is None and root is not None and shape == ("mapping", "block", start):
         return _strict(text, reading, root.children, root.end)
     repaired = yield from repair_entries(text, reading)
-    return _repaired(text, repaired, reading)
+    piece = _repaired(text, repaired, reading)
+    _entries_repaired.keep(text, piece)
+    return piece
 
 
 def read_item(text: str, dash: int) -> Steps[Piece]:
     """Read ``- item`` with its dash at the given column."""
+    known = _items_repaired.known(text, dash)
+    if known is not None:
+        return known
     reading = yield from read_in_steps(text)
     root = reading.root
     if reading.error is None and root is not None and (root.kind, root.style) == ("sequence", "block"):
         return _strict(text, reading, root.children, max(root.end, dash + 1))
     parent = 0 if dash and not item_starts(0, text, 0) else -1
-    return _repaired(text, (yield from repair_items(text, parent, reading)), reading)
+    piece = _repaired(text, (yield from repair_items(text, parent, reading)), reading)
+    _items_repaired.keep(text, piece, dash)
+    return piece
+
+
+_entries_repaired: KeptReadings[Piece] = KeptReadings()
+_items_repaired: KeptReadings[Piece] = KeptReadings()
+_refused: KeptReadings[tuple[Piece | None, int]] = KeptReadings()
+"""What joined pieces are that cannot be read strictly, and what it cost to learn that."""
 
 
 def read_whole(text: str) -> Steps[Piece]:
@@ -389,11 +406,15 @@ def _strict_or_open(text: str, kind: str) -> Steps[tuple[Piece | None, int]]:
 
     A piece that is still open when only its end is missing; None when it cannot be read.
     """
+    known = _refused.known(text, kind)
+    if known is not None:
+        return known
     reading = yield from read_in_steps(text)
     root = reading.root
     piece: Piece | None = None
     if reading.error is not None:
         piece = Piece(text, (), 0, open=True) if reading.error.at_end else None
+        _refused.keep(text, (piece, reading.work), kind)
     elif (
         root is not None
         and (root.kind, root.style) == (kind, "block")

@@ -26,7 +26,14 @@ from waza_language_server.syntax.events import Notes, ReadError, Reading, read, 
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.green import Green, Placed
 from waza_language_server.syntax.grouping import Grouping, has_keys, line_kind, significant, usual_of
-from waza_language_server.syntax.line_faults import behind_value, blanks_fault, missing_dash, start_fault
+from waza_language_server.syntax.line_faults import (
+    behind_value,
+    blanks_fault,
+    dashes_of_start,
+    missing_dash,
+    start_fault,
+    wrong_start,
+)
 from waza_language_server.syntax.lines import Line, item_at, key_at, split_lines
 from waza_language_server.syntax.wrong_signs import (
     KEY_WITH_SIGN,
@@ -330,6 +337,8 @@ class _Reader:
             key = Placed(Green("scalar", head.content, end, "plain", name))
             child = yield from self.block(below, head.column, depth + 1)
             self.out.children.extend((key, child or Placed(Green("scalar", end, end))))
+        elif dashes_of_start(text, line):
+            self.fault(wrong_start(line))
         elif bare:
             name = text[line.start : line.end] if bare.end() >= line.end else bare[0].strip()
             self.fault(SyntaxFault(line, f"A key is expected here; write `{name}: ` and a value."))

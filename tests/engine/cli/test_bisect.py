@@ -89,6 +89,18 @@ def test_where_nothing_differs_that_is_said(tmp_path: Path) -> None:
     assert "Nothing that is recorded differs" in told
 
 
+def test_a_killed_run_that_did_not_come_to_the_task_is_none_of_the_two(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": task("a"), "b": task("b")})
+    files = [results(suite) for _ in range(3)]
+    lines = [{key: value for key, value in json.loads(files[2].read_text("utf-8")).items() if key != "tasks"}]
+    lines[0] |= {"planned": [{"test_id": "a"}, {"test_id": "b"}]}
+    journal = files[2].with_name(files[2].name.replace(".json", ".partial.jsonl"))
+    journal.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    files.pop().unlink()
+    found = bisected(suite)
+    assert [found["old"]["file"], found["new"]["file"]] == [str(file) for file in files]
+
+
 def test_a_task_that_ran_once_or_never_cannot_be_compared(tmp_path: Path) -> None:
     suite = write_suite(tmp_path, {"a": task("a")})
     run(suite)

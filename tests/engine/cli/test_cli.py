@@ -120,7 +120,9 @@ def test_warnings_go_to_standard_error(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_interrupting_ends_cleanly_and_keeps_what_was_finished(tmp_path: Path, name: str) -> None:
-    path = write_suite(tmp_path, {"a": task("a"), "b": task("b", f"graders:\n{HANGS}")})
+    path = write_suite(
+        tmp_path, {"a": task("a", f"graders:\n{GREETS}"), "b": task("b", f"graders:\n{HANGS}")}
+    )
     # A test run in the background, or behind nohup, ignores these signals, and its children would too.
     listening = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "

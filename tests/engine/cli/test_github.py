@@ -90,7 +90,7 @@ def test_what_else_judges_has_its_own_line_too(repository: Path) -> None:
         ("early after turn 1", 13),
     ):
         assert f"::error file=evals/tasks/a.yaml,line={line},title=a%3A {name}::" in told, told
-    assert "::warning file=evals/tasks/b.yaml,line=3,title=b::" in told, told
+    assert "::error file=evals/tasks/b.yaml,line=3,title=b::" in told, told
     assert "::error file=evals/trigger_tests.yaml,line=3,title=trigger prompt::Greet me" in told, told
 
 

@@ -53,9 +53,9 @@ def test_an_option_that_does_not_exist_is_refused_with_the_way_to_the_help() -> 
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX")
 @pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False)])
 def test_colours_are_for_terminals_that_want_them(tmp_path: Any, no_color: str, coloured: bool) -> None:
-    from tests.engine.suites import run, task, write_suite
+    from tests.engine.suites import GREETS, run, task, write_suite
 
-    suite = write_suite(tmp_path, {"a": task("a")})
+    suite = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
     run(suite)
     variables = {"NO_COLOR": no_color} if no_color else {}
     shown = shown_on_terminal("report", suite, **variables)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import LIMIT_SECONDS, engine
-from tests.engine.suites import CONFIG, task, write_suite
+from tests.engine.suites import CONFIG, GREETS, task, write_suite
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="makes pipes and links")
 
@@ -128,7 +128,7 @@ def test_links_are_followed_as_far_as_the_working_directory(tmp_path: Path) -> N
 
 
 def test_a_suite_may_be_reached_through_a_link(tmp_path: Path) -> None:
-    write_suite(tmp_path / "real" / "suite", {"a": task("a", prompt="hello")})
+    write_suite(tmp_path / "real" / "suite", {"a": task("a", prompt="hello")}, graders=GREETS)
     (tmp_path / "linked").symlink_to("real")
     found = engine("run", tmp_path / "linked" / "suite" / "eval.yaml")
     assert "1 of 1 task passed" in found.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -89,3 +90,55 @@ def test_the_document_of_a_task_says_its_cause() -> None:
         "kind": "skill",
         "evidence": "The answer was found wrong by `said`, and nothing contradicts that.",
     }
+
+
+HANGING = """
+- type: program
+  name: slow
+  config: {command: python3, args: [-c, "import time; time.sleep(60)"], timeout: 1}
+"""
+
+
+def cause_in_a_run(directory: Path, graders: str) -> tuple[str, str]:
+    suite = write_suite(directory, {"a": task("a")}, graders=graders, config=CONFIG)
+    found = conclude_task(only_task(run(suite)[0])).cause
+    assert found is not None
+    return found.kind, found.evidence
+
+
+def test_a_program_that_hangs_has_found_no_answer_wrong(tmp_path: Path) -> None:
+    kind, evidence = cause_in_a_run(tmp_path, HANGING)
+    assert kind == "not known"
+    assert evidence == (
+        "`slow` said nothing of the answer: `python3` did not end by itself and was killed after 1 second. "
+        "It is the answer or this grader."
+    )
+
+
+def test_a_program_that_is_not_there_is_the_test(tmp_path: Path) -> None:
+    graders = "- {type: program, name: gone, config: {command: no-such-program-here}}\n"
+    kind, evidence = cause_in_a_run(tmp_path, graders)
+    assert kind == "test"
+    assert "`gone` said nothing of the answer: `no-such-program-here` cannot be started" in evidence
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+def test_a_program_that_was_ended_by_a_signal_says_which(tmp_path: Path) -> None:
+    kills = '"import os; os.kill(os.getpid(), 9)"'
+    graders = f"- {{type: program, name: dies, config: {{command: python3, args: [-c, {kills}]}}}}\n"
+    kind, evidence = cause_in_a_run(tmp_path, graders)
+    assert (kind, "`python3` was ended by the signal SIGKILL" in evidence) == ("not known", True)
+
+
+def test_only_what_judged_the_answer_found_it_wrong(tmp_path: Path) -> None:
+    judged = "- {type: text, name: adieu, config: {contains: [adieu]}}\n"
+    kind, evidence = cause_in_a_run(tmp_path, f"{HANGING}{judged}")
+    assert kind == "skill"
+    assert evidence == "The answer was found wrong by `adieu`, and nothing contradicts that."
+
+
+def test_assertions_that_take_too_long_have_found_nothing_wrong(tmp_path: Path) -> None:
+    each = " ".join(f"for {name} in o" for name in "abcdefgh")
+    graders = f"- {{type: code, name: late, config: {{assertions: ['all(1 for o in [output] {each})']}}}}\n"
+    kind, evidence = cause_in_a_run(tmp_path, graders)
+    assert (kind, "`late` said nothing of the answer" in evidence) == ("not known", True)

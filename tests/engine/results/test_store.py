@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,7 +22,9 @@ from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.record import RunHeader, TaskOutcome, TrialOutcome, Validation
 from waza_engine.results.writing.recovery import recover_journals
 from waza_engine.results.writing.store import ResultsError, ResultStore, write_atomically
+from waza_engine.scoring.cost import Cost
 from waza_engine.scoring.tasks import TaskScore, suite_summary, task_statistics
+from waza_engine.vocabulary import Usage
 
 
 def header() -> RunHeader:
@@ -201,7 +204,33 @@ def test_the_summary_of_a_dead_run_is_counted_like_that_of_any_run(tmp_path: Pat
     summary = json.loads(store.path.read_text())["summary"]
     ended = suite_summary([TaskScore(task.status, task.statistics) for task in done])
     assert ended.aggregate_score == 0.5
-    assert run_of({"summary": summary}).summary == ended
+    counted = run_of({"summary": summary}).summary
+    assert replace(counted, duration_ms=0) == ended
+
+
+def test_what_a_killed_run_took_and_spent_is_told_from_its_journal(tmp_path: Path) -> None:
+    spent = {"usage": Usage(input_tokens=100, output_tokens=20), "judge_usage": Usage(input_tokens=5)}
+    trial = replace(judged(1.0), cost=Cost(0.25), **spent)  # type: ignore[arg-type]
+    done = TaskOutcome("a", "A", "passed", [trial], task_statistics([trial.score]))
+    store = dead_run(tmp_path, [done], {"a": "A", "b": "B"})
+    lines = [json.loads(line) for line in store.journal_path.read_text("utf-8").splitlines()]
+    lines[-1]["elapsed_ms"] = 65_000
+    store.journal_path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    told = engine("report", store.journal_path).stdout
+    assert "interrupted: 1 of 2 tasks passed, 1 not run" in told
+    assert "65.0 s" in told
+    assert "125 tokens, $0.2500" in told
+    recover_journals(tmp_path)
+    assert engine("report", store.path).stdout == told.replace("; what was finished is kept", "")
+
+
+def test_a_journal_that_tells_no_time_has_that_of_its_trials(tmp_path: Path) -> None:
+    trial = replace(judged(1.0), duration_ms=2_500)
+    store = dead_run(tmp_path, [TaskOutcome("a", "A", "passed", [trial])])
+    lines = [json.loads(line) for line in store.journal_path.read_text("utf-8").splitlines()]
+    del lines[-1]["elapsed_ms"]
+    store.journal_path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    assert "2.5 s" in engine("report", store.journal_path).stdout
 
 
 def judged(score: float) -> TrialOutcome:

@@ -122,7 +122,7 @@ def test_a_failed_trial_is_tried_again_and_a_broken_one_is_not(tmp_path: Path) -
 
 
 def test_fail_fast_skips_what_has_not_started(tmp_path: Path) -> None:
-    tasks = {"a": task("a"), "b": task("b", f"graders:\n{FAILS}"), "c": task("c")}
+    tasks = {"a": task("a", f"graders:\n{GREETS}"), "b": task("b", f"graders:\n{FAILS}"), "c": task("c")}
     report, events = run(write_suite(tmp_path, tasks, config=config("fail_fast: true")))
     assert [found.status for found in report.outcome.tasks] == ["passed", "failed", "skipped"]
     assert [event.task for event in events if event.kind == "skipped"] == ["c"]

@@ -115,3 +115,15 @@ def test_another_dialect_is_left_alone() -> None:
 
 def test_the_type_that_is_meant_is_offered() -> None:
     assert fixed(written({"type": "objct"}), "value-not-allowed") == written({"type": "object"})
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("int", "integer"), ("str", "string"), ("dict", "object"), ("Bool", "boolean")]
+)
+def test_a_type_of_a_programming_language(written: str, meant: str) -> None:
+    text = graders(
+        f"  - type: json_schema\n    name: a\n    config:\n      schema:\n        type: {written}\n"
+    )
+    [problem] = problems(text)
+    assert f"did you mean `{meant}`?" in problem.message
+    assert fixed(text, "value-not-allowed") == text.replace(f": {written}\n", f": {meant}\n")

@@ -51,3 +51,59 @@ def test_texts_without_dashes_become_items(rows: str, meant: str) -> None:
 def test_lines_of_a_text_are_no_items() -> None:
     text = "id: t\nname: T\ndescription:\n  one\n  two\ninputs:\n  prompt: Go\n"
     assert not problems(text)
+
+
+PROMPTS = (
+    "skill: s\nshould_trigger_prompts:\n  - prompt: a\n    reason: x\n  - prompt: b\n    reason: y\n"
+    "    confidence: high\nshould_not_trigger_prompts:\n  - prompt: c\n"
+)
+
+
+@pytest.mark.parametrize("prompt", ["a", "b"])
+def test_an_item_without_its_dash_whose_other_keys_are_in_their_place(prompt: str) -> None:
+    text = PROMPTS.replace(f"  - prompt: {prompt}", f"  prompt: {prompt}")
+    [problem] = problems(text, "trigger_tests")
+    assert text[problem.span.start : problem.span.end] == "prompt"
+    [fix] = problem.fixes
+    assert apply(text, fix.edits) == PROMPTS
+
+
+@pytest.mark.parametrize("line", ["    reason: y\n", "    confidence: high\n"])
+def test_a_key_at_the_column_of_the_dashes_belongs_to_the_item_above(line: str) -> None:
+    text = PROMPTS.replace(line, line[2:])
+    [problem] = problems(text, "trigger_tests")
+    assert problem.code == "yaml-indentation"
+    assert text[problem.span.start : problem.span.end] == line.strip()
+    [fix] = problem.fixes
+    assert apply(text, fix.edits) == PROMPTS
+
+
+def test_an_item_at_the_margin_is_one_problem() -> None:
+    text = EVAL.replace(
+        "tasks:", "metrics:\n  - name: a\n    weight: 0.5\n- name: b\n    weight: 0.5\ntasks:"
+    )
+    [problem] = [each for each in problems(text, "eval") if each.severity == "error"]
+    assert problem.message == "This item stands 2 spaces too far to the left of the others of its list."
+    assert [fix.title for fix in problem.fixes] == ["Align the line"]
+
+
+@pytest.mark.parametrize("empty", ["[]", "{}"])
+def test_an_empty_value_above_the_items_is_deleted(empty: str) -> None:
+    text = PROMPTS.replace("should_trigger_prompts:", f"should_trigger_prompts: {empty}")
+    [problem] = problems(text, "trigger_tests")
+    assert text[problem.span.start : problem.span.end] == empty
+    [fix] = problem.fixes
+    assert apply(text, fix.edits) == PROMPTS
+
+
+def test_of_two_equal_keys_the_first_is_judged_where_it_stands() -> None:
+    grader = "  - type: text\n    name: a\n    weight: 2\n    weight: x\n    config: {contains: [a]}\n"
+    assert [each.code for each in problems(graders(grader))] == ["duplicate-key"]
+
+
+def test_a_dash_in_place_of_the_blanks_of_a_key() -> None:
+    text = "defaults:\n  engine: mock\n- parallel: false\n  workers: 4\n"
+    [problem] = problems(text, "project_config")
+    assert text[problem.span.start :].startswith("- parallel")
+    [fix] = problem.fixes
+    assert apply(text, fix.edits) == text.replace("- par", "  par")

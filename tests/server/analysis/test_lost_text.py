@@ -135,6 +135,21 @@ def test_a_block_of_text_that_is_not_indented(sign: str, line_break: str) -> Non
     assert fixed(text, "yaml-indentation") == whole
 
 
+@pytest.mark.parametrize("behind", ["mode: pairwise", "mode:pairwise", "mode = pairwise"])
+def test_a_text_that_is_not_indented_ends_at_an_option_of_the_grader(behind: str) -> None:
+    options = f"    config:\n      prompt: |\n        Is it so?\n        - Yes\n      {behind}\n"
+    text = graders(f"  - type: prompt\n    name: judge\n{options}").replace("        - Yes", "      - Yes")
+    [fix] = [fix for each in problems(text) for fix in each.fixes if fix.title == "Indent the text"]
+    assert apply(text, fix.edits) == text.replace("      - Yes", "        - Yes")
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_a_line_of_a_text_that_is_indented_with_tabs(ending: str) -> None:
+    text = (TASK + "description: |\n  Some\n\t\t- x\n  more\nhint: y\n").replace("\n", ending)
+    assert fixed(text, "yaml-tab") == text.replace("\t\t", "  ")
+    assert [problem.code for problem in problems(text)] == ["yaml-tab"]
+
+
 def test_keys_behind_a_block_without_text_are_keys() -> None:
     assert not any(
         "further to the right" in each.message

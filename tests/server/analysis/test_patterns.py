@@ -93,3 +93,11 @@ def test_a_pattern_in_double_quotes_is_repaired_in_them() -> None:
     text = graders('  - type: text\n    name: a\n    config: {regex_match: ["a(b\\\\.md"]}\n')
     meant = text.replace('"a(b', '"a(b').replace('md"', 'md)"')
     assert fixed(text, "invalid-pattern") == meant
+
+
+def test_flags_that_are_not_closed() -> None:
+    text = graders("  - type: text\n    name: a\n    config:\n      regex_match: ['(?i lorem|TODO']\n")
+    [problem] = problems(text)
+    assert problem.message == "This regular expression is invalid: `(?i` is not closed; write `(?i)`."
+    [fix] = problem.fixes
+    assert apply(text, fix.edits) == text.replace("(?i lorem", "(?i)lorem")

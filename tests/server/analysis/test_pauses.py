@@ -36,6 +36,14 @@ LONG = {
         f"    {key}:\n" + "".join(f"      - word {at}\n" for at in range(SIZE))
         for key in ("config:\n      contains", "  not_contains")
     ),
+    "wrong inline tasks": HEAD.replace(
+        "[t]", "\n" + "".join(f"  - id: t{at}\n    name: [T]\n    inputs: Go\n" for at in range(SIZE))
+    ),
+    "keys one blank away from the margin": "name: s\ngraders:\n   - a: [\n"
+    + "".join(f" k{at}: x\n" for at in range(2 * SIZE)),
+    "metrics": HEAD + "metrics:\n" + "  - name: m\n    weight: 0.1\n    threshold: 0.5\n" * SIZE,
+    "task files": HEAD.replace("[t]", "\n" + "".join(f"  - tasks/t{at}.yaml\n" for at in range(2 * SIZE))),
+    "an unknown list in brackets": HEAD + "tags: [" + ", ".join(f"k{at}" for at in range(5 * SIZE)) + "]\n",
     "a long text": HEAD + "description: |\n" + "  - a: [b\n" * (2 * SIZE),
     "inline tasks": HEAD.replace(
         "[t]",

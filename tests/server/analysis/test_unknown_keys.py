@@ -385,3 +385,16 @@ def test_a_fixture_beside_its_path_takes_the_place_of_the_path() -> None:
     assert apply(text, problem.fixes[0].edits) == f"{TASK}  files:\n    - path: clean/a.ts\n"
     elsewhere = problems(text.replace("../fixtures", "../others"))[0].fixes
     assert [fix.title for fix in elsewhere] == ["Turn `source` into a comment", "Delete `source`"]
+
+
+@pytest.mark.parametrize(("written", "meant"), [("skip: true", "false"), ("disabled: false", "true")])
+def test_a_switch_by_a_contrary_name_is_turned(written: str, meant: str) -> None:
+    text = f"{TASK}{written}\n"
+    [problem] = problems(text)
+    [fix] = problem.fixes
+    assert not fix.preferred
+    assert apply(text, fix.edits) == f"{TASK}enabled: {meant}\n"
+
+
+def test_a_reason_to_skip_a_task_is_no_switch() -> None:
+    assert not any("enabled" in fix.title for each in problems(f"{TASK}skip: later\n") for fix in each.fixes)

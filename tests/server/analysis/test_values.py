@@ -565,7 +565,7 @@ def test_a_template_is_put_in_quotes(template: str, sure: bool) -> None:
     (problem,) = problems(text)
     assert problem.message == ("`prompt` must be text, not a mapping: `{` begins one; put it in quotes.")
     assert [fix.preferred for fix in problem.fixes] == [sure]
-    after = fixed(text, "wrong-type")
+    after = fixed(text, "wrong-type", "eval")
     assert after == TASK.replace("prompt: Go", f"prompt: '{template}' # why")
     assert problems(after) == ()
 
@@ -613,3 +613,86 @@ def test_a_value_that_is_right_at_no_other_key_is_not_swapped() -> None:
     text = EVAL.replace("executor: mock", "executor: mok")
     titles = [fix.title for problem in problems(text, "eval") for fix in problem.fixes]
     assert not any("Swap" in title for title in titles)
+
+
+@pytest.mark.parametrize(
+    ("line", "written"), [("  trials_per_task: 1", "1# flaky"), ("  parallel: false", "true#why")]
+)
+def test_a_comment_that_no_blank_parts_from_its_value_is_kept(line: str, written: str) -> None:
+    text = EVAL.replace("  trials_per_task: 1\n", f"{line.split(':')[0]}: {written}\n")
+    after = fixed(text, "wrong-type", "eval")
+    assert after == text.replace("#", "  #")
+
+
+def test_a_switch_that_stands_for_a_text_is_not_left_alone() -> None:
+    text = TASK + "tags: [smoke, release: true]\n"
+    [problem] = problems(text)
+    [fix] = problem.fixes
+    assert apply(text, fix.edits) == text.replace("release: true", "'release: true'")
+
+
+@pytest.mark.parametrize(
+    ("written", "items"),
+    [("view -> edit", ["view", "edit"]), ("view | edit", ["view", "edit"]), ("view edit", ["view", "edit"])],
+)
+def test_names_of_tools_one_behind_the_other(written: str, items: list[str]) -> None:
+    options = f"    config:\n      expected_actions: {written}\n      matching_mode: in_order_match\n"
+    text = graders(f"  - type: action_sequence\n    name: a\n{options}")
+    [problem] = problems(text)
+    assert not any(fix.preferred for fix in problem.fixes)
+    after = apply(text, problem.fixes[0].edits)
+    assert after == text.replace(f" {written}", "".join(f"\n        - {item}" for item in items))
+
+
+@pytest.mark.parametrize("pattern", ["a|b", "a;b"])
+def test_signs_of_a_pattern_part_no_items(pattern: str) -> None:
+    text = graders(f"  - type: text\n    name: a\n    config:\n      regex_match: {pattern}\n")
+    assert [[fix.title for fix in each.fixes] for each in problems(text)] == [["Make it a list"]]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("'edit '", "edit"), ("^edit$", "edit"), ("'edit|create'", None), ("'mcp.*'", None)],
+)
+def test_a_pattern_as_the_name_of_a_tool_is_a_hint(written: str, meant: str | None) -> None:
+    text = graders(f"  - type: behavior\n    name: a\n    config: {{required_tools: [{written}]}}\n")
+    [problem] = problems(text)
+    assert (problem.code, problem.severity) == ("blank-in-tool-name", "hint")
+    assert [apply(text, fix.edits) for fix in problem.fixes] == (
+        [text.replace(written, meant)] if meant is not None else []
+    )
+
+
+@pytest.mark.parametrize("name", ["'*'", "a/b", "server.tool", "functions/edit-file"])
+def test_names_of_tools_as_there_are_some_are_no_patterns(name: str) -> None:
+    assert not problems(
+        graders(f"  - type: behavior\n    name: a\n    config: {{required_tools: [{name}]}}\n")
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("\n    - task_completed\n", "\n    - type: task_completed\n"), (" [done]\n", " [{type: done}]\n")],
+)
+def test_an_outcome_that_is_one_word(written: str, meant: str) -> None:
+    text = f"{TASK}expected:\n  outcomes:{written}"
+    assert fixed(text, "wrong-type") == f"{TASK}expected:\n  outcomes:{meant}"
+
+
+@pytest.mark.parametrize("dashes", ["--", "-----"])
+def test_a_document_begins_with_three_dashes(dashes: str) -> None:
+    text = f"# a task\n{dashes}\n{TASK}"
+    assert fixed(text, "yaml-syntax") == f"# a task\n---\n{TASK}"
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (" [a, 'b']\n", "\n  output_contains: [a, 'b']\n"),
+        ("\n  # both\n  - a # why\n  - 'b'\n", "\n  # both\n  output_contains:\n  - a # why\n  - 'b'\n"),
+    ],
+)
+def test_expected_texts_as_a_list(written: str, meant: str) -> None:
+    text = f"{TASK}expected:{written}"
+    assert fixed(text, "wrong-type") == f"{TASK}expected:{meant}"
+    assert not problems(f"{TASK}expected:{meant}")

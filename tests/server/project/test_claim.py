@@ -85,6 +85,14 @@ def test_a_half_typed_key_does_not_lose_the_claim() -> None:
     assert kind("eval.yaml", "name: x\nski\ntasks:\n  - tasks/*.yaml\n", "tasks") == "eval"
 
 
+@pytest.mark.parametrize("word", ["tests", "evaluators"])
+def test_one_key_in_the_words_of_another_tool_leaves_a_suite_a_suite(word: str) -> None:
+    suite = "name: a\nskill: b\nconfig:\n  trials_per_task: 1\ngraders: []\n"
+    assert kind("eval.yaml", f"{suite}{word}:\n  - x\n") == "eval"
+    assert kind("eval.yaml", f"{suite}{word}:\n  - x\nproviders: [y]\n") is None
+    assert kind("eval.yaml", f"name: a\nconfig:\n  runs: 1\n{word}:\n  - x\n") is None
+
+
 LOOK_ALIKES = {
     "Vally": """\
         name: test-writer-eval

@@ -13,7 +13,7 @@ from tests.server.syntax.outline import outline
 from waza_engine.steps import Steps
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import Document
-from waza_language_server.syntax import events, pieces, repair
+from waza_language_server.syntax import events, kept_readings, pieces, repair
 from waza_language_server.syntax.characters import MAX_CHARACTERS
 from waza_language_server.syntax.events import Part, Reading, read, read_in_steps, read_parts
 from waza_language_server.syntax.tree import MOST_FAULTS, Tree, parse, parse_in_steps
@@ -158,6 +158,8 @@ def test_reading_pauses_often_and_can_be_finished_at_any_time(
 
     take = events.Builder.take
     monkeypatch.setattr(events.Builder, "take", counted)
+    # The text is read more than once.
+    monkeypatch.setattr(kept_readings, "LONGEST", 0)
     steps = parse_in_steps(text)
     for _ in steps:
         assert taken <= 2 * events.EVENTS_PER_PAUSE

@@ -4,6 +4,7 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
+import type { FileMarks } from "../marks";
 import { kindOf, suiteIdOf, suiteOf } from "../runnables";
 import type { RunOptions } from "../runSettings";
 import type { RunView } from "../runViews";
@@ -104,6 +105,11 @@ export class TestExplorer implements vscode.Disposable {
         this.staleness.refreshSoon();
     }
 
+    /** Shows what runs outside of this window came to. */
+    showRecorded(files: FileMarks): void {
+        this.tree.showRecorded(files);
+    }
+
     dispose(): void {
         clearTimeout(this.refreshing);
         this.listeners.forEach((listener) => listener.dispose() as unknown);
@@ -195,7 +201,7 @@ export class TestExplorer implements vscode.Disposable {
 
     private regradeView(id: string, test: vscode.TestRun, onEnd: () => void): RunView {
         const shown = id.includes("::::") ? suiteOf(id) : id;
-        this.tree.showEnd(suiteIdOf(id), undefined);
+        this.tree.showBegin(suiteIdOf(id));
         const judged = this.staleness.begin(suiteIdOf(id));
         return new TestRunView(this.tree, test, new RunReports({ id, kind: kindOf(id), whole: true }), shown, () => {
             onEnd();
@@ -216,11 +222,14 @@ export class TestExplorer implements vscode.Disposable {
                 test.end();
             }
         });
-        this.tree.showEnd(suiteIdOf(started.id), undefined);
+        this.tree.showBegin(suiteIdOf(started.id));
         return {
             take: (event) => {
                 view.take(event);
                 if (event.kind === "ended") {
+                    if (event.results_file) {
+                        this.staleness.recorded(suiteIdOf(started.id), event.results_file);
+                    }
                     this.tree.showEnd(suiteIdOf(started.id), rowWords(target, event.conclusion?.words));
                 }
             },

@@ -17,8 +17,14 @@ export interface StaleResult {
     readonly whole: boolean;
 }
 
+/** What is shown of a suite: since when, and the records of the runs that it is of. */
+interface Shown {
+    readonly since: string;
+    readonly results: string[];
+}
+
 export class Staleness implements vscode.Disposable {
-    private readonly shown = new Set<string>();
+    private readonly shown = new Map<string, Shown>();
     /** How many runs of a suite go on, and how many have begun: an answer from before a run says nothing of what it tells. */
     private readonly going = new Map<string, number>();
     private readonly begun = new Map<string, number>();
@@ -49,13 +55,20 @@ export class Staleness implements vscode.Disposable {
 
     /** Something of a suite is judged now; call what is returned when that has ended. */
     begin(suite: string): () => void {
-        this.shown.add(suite);
+        if (!this.shown.has(suite)) {
+            this.shown.set(suite, { since: new Date().toISOString(), results: [] });
+        }
         this.going.set(suite, (this.going.get(suite) ?? 0) + 1);
         this.begun.set(suite, (this.begun.get(suite) ?? 0) + 1);
         return () => {
             this.going.set(suite, (this.going.get(suite) ?? 1) - 1);
             this.refreshSoon();
         };
+    }
+
+    /** A run of a suite that is shown was recorded in a file. */
+    recorded(suite: string, results: string): void {
+        this.shown.get(suite)?.results.push(results);
     }
 
     /** Asks the server again, soon. */
@@ -65,8 +78,8 @@ export class Staleness implements vscode.Disposable {
         }
         clearTimeout(this.timer);
         this.timer = setTimeout(() => {
-            for (const suite of this.shown) {
-                this.refresh(suite).catch(() => undefined); // the server is gone; it is asked again with the next edit
+            for (const [suite, shown] of this.shown) {
+                this.refresh(suite, shown).catch(() => undefined); // the server is gone; it is asked again with the next edit
             }
         }, DELAY_MILLISECONDS);
     }
@@ -76,12 +89,12 @@ export class Staleness implements vscode.Disposable {
         this.listeners.dispose();
     }
 
-    private async refresh(suite: string): Promise<void> {
+    private async refresh(suite: string, shown: Shown): Promise<void> {
         const [client, begun] = [this.client(), this.begun.get(suite)];
         if (client === undefined || (this.going.get(suite) ?? 0) > 0) {
             return;
         }
-        const stale = await client.sendRequest<StaleResult[]>("waza/staleResults", { id: suite });
+        const stale = await client.sendRequest<StaleResult[]>("waza/staleResults", { id: suite, ...shown });
         if (this.begun.get(suite) === begun) {
             this.tree.showStale(suite, stale);
         }

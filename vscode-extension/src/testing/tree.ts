@@ -3,6 +3,7 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
 import type { LanguageClient, Location, Range } from "vscode-languageclient/node";
+import type { FileMarks } from "../marks";
 import { kindOf, promptIn, suiteIdOf, suiteOf, titleOf } from "../runnables";
 import { folderOf } from "../runTitles";
 import { tellingPaths } from "./namesakes";
@@ -32,6 +33,10 @@ export class TestTree {
     private readonly stale = new Map<string, string>();
     /** How the last run of a suite ended, or of a part of it: the icon beside it is VS Code's sum, which shows an error where tasks failed, too. */
     private readonly ended = new Map<string, string>();
+    /** The suites of which this window has judged something: their icons say what came out. */
+    private readonly judged = new Set<string>();
+    /** The files whose last run did not pass, wherever it ran. */
+    private recorded: FileMarks = new Map();
     /** What tells suites of one name apart, by their files. */
     private apart: ReadonlyMap<string, string> = new Map();
 
@@ -165,17 +170,44 @@ export class TestTree {
         }
     }
 
+    /** Shows that something of a suite is judged in this window; what was told of it before no longer holds. */
+    showBegin(suite: string): void {
+        this.judged.add(suite);
+        this.showEnd(suite, undefined);
+        this.describeAll();
+    }
+
     /** Shows how a run of a suite ended; undefined when what was told of it no longer holds. */
     showEnd(suite: string, words: string | undefined): void {
         setOrDelete(this.ended, suite, words);
         this.describe(this.item(suite));
     }
 
+    /** Shows which suites and tasks did not pass where no icon says so: they ran in a terminal, or before this window was opened. */
+    showRecorded(files: FileMarks): void {
+        this.recorded = files;
+        this.describeAll();
+    }
+
+    private describeAll(): void {
+        for (const item of this.items.values()) {
+            this.describe(item);
+        }
+    }
+
+    /** What the record of a run says of a suite, or of a task with a file of its own, that did not pass. */
+    private recordOf({ id, uri }: vscode.TestItem): string | undefined {
+        const kind = kindOf(id);
+        const isWhole = kind === "suite" || (kind === "task" && uri?.fsPath !== suiteOf(id) && trialIn(id) === undefined);
+        const mark = isWhole && !this.judged.has(suiteIdOf(id)) ? this.recorded.get(uri?.toString() ?? "") : undefined;
+        return mark === undefined ? undefined : mark.reason.startsWith("!") ? mark.reason : `✗ ${mark.reason}`;
+    }
+
     /** Says behind the label of an item what its icon does not tell. */
     private describe(item: vscode.TestItem): void {
         const apart = kindOf(item.id) === "suite" ? this.apart.get(suiteOf(item.id)) : undefined;
         const off = ["suite", "task"].includes(kindOf(item.id)) && this.runnable(item.id) === undefined ? "off" : undefined;
-        item.description = described(item.id, [apart, off, this.ended.get(item.id)], this.stale.get(item.id));
+        item.description = described(item.id, [apart, off, this.ended.get(item.id) ?? this.recordOf(item)], this.stale.get(item.id));
     }
 
     /** The items of a grader in the single trials of its task. */

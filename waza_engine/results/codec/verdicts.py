@@ -23,6 +23,15 @@ def verdict_blocks(trial: Block) -> dict[str, Block]:
     }
 
 
+def passed_unjudged(run: Block) -> bool:
+    """Tell whether a trial passed for want of graders; not known of one without a list of verdicts.
+
+    The same as ``task_conclusion.nothing_judged``, of the trial as it is written.
+    """
+    judged = verdict_count({"runs": [run]})
+    return run.get("status") == "passed" and isinstance(run.get("validations"), Mapping) and not judged
+
+
 def verdict_count(task: Block) -> int:
     """Return how many verdicts an element of ``tasks`` of any era has; none of them is looked at."""
     trials = [*blocks_of(task.get("runs")), *blocks_of(task.get("trials"))]

@@ -98,8 +98,10 @@ def document_in(
         return None
     tasks = [entry["task"] for entry in entries[1:] if "task" in entry]
     baseline = [entry["baseline_task"] for entry in entries[1:] if "baseline_task" in entry]
+    times = [entry["elapsed_ms"] for entry in entries[1:] if "elapsed_ms" in entry]
+    elapsed = {"elapsed_ms": times[-1]} if times else {}
     without = {"is_baseline": True, "baseline_outcome": {"tasks": baseline}} if baseline else {}
-    return {**entries[0], "tasks": tasks, **without}
+    return {**entries[0], "tasks": tasks, **without, **elapsed}
 
 
 def todays_layout(document: Block) -> Block:

@@ -29,7 +29,7 @@ from waza_engine.results.reviews.review_file import reviews_stamp
 from waza_engine.scoring.statistics import mean
 from waza_engine.vocabulary import Commit
 
-INDEX_VERSION = 2
+INDEX_VERSION = 3
 """Another number for another table, another form of its rows, and another way to conclude."""
 MOST_RUNS = 2_000
 """Of more files the newest count, as the disk tells."""

@@ -6,7 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from waza_engine.results.codec.recounting import counted_document
-from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of
+from waza_engine.results.codec.usage import cost_document, cost_of, usage_of
+from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of, whole
+from waza_engine.scoring.cost import total_cost
+from waza_engine.scoring.usage import input_tokens_of
+
+_OF_JOURNALS = ("process", "planned", "elapsed_ms")
+_OF_RUN = ("is_baseline", "baseline_outcome", "summary")
+_USAGES = ("usage", "judge_usage", "other_usage")
 
 
 def unended_document(journal: Block, message: str) -> Json:
@@ -18,12 +25,17 @@ def unended_document(journal: Block, message: str) -> Json:
     planned = blocks_of(journal.get("planned"))
     metadata = block_of(journal, "metadata")
     engine = {**block_of(metadata, "engine"), "status": "canceled", "message": message}
-    known = {key: value for key, value in journal.items() if key not in ("process", "planned")}
-    head: Json = {**known, "metrics": {}, "metadata": {**metadata, "engine": engine}}
+    known = {key: value for key, value in journal.items() if key not in _OF_JOURNALS}
+    head: Json = {
+        **known,
+        "summary": _so_far(journal),
+        "metrics": {},
+        "metadata": {**metadata, "engine": engine},
+    }
     baseline = block_of(journal, "baseline_outcome")
     if baseline:
         without = _listed(planned, blocks_of(baseline.get("tasks")), message)
-        header = {key: value for key, value in head.items() if key not in ("is_baseline", "baseline_outcome")}
+        header = {key: value for key, value in head.items() if key not in _OF_RUN}
         head["baseline_outcome"] = counted_document(header, without)
     return counted_document(head, _listed(planned, blocks_of(journal.get("tasks")), message))
 
@@ -43,6 +55,20 @@ def goes_on(journal: Block) -> bool:
         return is_it and writer.status() != psutil.STATUS_ZOMBIE
     except (psutil.Error, KeyError, ValueError, TypeError, OverflowError):
         return False
+
+
+def _so_far(journal: Block) -> Json:
+    """Return how long the run took until its last finished task, and what its finished tasks spent."""
+    tasks = blocks_of(journal.get("tasks"))
+    trials = [trial for task in tasks for trial in blocks_of(task.get("runs"))]
+    elapsed = journal.get("elapsed_ms")
+    took = whole(elapsed) if elapsed is not None else sum(whole(trial.get("duration_ms")) for trial in trials)
+    both = [*tasks, *blocks_of(block_of(journal, "baseline_outcome").get("tasks"))]
+    every = [trial for task in both for trial in blocks_of(task.get("runs"))]
+    used = (usage_of(trial.get(key)) for trial in every for key in _USAGES)
+    tokens = sum(input_tokens_of(usage) + usage.output_tokens for usage in used if usage is not None)
+    cost = total_cost(cost for trial in every if (cost := cost_of(trial.get("cost"))) is not None)
+    return {"duration_ms": took, "cost": {"tokens": tokens, **cost_document(cost)}}
 
 
 def _listed(planned: Sequence[Block], done: Sequence[Block], message: str) -> list[Block]:

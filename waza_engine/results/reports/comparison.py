@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.conclusion import Conclusion, conclude
+from waza_engine.results.conclusion import Conclusion, conclude, trigger_verdict
 from waza_engine.results.json_values import Json, block_of
 from waza_engine.results.reading.recordings import Recording
 from waza_engine.results.reading.scores import TaskResult
 from waza_engine.results.reading.task_scores import task_result
+from waza_engine.results.record import RunOutcome
 from waza_engine.results.reports.tool_metrics import tool_metrics
 from waza_engine.results.task_conclusion import trial_changes
 from waza_engine.scoring.paired import paired_p
@@ -21,15 +22,17 @@ def comparison(recordings: Sequence[Recording]) -> Json:
 
     Deltas are last minus first. What a file does not have is null (upstream writes NaN there and fails):
     a task that is missing has the status ``n/a``, and every figure of it is null. Upstream lacks
-    ``verdicts``, ``regressions`` and ``paired``.
+    ``verdicts``, ``scored`` (whether a run has a score), ``trigger_prompts``, ``regressions`` and ``paired``.
     """
     documents = [recording.document for recording in recordings]
     summaries = [block_of(document, "summary") for document in documents]
     scores = [_number(s.get("aggregate_score")) for s in summaries]
     rates = [_number(s.get("success_rate")) for s in summaries]
     durations = [_number(s.get("duration_ms")) for s in summaries]
-    concluded = [conclude(run_of(document)) for document in documents]
+    runs = [run_of(document) for document in documents]
+    concluded = [conclude(run) for run in runs]
     by_run = [_tasks(recording) for recording in recordings]
+    by_id = [{task.id: task.verdict for task in found.tasks} for found in concluded]
     identifiers = dict.fromkeys(identifier for tasks in by_run for identifier in tasks)
     return {
         "files": [str(recording.path) for recording in recordings],
@@ -39,12 +42,18 @@ def comparison(recordings: Sequence[Recording]) -> Json:
         "aggregate_score_delta": _delta(scores),
         "success_rate_delta": _delta(rates),
         "task_deltas": [
-            _task(identifier, [tasks.get(identifier) for tasks in by_run]) for identifier in identifiers
+            {
+                **_task(identifier, [tasks.get(identifier) for tasks in by_run]),
+                "verdicts": [verdicts.get(identifier) for verdicts in by_id],
+            }
+            for identifier in identifiers
         ],
         "total_tests": [len(recording.tasks) for recording in recordings],
         "durations_ms": durations,
         "duration_delta_ms": _delta(durations),
         "verdicts": [found.verdict for found in concluded],
+        "scored": [found.scored for found in concluded],
+        "trigger_prompts": prompt_deltas(runs),
         **_changes(concluded[0], concluded[-1]),
         "tool_metrics": [tool_metrics(recording.tasks) for recording in recordings],
     }
@@ -61,6 +70,18 @@ def _changes(then: Conclusion, now: Conclusion) -> Json:
         ],
         "paired": {"better": steps.count(1), "worse": steps.count(-1), "p": paired_p(steps)},
     }
+
+
+def prompt_deltas(runs: Sequence[RunOutcome]) -> list[Json]:
+    """Return what became of each trigger prompt in each run, null where it was not tried."""
+    by_run = [
+        {(trigger.prompt, trigger.should_trigger): trigger_verdict(trigger) for trigger in run.triggers}
+        for run in runs
+    ]
+    return [
+        {"prompt": key[0], "should_trigger": key[1], "verdicts": [known.get(key) for known in by_run]}
+        for key in dict.fromkeys(key for known in by_run for key in known)
+    ]
 
 
 def _tasks(recording: Recording) -> dict[str, tuple[TaskResult, float | None]]:

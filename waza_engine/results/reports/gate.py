@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from waza_engine.counting import counted
 from waza_engine.markdown import sentence
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.conclusion import Conclusion, conclude
+from waza_engine.results.conclusion import Conclusion, TriggerConclusion, conclude
 from waza_engine.results.json_values import Json, block_of, given, number
 from waza_engine.results.reading.recordings import Recording
 from waza_engine.results.task_conclusion import TaskConclusion, trial_changes
@@ -52,12 +53,16 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
     rates = [_rate(recording, found) for recording, found in ((baseline, then), (current, now))]
     regression = max(0.0, (rates[0] - rates[1]) * 100)
     issues = _Issues()
-    if now.verdict in ("interrupted", "limited", "broken", "unjudged"):
+    if now.tasks and all(task.has_no_grader for task in now.tasks):
+        # Upstream lets such a run pass; nobody has looked at an answer.
+        issues.tell("warn", "unjudged", f"in the current run {now.reasons[0].words}")
+    elif now.verdict in ("interrupted", "limited", "broken", "unjudged"):
         issues.tell("fail", "incomplete", f"the current run is no whole run: {now.reasons[0].words}")
     if regression > limits.most_regression + 1e-9:
         most = limits.most_regression
         said = f"the pass rate fell by {regression:.2f} percentage points, more than {most:.2f}"
         issues.tell("fail", "regression", f"{said} ({_chance(then, now)})")
+    _tell_prompts(issues, then, now, limits)
     before, after = _by_id(then), _by_id(now)
     new = [after[name] for name in sorted(after.keys() - before.keys())]
     removed = [before[name] for name in sorted(before.keys() - after.keys())]
@@ -66,11 +71,11 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
     for task in removed:
         words = f"task `{task.id}` is only in the results of the baseline"
         issues.tell(limits.removed_tasks, "removed_task", words, task)
-    golden = [
-        after[name]
-        for name in sorted(after)
-        if limits.golden_must_pass and after[name].task.golden and after[name].verdict != "passed"
-    ]
+    wanted = [after[name] for name in sorted(after) if limits.golden_must_pass and after[name].task.golden]
+    for task in wanted:
+        if task.has_no_grader:
+            issues.tell("warn", "unjudged", f"golden task `{task.id}`: {task.reason}", task)
+    golden = [task for task in wanted if task.verdict != "passed" and not task.has_no_grader]
     for task in golden:
         words = f"golden task `{task.id}` did not pass: {task.verdict}"
         issues.tell("fail", "golden_failure", words, task)
@@ -97,6 +102,7 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
         "current_task_count": len(now.tasks),
         "baseline_judged_count": _judged(then),
         "current_judged_count": _judged(now),
+        **given(baseline_triggers=_prompts(then), current_triggers=_prompts(now)),
         "new_task_policy": limits.new_tasks,
         "removed_task_policy": limits.removed_tasks,
         **given(
@@ -121,11 +127,41 @@ def _chance(then: Conclusion, now: Conclusion) -> str:
 
 
 def _rate(recording: Recording, found: Conclusion) -> float:
+    judged = _judged(found)
+    if judged and any(task.has_no_grader for task in found.tasks):
+        # Upstream counts what nobody judged as passed.
+        return found.counts.passed / judged
     written = block_of(recording.document, "summary").get("success_rate")
     if isinstance(written, int | float) and not isinstance(written, bool):
         return number(written)
-    judged = _judged(found)
     return found.counts.passed / judged if judged else 0.0
+
+
+def _tell_prompts(issues: _Issues, then: Conclusion, now: Conclusion, limits: GateLimits) -> None:
+    """Tell when fewer trigger prompts were answered rightly, as for tasks, or when some came or went."""
+    if now.triggers is None or then.triggers is None:
+        if then.triggers is not None:
+            words = f"{counted(then.triggers.total, 'trigger prompt')} of the baseline: none was tried now"
+            issues.tell(limits.removed_tasks, "removed_trigger_prompts", words)
+        elif now.triggers is not None:
+            words = f"the baseline tried no trigger prompts; there are {now.triggers.total} now"
+            issues.tell(limits.new_tasks, "new_trigger_prompts", words)
+        return
+    fell = (then.triggers.share - now.triggers.share) * 100
+    if fell > limits.most_regression + 1e-9:
+        rates = f"{_right(then.triggers)} before, {_right(now.triggers)} now"
+        issues.tell("fail", "trigger_regression", f"fewer trigger prompts were answered rightly: {rates}")
+
+
+def _right(found: TriggerConclusion) -> str:
+    return f"{found.right} of {found.total}"
+
+
+def _prompts(found: Conclusion) -> Json | None:
+    tried = found.triggers
+    if tried is None:
+        return None
+    return {"right": tried.right, "wrong": tried.wrong, "errored": tried.errored}
 
 
 def _judged(found: Conclusion) -> int:
@@ -152,6 +188,28 @@ def _task(task: TaskConclusion) -> dict[str, Any]:
     }
 
 
+def prompts_words(found: Json, name: str) -> str:
+    """Return how many trigger prompts a run (``baseline`` or ``current``) answered rightly."""
+    tried = found.get(f"{name}_triggers")
+    if not tried:
+        return ""
+    total = sum(tried.values())
+    return f"{tried['right']} of {counted(total, 'trigger prompt')} right"
+
+
+def _figure(found: Json, key: str, form: str) -> str:
+    """Return the cells of a figure that only runs have in which a task was judged."""
+    return " | ".join(
+        f"{found[f'{name}_{key}']:{form}}" if found[f"{name}_judged_count"] else "none judged"
+        for name in ("baseline", "current")
+    )
+
+
+def _prompt_row(found: Json) -> list[str]:
+    cells = [prompts_words(found, name) or "none" for name in ("baseline", "current")]
+    return [] if cells == ["none", "none"] else [f"| Trigger prompts | {cells[0]} | {cells[1]} |"]
+
+
 def gate_markdown(found: Json) -> str:
     """Return a gate as Markdown; what comes from files stands in code."""
     most = found["max_regression_pct"]
@@ -160,9 +218,10 @@ def gate_markdown(found: Json) -> str:
         "",
         "| | Baseline | Current |",
         "|---|--:|--:|",
-        f"| Pass rate | {found['baseline_success_rate']:.1%} | {found['current_success_rate']:.1%} |",
-        f"| Score | {found['baseline_aggregate_score']:.4f} | {found['current_aggregate_score']:.4f} |",
+        f"| Pass rate | {_figure(found, 'success_rate', '.1%')} |",
+        f"| Score | {_figure(found, 'aggregate_score', '.4f')} |",
         f"| Tasks | {found['baseline_task_count']} | {found['current_task_count']} |",
+        *_prompt_row(found),
         "",
         f"- Regression: {found['regression_pct']:.2f} percentage points, at most {most:.2f}",
         f"- New tasks: {len(found.get('new_tasks', ()))} ({found['new_task_policy']})",

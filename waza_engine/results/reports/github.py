@@ -69,7 +69,8 @@ def github_annotations(found: Conclusion, suite: str, places: Places) -> Iterato
 def _all(found: Conclusion, suite: str, places: Places) -> Iterator[str]:
     for reason in found.reasons:
         if reason.about != TASKS or reason.kind == "unjudged":
-            level = "error" if reason.kind == "failed" else "warning"
+            # What makes the step red is an error, whoever is to blame; nothing judged is none.
+            level = "warning" if reason.kind == "unjudged" else "error"
             yield annotation(level, reason.words, Place(suite), reason.about)
     for task in found.tasks:
         if task.verdict in ("failed", "errored", "lost"):
@@ -77,10 +78,12 @@ def _all(found: Conclusion, suite: str, places: Places) -> Iterator[str]:
         elif task.flaky:
             yield annotation("warning", f"task {task.id} is flaky", places.of(task.id, ""), task.id)
     if found.triggers is not None:
+        # With enough right answers a wrong one fails nothing.
+        level = "error" if found.exit_code else "warning"
         for trigger in found.triggers.mistakes:
-            yield _of_prompt("error", trigger, places)
+            yield _of_prompt(level, trigger, places)
         for trigger in found.triggers.broken:
-            yield _of_prompt("warning", trigger, places)
+            yield _of_prompt("error", trigger, places)
 
 
 def _of_prompt(level: Literal["error", "warning"], trigger: TriggerOutcome, places: Places) -> str:
@@ -89,15 +92,13 @@ def _of_prompt(level: Literal["error", "warning"], trigger: TriggerOutcome, plac
 
 
 def _of_task(task: TaskConclusion, places: Places) -> Iterator[str]:
-    level = "error" if task.verdict == "failed" else "warning"
     told = [grader for grader in task.graders if grader.verdict in ("failed", "errored")]
     for grader in told:
         name = shown_grader(grader.name)
         words = f"{task.id}: {name} {grader.verdict}: {grader.feedback}"
-        severity = "error" if grader.verdict == "failed" else "warning"
-        yield annotation(severity, words, places.of(task.id, grader.name), f"{task.id}: {name}")
+        yield annotation("error", words, places.of(task.id, grader.name), f"{task.id}: {name}")
     if task.error or not told:
-        yield annotation(level, f"{task.id}: {task.error or task.reason}", places.of(task.id, ""), task.id)
+        yield annotation("error", f"{task.id}: {task.error or task.reason}", places.of(task.id, ""), task.id)
 
 
 def _data(text: str) -> str:

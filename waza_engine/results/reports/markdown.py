@@ -83,9 +83,8 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
     if found.tasks:
         yield "| | Task | Score | Trials passed |\n|---|---|--:|--:|\n"
     for task in found.tasks:
-        trials = f"{task.passed_trials}/{task.ended_trials}" if task.ended_trials else ""
         score = f"{task.score:.2f}" if task.scored else ""
-        yield f"| {_MARKS[task.verdict]} | {cell(task.id or task.name)} | {score} | {trials} |\n"
+        yield f"| {_MARKS[task.verdict]} | {cell(task.id or task.name)} | {score} | {task.share} |\n"
     yield from _flaky(found)
     if found.triggers is not None:
         yield from _mistakes(found.triggers)

@@ -88,9 +88,10 @@ def _head(header: RunHeader, found: Conclusion, *, goes_on: bool) -> str:
         ("Judge", header.judge_model),
         ("Skill", header.skill),
         ("Commit", header.commit.words if header.commit else ""),
-        ("Started", header.started.astimezone().strftime("%Y-%m-%d %H:%M:%S")),
     )
     lines += ["", " · ".join(f"{name}: {code(value)}" for name, value in facts if value), ""]
+    # On a line of its own: beside another run it differs always, and the line above only where something did.
+    lines += [f"Started: {code(header.started.astimezone().strftime('%Y-%m-%d %H:%M:%S'))}", ""]
     return "\n".join(lines)
 
 

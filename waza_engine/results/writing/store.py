@@ -47,6 +47,7 @@ class ResultStore:
         self._planned = [{"test_id": id_, "display_name": name} for id_, name in (planned or {}).items()]
         self._stem = f"{header.started:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
         self._journal: IO[bytes] | None = None
+        self._began = time.monotonic()
 
     @property
     def path(self) -> Path:
@@ -79,7 +80,10 @@ class ResultStore:
     def add(self, task: TaskOutcome, *, baseline: bool = False) -> None:
         """Keep a finished task. Raises ``ResultsError``; the tasks before it stay readable."""
         if self._journal is not None:
-            self._append({"baseline_task" if baseline else "task": task_document(task)})
+            # Nobody else knows how long a run took that is killed.
+            elapsed = time.monotonic() - self._began
+            line = {"baseline_task" if baseline else "task": task_document(task)}
+            self._append({**line, "elapsed_ms": round(elapsed * 1000)})
 
     def finish(self, outcome: RunOutcome) -> Path:
         """Write the document, drop the journal; return its path.

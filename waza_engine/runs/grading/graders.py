@@ -17,6 +17,7 @@ from waza_engine.runs.grading.judged_rules import with_rules
 from waza_engine.runs.limits.bounded import CancelledRunError, TooSlowError, call_bounded
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.vocabulary import COULD_NOT_GRADE
 
 GRADER_SECONDS = 120.0
 _OWN_LIMIT_GRACE_SECONDS = 10.0
@@ -121,7 +122,7 @@ def _grade_one(built: BuiltGrader, ask: Callable[[Grader[Any]], Verdict]) -> Val
 
 
 def _broken(why: str) -> Verdict:
-    return Verdict(score=0.0, passed=False, feedback=f"The grader could not grade: {why}")
+    return Verdict(score=0.0, passed=False, feedback=f"{COULD_NOT_GRADE}{why}")
 
 
 def _validation(

@@ -15,6 +15,7 @@ from waza_engine.results.json_values import Block, blocks_of
 from waza_engine.results.reading.recordings import RecordedTrial, Recording
 from waza_engine.results.record import Validation
 from waza_engine.runs.grading.graders import BuiltGrader
+from waza_engine.vocabulary import COULD_NOT_GRADE
 
 ORIGIN = "origin"
 RECORDED = "recorded"
@@ -51,7 +52,7 @@ def recorded_verdict(built: BuiltGrader, trial: RecordedTrial) -> Validation:
             type=built.entry.type,
             score=0.0,
             passed=False,
-            feedback=f"The grader could not grade: there is no recorded verdict, and {_ask_of(built)}",
+            feedback=f"{COULD_NOT_GRADE}there is no recorded verdict, and {_ask_of(built)}",
             weight=built.entry.weight,
             status="error",
         )

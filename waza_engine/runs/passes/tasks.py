@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from waza_engine.counting import counted
-from waza_engine.results.record import TaskOutcome, TrialOutcome
-from waza_engine.results.task_conclusion import conclude_task, verdicts_of
+from waza_engine.results.record import TaskOutcome, TrialOutcome, verdicts_of
+from waza_engine.results.task_conclusion import conclude_task, nothing_judged
 from waza_engine.runs.events.failures import SHOWN_CHARACTERS, failures_of
 from waza_engine.runs.events.stream import EventKind
 from waza_engine.runs.limits.bounded import CancelledRunError, start_call
@@ -277,13 +277,13 @@ class TaskRunner:
         # A hook that failed is written as upstream does, as a failure; nobody has looked at an answer.
         broke = concluded.verdict == "errored"
         kind = _kind(outcome.status, pending=any(trial.graded for trial in outcome.trials))
-        kind = "errored" if broke else kind
+        kind = "errored" if broke else "skipped" if concluded.has_no_grader else kind
         self._tell_end(
             self._context.trials - told,
             kind,
             task=outcome.id,
-            score=score,
-            message=outcome.error or None,
+            score=None if concluded.has_no_grader else score,
+            message=outcome.error or (concluded.reason if concluded.has_no_grader else None),
             cached=True if outcome.cached else None,
             duration_ms=concluded.duration_ms,
             conclusion=concluded.document(),
@@ -350,8 +350,9 @@ class TaskRunner:
                 failures=failures_of(verdict) or None,
                 duration_ms=verdict.duration_ms,
             )
-        kind = _kind(trial.status, pending=bool(trial.graded))
-        score = composite(trial.graded).score if trial.graded or trial.status != "skipped" else None
+        status: TrialStatus = "skipped" if nothing_judged(trial) else trial.status
+        kind = _kind(status, pending=bool(trial.graded))
+        score = composite(trial.graded).score if trial.graded or status != "skipped" else None
         self._tell_end(
             1,
             kind,

@@ -28,8 +28,8 @@ SUITE_CODES = (
         "blank-in-tool-name",
         "No tool has such a name",
         "hint",
-        "`required_tools`, `forbidden_tools` and `expected_actions` compare whole names, so a command line "
-        "there never matches.",
+        "`required_tools`, `forbidden_tools` and `expected_actions` compare whole names, so a command "
+        "line or a pattern there never matches.",
         graders("  - type: behavior\n    name: c\n    config:\n      forbidden_tools: [rm -rf]\n"),
         graders("  - type: behavior\n    name: c\n    config:\n      forbidden_tools: [bash]\n"),
         "Whether the tool or its command is meant is for the author to say.",

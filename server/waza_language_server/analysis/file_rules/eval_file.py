@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
+from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import FileView, Found
+from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
 from waza_language_server.syntax.kept_items import KeptItems
 from waza_language_server.syntax.nodes import Node
-from waza_language_server.text.edit import Edit, Fix, Related
+from waza_language_server.text.edit import Edit, Edits, Fix, Related
 
 ROUNDED = 0.011
 """How far from one weights may add up that were rounded to two places."""
@@ -27,11 +29,13 @@ def rows(view: FileView) -> Iterator[Problem]:
         yield Problem("bounds-reversed", nodes[0].span, message, "error", (Fix("Swap the two", swap),))
 
 
-def weights(view: FileView) -> Iterator[Problem]:
+def weights(view: FileView) -> Found:
     """Yield the weights of the metrics when they do not add up to one; a metric without weight may be one."""
     metrics = view.tree.root.get("metrics") if view.kind == "eval" and view.tree.root is not None else None
     nodes: list[tuple[Node, float]] = []
-    for metric in metrics.target.items if metrics is not None else ():
+    for number, metric in enumerate(metrics.target.each_item() if metrics is not None else (), 1):
+        if not number % NODES_AT_ONCE:
+            yield None
         switch, weight = metric.get("enabled"), metric.get("weight")
         if switch is not None and switch.target.to_python() is False:
             continue
@@ -47,9 +51,18 @@ def weights(view: FileView) -> Iterator[Problem]:
     scaled[-1] = round(1 - sum(scaled[:-1]), 2)
     fixes: tuple[Fix, ...] = ()
     if min(scaled) > 0:
-        edits = tuple(Edit(node.span, f"{value:g}") for (node, _), value in zip(nodes, scaled, strict=True))
-        fixes = (Fix("Scale the weights so that they add up to 1", edits),)
+        places = [node for node, _ in nodes]
+        fixes = (Fix("Scale the weights so that they add up to 1", partial(_written_at, places, scaled)),)
     yield Problem("weights-not-one", nodes[-1][0].span, message, "information", fixes)
+
+
+def _written_at(places: Sequence[Node], values: Sequence[float]) -> Steps[Edits]:
+    edits: list[Edit] = []
+    for number, (node, value) in enumerate(zip(places, values, strict=True), 1):
+        edits.append(Edit(node.span, f"{value:g}"))
+        if not number % NODES_AT_ONCE:
+            yield
+    return tuple(edits)
 
 
 def inline_ids(view: FileView) -> Found:

@@ -79,16 +79,7 @@ def _without_graders(node: Node, shape: Shape, depth: int) -> Steps[Json]:
             return {}
         if node.entry(MERGE) is not None or depth <= 0:
             return merged(node.to_python(), depth)
-        result: dict[str, Json] = {}
-        for number, entry in enumerate(node.each_entry()):
-            if not number % _VALUES_PER_PAUSE:
-                yield
-            below = shape_below(shape, entry.key.value)
-            if below is None or entry.value.kind == "scalar":
-                result[entry.key.value] = entry.value.to_python()
-            else:
-                result[entry.key.value] = yield from _without_graders(entry.value, below, depth - 1)
-        return result
+        return (yield from _entries_without_graders(node, shape, depth))
     if node.kind == "sequence" and depth > 0 and (items := shape.branch("sequence").items) is not None:
         if items.kind == "grader" and not (yield from _others.asked(node, _is_other)).marked:
             # Thousands of graders are the one thing that makes a document long: no node is made for them.
@@ -106,3 +97,19 @@ def _without_graders(node: Node, shape: Shape, depth: int) -> Steps[Json]:
             values.append((yield from _without_graders(item, items, depth - 1)))
         return values
     return merged(node.to_python(), depth)
+
+
+def _entries_without_graders(node: Node, shape: Shape, depth: int) -> Steps[Json]:
+    result: dict[str, Json] = {}
+    for number, entry in enumerate(node.each_entry()):
+        if not number % _VALUES_PER_PAUSE:
+            yield
+        if entry.key.value in result:
+            # A path leads to the first of two, so that is the one that is judged.
+            continue
+        below = shape_below(shape, entry.key.value)
+        if below is None or entry.value.kind == "scalar":
+            result[entry.key.value] = entry.value.to_python()
+        else:
+            result[entry.key.value] = yield from _without_graders(entry.value, below, depth - 1)
+    return result

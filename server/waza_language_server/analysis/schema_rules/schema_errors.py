@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import NODES_AT_ONCE
+from waza_language_server.analysis.schema_rules.found_errors import FoundError
 from waza_language_server.analysis.schema_rules.keys import missing_keys
 from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKey, UnknownKeys
 from waza_language_server.analysis.schema_rules.keys.unknown_keys import unknown_key
@@ -18,9 +20,6 @@ from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.values import wrong_values
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
-
-if TYPE_CHECKING:
-    from jsonschema_rs import ValidationError
 
 
 @dataclass(slots=True)
@@ -38,17 +37,23 @@ class _Collected:
 Explained = tuple[tuple[Problem, ...], UnknownKeys]
 
 
-def explained(subject: Subject, errors: Iterable[ValidationError]) -> Generator[None, None, Explained]:
+def explained(subject: Subject, errors: Iterable[FoundError | None]) -> Generator[None, None, Explained]:
     """Return a problem for each mistake behind the validator's errors, and the unknown keys among them.
 
     It pauses after each of them.
     """
     collected = _Collected()
     for error in errors:
-        yield from _explain(subject, error, collected)
+        if error is not None:
+            yield from _explain(subject, error, collected)
         yield
     unknown = UnknownKeys(collected.unknown)
-    return tuple(_weighed(collected, unknown, subject)), unknown
+    problems: list[Problem] = []
+    for problem in _weighed(collected, unknown, subject):
+        problems.append(problem)
+        if not len(problems) % NODES_AT_ONCE:
+            yield
+    return tuple(problems), unknown
 
 
 def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> Iterator[Problem]:
@@ -89,14 +94,14 @@ def _culprits(unknown: UnknownKeys, mapping: Node, keys: tuple[str, ...]) -> lis
     return meant
 
 
-def _explain(subject: Subject, error: ValidationError, collected: _Collected) -> Iterator[None]:
-    node = subject.find(error.instance_path)
+def _explain(subject: Subject, error: FoundError, collected: _Collected) -> Iterator[None]:
+    node = subject.find(error.path)
     if subject.tree.broken(node) or subject.disturbed(node):
         return
     keyword = str(error.schema_path[-1]) if error.schema_path else ""
     shape = subject.root.lookup(error.schema_path[:-1])
-    details = cast("Any", error.kind)
-    if error.instance is None and (shape.nullable or _holder_nullable(subject, node)):
+    details = error.details
+    if error.is_of_nothing and (shape.nullable or _holder_nullable(subject, node)):
         return
     if shape.enum and {"type": node.kind == "scalar", "enum": not shape.fits(node.kind)}.get(keyword):
         # The validator says both: of the wrong type, and none of the allowed values.
@@ -130,7 +135,7 @@ def _explain_missing(subject: Subject, node: Node, shape: Shape, key: str, colle
 
 
 def _explain_alternatives(
-    subject: Subject, node: Node, shape: Shape, error: ValidationError, collected: _Collected
+    subject: Subject, node: Node, shape: Shape, error: FoundError, collected: _Collected
 ) -> Iterator[None]:
     if shape.at_least_one:
         if subject.may_lack(node):
@@ -138,7 +143,7 @@ def _explain_alternatives(
         problem = missing_keys.nothing_given(subject, node, shape, shape.at_least_one)
         collected.nothing.append((node, shape.at_least_one, problem))
         return
-    contexts = cast("list[list[ValidationError]]", getattr(error.kind, "context", []))
+    contexts = error.of_branches
     chosen = shape.branch(node.kind, frozenset(entry.key.value for entry in node.entries))
     position = next((at for at, branch in enumerate(shape.branches) if branch is chosen), None)
     if position is not None and len(contexts) == len(shape.branches):
@@ -153,20 +158,18 @@ def _explain_alternatives(
     collected.problems.append(_where_it_counts(subject, node, error, problem))
 
 
-def _where_it_counts(subject: Subject, node: Node, error: ValidationError, problem: Problem) -> Problem:
+def _where_it_counts(subject: Subject, node: Node, error: FoundError, problem: Problem) -> Problem:
     """Return the problem of a value, at the alias that stands for it: where it is written it may be right."""
-    alias = subject.alias(error.instance_path)
+    alias = subject.alias(error.path)
     if alias is None:
         return problem
     message = problem.message.replace(wrong_values.subject_of(node), wrong_values.subject_of(alias), 1)
     return replace(problem, span=alias.span, message=message, fixes=())
 
 
-def _value_problem(
-    subject: Subject, node: Node, shape: Shape, keyword: str, error: ValidationError
-) -> Problem:
-    kind = cast("Any", error.kind)
-    if error.instance is None and keyword in {"type", "enum", "const"}:
+def _value_problem(subject: Subject, node: Node, shape: Shape, keyword: str, error: FoundError) -> Problem:
+    kind = error.details
+    if error.is_of_nothing and keyword in {"type", "enum", "const"}:
         return missing_keys.empty_value(subject, node, shape)
     match keyword:
         case "type":

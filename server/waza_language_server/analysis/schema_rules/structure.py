@@ -13,6 +13,7 @@ from typing import cast
 from waza_language_server.analysis.outside_values import found_outside
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
+from waza_language_server.analysis.schema_rules.found_errors import found_errors
 from waza_language_server.analysis.schema_rules.graders.grader_types import missing_type, unknown_type
 from waza_language_server.analysis.schema_rules.keys import deprecations, missing_keys
 from waza_language_server.analysis.schema_rules.keys.discouraged_keys import discouraged_keys
@@ -49,7 +50,7 @@ def structure_of_file(view: FileView) -> Found:
     unknown = UnknownKeys()
     if not validator.is_valid(value):
         yield None
-        problems, unknown = yield from explained(subject, validator.iter_errors(value))
+        problems, unknown = yield from explained(subject, found_errors(validator, value))
         yield from problems
     # A key that is not known may stand for one that is recommended.
     kept = "" if unknown.all else "advice"
@@ -76,7 +77,7 @@ def structure_of_grader(view: GraderView) -> Found:
     unknown = UnknownKeys()
     if validator is not None and not validator.is_valid(value):
         yield None
-        problems, unknown = yield from explained(subject, validator.iter_errors(value))
+        problems, unknown = yield from explained(subject, found_errors(validator, value))
         yield from problems
     yield from deprecations.deprecated_type(subject, root.top)
     for number, (node, shape) in enumerate(view.located, 1):
@@ -92,7 +93,7 @@ def _packaged(view: GraderView) -> Found:
     value = entry_value(entry)
     validator = catalog.packaged_grader_validator
     if not validator.is_valid(value):
-        problems, _ = yield from explained(subject, validator.iter_errors(value))
+        problems, _ = yield from explained(subject, found_errors(validator, value))
         yield from problems
 
 

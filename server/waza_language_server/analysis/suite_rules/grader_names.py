@@ -15,7 +15,7 @@ from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.suite_file import SuiteFile, word
 from waza_language_server.project.uris import path_of, uri_of
-from waza_language_server.schema.locate import outside_graders
+from waza_language_server.schema.locate import grader_type, outside_graders
 from waza_language_server.spelling import listed, nearest, slip_of
 from waza_language_server.text.edit import Fix, Related
 from waza_language_server.text.span import Span
@@ -100,6 +100,9 @@ def unknown_judges_of(view: SuiteView, graders: Iterable[Node]) -> Found:
 def _calibrated(grader: Node) -> Node | None:
     """Return the node of the name in a grader's ``calibrate_grader``."""
     node = grader.get("config", "calibrate_grader")
+    if grader_type(grader) != "human_calibration":
+        # Others have no such option, which is said of the key.
+        return None
     return node.target if node is not None and node.target.kind == "scalar" else None
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.files import shown
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import Found, SuiteView
+from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
 from waza_language_server.analysis.suite_rules.grader_files import (
     STOPS,
     NeededFile,
@@ -112,14 +113,20 @@ class _Files:
         self._fixtures: dict[Path, tuple[Path, ...] | None] = {}
         self._told = 0
 
-    def of_task(self, task: Node, path: Path) -> Iterator[Problem]:
+    def of_task(self, task: Node, path: Path) -> Found:
         """Yield what a task needs: its prompt, its fixtures, its instruction files."""
         inputs = task.get("inputs")
         if inputs is None or inputs.target.kind != "mapping":
             return
-        named = [_listed_file(item) for item in _items(inputs.get("files"))]
-        named += [item.target for item in _items(task.get("instruction_files"))]
-        yield from self._of_fixtures(task, [node for node in named if node is not None and word(node)])
+        listed = map(_listed_file, _items(inputs.get("files")))
+        instructions = (item.target for item in _items(task.get("instruction_files")))
+        named: list[Node] = []
+        for number, node in enumerate(chain(listed, instructions), 1):
+            if node is not None and word(node):
+                named.append(node)
+            if not number % NODES_AT_ONCE:
+                yield None
+        yield from self._of_fixtures(task, named)
         prompt, context = inputs.get("prompt_file"), inputs.get("context")
         if prompt is not None and word(prompt):
             yield from self._absent(prompt.target, lambda _: (path.parent,), "file", "beside the task file")
@@ -185,10 +192,11 @@ class _Files:
     def _bases_of_run(self, suite: Suite) -> tuple[Path, ...]:
         return bases_of_run(self._project, suite.folder)
 
-    def _of_fixtures(self, task: Node, named: list[Node]) -> Iterator[Problem]:
+    def _of_fixtures(self, task: Node, named: list[Node]) -> Found:
         folder = task.get("context_dir") if named else None
         if folder is None or not word(folder):
             for node in named:
+                yield None
                 yield from self._absent(node, lambda suite: (suite.folder / "fixtures",), "file", _FIXTURES)
             return
         written, found = word(folder) or "", list[Path]()
@@ -200,6 +208,7 @@ class _Files:
         if not found and self._project.roots:
             yield self._problem(folder.target, f"There is no folder `{shown(written)}` with the task's files")
         for node in named if found else ():
+            yield None
             yield from self._absent(node, lambda _: found, "file", _FIXTURES_OF_TASK)
 
     def _absent(

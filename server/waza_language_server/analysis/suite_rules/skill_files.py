@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import Found, SuiteView
+from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
 from waza_language_server.project.front_matter import front_matter
 from waza_language_server.project.suite_file import word
 from waza_language_server.project.uris import path_of
@@ -54,7 +54,9 @@ def _keys(view: SuiteView) -> Found:
         return
     known = view.workspace.catalog.document("skill").properties
     missing = [key for key in _NEEDED if root.entry(key) is None]
-    for entry in root.each_entry():
+    for number, entry in enumerate(root.each_entry(), 1):
+        if not number % NODES_AT_ONCE:
+            yield None
         meant = slip_of(entry.key.value, known) if entry.key.value not in known else None
         if meant is None or root.entry(meant) is not None or tree.broken(entry.key):
             # Agents have keys of their own.

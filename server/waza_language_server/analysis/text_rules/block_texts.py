@@ -16,9 +16,9 @@ from waza_language_server.text.span import Span
 _OPENS_TEXT = re.compile(
     r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]+[|>][-+]?(?:[ \t]+#.*)?[ \t]*\Z"
 )
-_KEY = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*):(?:\s|\Z)")
-_NO_TEXT = re.compile(r"(?:---|\.\.\.)(?:\s|\Z)|[ ]*[a-z_]+(?:[ \t]*=[ \t]*|:(?!//))\S+[ \t]*\Z")
-"""Where a document begins or ends, and `model = x` or `model:x`, which is likelier a key."""
+_KEY = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*)(?::(?!//)|[ \t]*=(?!=))")
+"""A key with its colon; a blank behind it may be lost, or the colon be another sign."""
+_MARK = re.compile(r"(?:---|\.\.\.)(?:\s|\Z)")
 _MOST_LINES = 200
 _LOOKED_AT = 40
 """Lines above a fault in which the key of the text may stand."""
@@ -98,7 +98,7 @@ def _rows_at_margin(
         key = _KEY.match(written)
         if key is not None and column_of_line(text, line) <= column and _is_like(key["key"], known):
             break
-        if _NO_TEXT.match(written):
+        if _MARK.match(written):
             break
         rows.append(number)
         written_rows = len(rows)

@@ -24,6 +24,8 @@ _LOOKED_AT = 40
 _MOST_ROWS = 100
 _DASH_AND_ODD_BLANK = re.compile(r"(?P<dash>-)[^\S \t\r\n]\s*")
 _DASH_AND_KEY = re.compile(r"-[ ]+(?P<key>[A-Za-z_]\w*):(?:[ \t]|$)", re.MULTILINE)
+_KEY = re.compile(r"[A-Za-z_][\w-]*:(?=\s|$)")
+_KEY_AND_VALUE = re.compile(r"(?P<lead>[ ]*)(?P<key>[A-Za-z_][\w-]*):[ \t]+[^\s#]")
 _KEY_OR_ITEM = re.compile(r"[A-Za-z_][\w-]*:(?:\s|$)|- ")
 
 
@@ -50,12 +52,64 @@ def missing_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Sl
         yield Slip(Problem("yaml-syntax", fault.span, NO_DASH, "error", (fix,)), edit)
 
 
+def dash_of_first_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
+    """Yield the dash that a key lacks in front of lines which stand further to the right than it.
+
+    The key has a value already, so they are the other keys of its item: `type: text` above `  name: a`.
+    """
+    number = lines.line_of(fault.span.start)
+    below = column_of(text, fault.span.start)
+    if fault.code != "yaml-indentation":
+        return
+    for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
+        line = lines.line_span(above)
+        key = _KEY_AND_VALUE.match(text, line.start, line.end)
+        if key is None or len(key["lead"]) >= below:
+            continue
+        if len(key["lead"]) == below - len("- "):
+            at = key.start("key")
+            edit = Edit(Span(at, at), "- ")
+            fix = Fix("Insert the dash", (edit,))
+            place = Span(at, key.end("key"))
+            problem = Problem("yaml-syntax", place, NO_DASH, "error", (fix,))
+            yield Slip(problem, edit, known_at=edit.span.start + len("- "), cures=Span(0, len(text)))
+        return
+
+
+def key_at_dashes(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
+    """Yield a key at the dashes that belongs to the item above, alone and with what it holds."""
+    number = lines.line_of(fault.span.start)
+    line = lines.line_span(number)
+    column = fault.span.start - line.start
+    if fault.message != NO_DASH or text[line.start : fault.span.start].strip(" "):
+        return
+    if not _KEY.match(text, fault.span.start, line.end):
+        return
+    last = number
+    while last + 1 < lines.line_count and last - number < _MOST_ROWS:
+        below = lines.line_span(last + 1)
+        written = text[below.start : below.end]
+        if written.strip() and len(written) - len(written.lstrip(" ")) <= column:
+            break
+        last += 1
+    for end in dict.fromkeys((number, last)):
+        rows = (lines.line_span(each) for each in range(number, end + 1))
+        starts = [row.start for row in rows if text[row.start : row.end].strip()]
+        edits = tuple(Edit(Span(at, at), "  ") for at in starts)
+        place = Span(fault.span.start, fault.span.start + len(text[fault.span.start : line.end].rstrip()))
+        message = f"This key belongs to the item above, so indent it by {column + 2} spaces."
+        title = "Align the line" if len(edits) == 1 else "Align the lines"
+        problem = Problem("yaml-indentation", place, message, "error", (Fix(title, edits),))
+        yield Slip(problem, as_one(text, edits), known_at=fault.span.start + 2, cures=Span(0, len(text)))
+
+
 def needless_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
     """Yield the dash of the only item above a key, which makes a list of one key among others."""
     number = lines.line_of(fault.span.start)
     column = fault.span.start - lines.line_span(number).start
     if fault.message != NO_DASH or not _KEY_OR_ITEM.match(text, fault.span.start):
         return
+    yield from _dash_for_blanks(text, lines, number, column)
     for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
         line = lines.line_span(above)
         at = line.start + column
@@ -67,6 +121,21 @@ def needless_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
                 "yaml-syntax", Span(at, at + 1), message, "error", (Fix("Delete the dash", (edit,)),)
             )
             yield Slip(problem, edit, known_at=at, cures=Span(0, len(text)))
+            return
+
+
+def _dash_for_blanks(text: str, lines: LineIndex, number: int, column: int) -> Iterator[Slip]:
+    """Yield the dash that stands in place of the blanks before a key, below keys at its column."""
+    for below in range(number + 1, min(lines.line_count, number + _LOOKED_AT)):
+        line = lines.line_span(below)
+        at = line.start + column - len("- ")
+        item = _DASH_AND_KEY.match(text, at) if column >= len("- ") and at < line.end else None
+        if item is not None and not text[line.start : at].strip(" ") and item.start("key") == at + len("- "):
+            edit = Edit(Span(at, at + 1), " ")
+            message = f"`{item['key']}` is a key among others here, not an item of a list; delete the dash."
+            fix = Fix("Delete the dash", (edit,))
+            problem = Problem("yaml-syntax", Span(at, at + 1), message, "error", (fix,))
+            yield Slip(problem, edit, known_at=item.start("key"), cures=Span(0, len(text)))
             return
 
 

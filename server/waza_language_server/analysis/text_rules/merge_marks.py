@@ -18,12 +18,14 @@ _FIRST, _SECOND = "Keep the first side of the merge", "Keep the second side of t
 def sides_of_merge(text: str, offset: int) -> tuple[Fix, ...]:
     """Return the fixes for the mark of a merge at an offset; none when none stands there.
 
-    They delete the marks and the other side, and make no edit where a mark of the conflict is missing.
+    They delete the marks and the other side. Where a mark of the conflict is missing, nobody knows how far a
+    side goes: the mark alone is deleted then.
     """
     if _MARK.match(text, offset) is None:
         return ()
-    return tuple(
-        Fix(title, partial(_kept, text, offset, second=title == _SECOND)) for title in (_FIRST, _SECOND)
+    return (
+        *(Fix(title, partial(_kept, text, offset, second=title == _SECOND)) for title in (_FIRST, _SECOND)),
+        Fix("Delete the mark of the merge", partial(_lone_mark, text, offset), reveals=True),
     )
 
 
@@ -41,6 +43,11 @@ def _are_two_sides(text: str, marks: Sequence[int], first: int, second: int) -> 
     before = "".join(text[mark] for mark in marks if mark < first)
     between = {text[mark] for mark in marks if first < mark < second}
     return before[-1:] in {"<", "|"} and bool(between) and between <= {"|", "="}
+
+
+def _lone_mark(text: str, offset: int) -> Edits:
+    mark = _MARK.match(text, offset)
+    return () if mark is None or _kept(text, offset, second=False) else (Edit(Span(*mark.span()), ""),)
 
 
 def _kept(text: str, offset: int, *, second: bool) -> Edits:

@@ -24,7 +24,10 @@ _COLUMNS_TRIED = 2
 
 
 def shifted_items(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield an item with all its lines at the column of the items above it, alone and with those below it."""
+    """Yield an item with all its lines at the column of the items above it, alone and with those below it.
+
+    Last its first line alone, where the others are in their place.
+    """
     number = lines.line_of(fault.span.start)
     for line in range(number, min(lines.line_count, number + _BELOW)):
         item = _item_at(text, lines, line)
@@ -32,8 +35,8 @@ def shifted_items(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
             continue
         column = len(item["lead"])
         for usual in islice(_columns_of_items_above(text, lines, line, column), _COLUMNS_TRIED):
-            ends = (_end_of_item(text, lines, line, column, usual, others=others) for others in (False, True))
-            for last in dict.fromkeys(ends):
+            ends = [_end_of_item(text, lines, line, column, usual, others=others) for others in (False, True)]
+            for last in dict.fromkeys((*ends, line)):
                 if _has_room(text, lines, (line, last), column - usual):
                     yield _shifted(text, lines, (line, last), usual - column)
         return

@@ -26,12 +26,15 @@ from waza_language_server.analysis.text_rules.joined_lines import (
 )
 from waza_language_server.analysis.text_rules.lost_dashes import (
     NO_DASH,
+    dash_of_first_key,
     items_without_dashes,
+    key_at_dashes,
     missing_dash,
     needless_dash,
     repeats_first_key,
     texts_without_dashes,
 )
+from waza_language_server.analysis.text_rules.lost_keys import lost_first_key
 from waza_language_server.analysis.text_rules.lost_signs import LostSign, lost_signs
 from waza_language_server.analysis.text_rules.merge_marks import sides_of_merge, without_keys_of_both_sides
 from waza_language_server.analysis.text_rules.plain_text import LIKE_A_BAR, blocks_meant
@@ -43,7 +46,7 @@ from waza_language_server.schema.locate import shape_at
 from waza_language_server.syntax.aliases import aliased_nodes
 from waza_language_server.syntax.characters import MAX_CHARACTERS
 from waza_language_server.syntax.fault import SyntaxFault
-from waza_language_server.syntax.tree import Tree, parse
+from waza_language_server.syntax.tree import Tree, parse, parse_in_steps
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.syntax.wrong_signs import has_odd_blank, is_merge_mark
 from waza_language_server.text.edit import Edit, Fix
@@ -87,14 +90,16 @@ def syntax_faults(tree: Tree) -> Iterator[Problem]:
         yield problem if len(tree.text) <= MAX_CHARACTERS else replace(problem, severity="information")
 
 
-def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Problem]:
+def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
     faults = list(tree.errors)
     if len(tree.text) > MAX_CHARACTERS:
         yield from syntax_faults(tree)
         return
     if faults and len(tree.text) <= _LONGEST:
         for slip in islice(_slips(tree, kind, catalog), _SLIPS_TRIED):
-            repaired = parse(apply(tree.text, (slip.edit,)), tree)
+            yield None
+            repaired = yield from parse_in_steps(apply(tree.text, (slip.edit,)), tree)
+            yield None
             explained = _explained(tree, faults, repaired, slip.edit)
             if not explained:
                 continue
@@ -145,9 +150,11 @@ def _known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -> bool:
 
 
 def _surely_known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -> bool:
-    """Whether a key stands at an offset, in a mapping that knows it."""
+    """Whether a key stands at an offset, once, in a mapping that knows it."""
     key = tree.root.at(offset) if tree.root is not None else None
     if key is None or key.parent is None or key.kind != "scalar" or key.step is not None:
+        return False
+    if key.parent.key_names.count(key.value) > 1:
         return False
     shape = shape_at(kind, key.parent.path, tree.root, catalog)
     return shape is not None and key.value in shape.properties
@@ -186,12 +193,13 @@ def _blocks(kind: SchemaName, catalog: Catalog) -> frozenset[str]:
 
 
 def _keys(kind: SchemaName, catalog: Catalog) -> frozenset[str]:
-    """Return the keys of a document, of the blocks and items in it, and of graders."""
+    """Return the keys of a document, of the blocks and items in it, of graders and their options."""
     top = catalog.document_root(kind).top
     below = [each.shape for each in top.properties.values()]
     items = [each.items for each in below if each.items is not None]
     levels = [top, catalog.any_grader, *below, *items]
-    return frozenset(name for level in levels for name in level.branch("mapping").properties)
+    options = (catalog.options_of(name) for name in catalog.grader_types if kind in ("eval", "task"))
+    return frozenset(name for level in levels for name in level.branch("mapping").properties).union(*options)
 
 
 def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
@@ -211,8 +219,7 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
     for fault in faults[:_TRIALS]:
         # What is wrong shows only below it, when a dash makes another key of the line.
         yield from _glued_dash(tree.text, lines, max(0, lines.line_of(fault.span.start) - 1))
-    # They cure all that cannot be read.
-    yield from chain.from_iterable(shifted_items(tree.text, lines, fault) for fault in faults[:1])
+    yield from _items(tree, lines, faults, kind, catalog)
     for fault in faults[:_TRIALS]:
         yield from _repeated_key(tree.text, lines, fault)
         yield from items_without_dashes(tree, fault, kind, catalog)
@@ -231,6 +238,20 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
             yield from missing_dash(tree.text, lines, fault)
     if any(fault.code in _COLUMN_CODES for fault in faults):
         yield from _pushed_lines(tree.text, lines, faults[0])
+
+
+def _items(
+    tree: Tree, lines: LineIndex, faults: Sequence[SyntaxFault], kind: SchemaName, catalog: Catalog
+) -> Iterator[Slip]:
+    """Yield items that stand at another column, or lack their dash or their first key."""
+    # They cure all that cannot be read.
+    for fault in faults[:1]:
+        yield from shifted_items(tree.text, lines, fault)
+        yield from key_at_dashes(tree.text, lines, fault)
+    for fault in faults[:2]:
+        yield from dash_of_first_key(tree.text, lines, fault)
+    for fault in faults[:_TRIALS]:
+        yield from lost_first_key(tree, fault, kind, catalog)
 
 
 def _glued_dash(text: str, lines: LineIndex, number: int, *, any_text: bool = False) -> Iterator[Slip]:

@@ -22,6 +22,16 @@ from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.scalar_map import ScalarMap
 
+_OTHER_TYPES = {
+    **dict.fromkeys(("str", "text"), "string"),
+    "int": "integer",
+    **dict.fromkeys(("float", "double", "decimal"), "number"),
+    "bool": "boolean",
+    **dict.fromkeys(("list", "tuple"), "array"),
+    **dict.fromkeys(("dict", "map", "mapping"), "object"),
+    "none": "null",
+}
+"""Types by what programming languages call them."""
 _TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
 _OF_SCHEMAS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 _SCHEMA = frozenset(
@@ -197,7 +207,7 @@ def _of_type(tree: Tree, node: Node) -> Iterator[Problem]:
             continue
         if each.value in _TYPES:
             continue
-        meant = nearest(each.value, _TYPES)
+        meant = _OTHER_TYPES.get(each.value.lower()) or nearest(each.value, _TYPES)
         advice = f"; did you mean `{meant}`?" if meant else f"; it must be {listed(_TYPES)}."
         fixes: tuple[Fix, ...] = ()
         if meant is not None:

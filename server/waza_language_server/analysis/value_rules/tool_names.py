@@ -13,11 +13,13 @@ from waza_language_server.analysis.rule import GraderView
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
 
+_SIGNS_OF_PATTERN = re.compile(r"\A\^|\$\Z|\.[*+]|\w\|\w")
+"""What stands in patterns and in the name of no tool; a `*` alone may be a wildcard."""
 _BARE = re.compile(r"[A-Za-z_][\w-]{0,40}")
 
 
 def tool_names(view: GraderView) -> Iterator[Problem]:
-    """Yield the hint for a tool name with a blank in it."""
+    """Yield the hint for a tool name with a blank in it, or with the signs of a pattern."""
     for node, shape in view.located:
         if shape.kind == "tool.name":
             yield from _hint(node)
@@ -41,7 +43,16 @@ def unanchored_patterns(view: GraderView) -> Iterator[Problem]:
 
 def _hint(node: Node) -> Iterator[Problem]:
     name = node.value.strip() if node.kind == "scalar" else ""
-    if any(character.isspace() for character in name):
+    if name != node.value and node.kind == "scalar" and _BARE.fullmatch(name):
+        message = f"No tool is called `{node.value}`, for names are compared with their blanks."
+        fix = Fix("Delete the blanks", (Edit(node.span, name),))
+        yield Problem("blank-in-tool-name", node.span, message, "hint", (fix,))
+    elif _SIGNS_OF_PATTERN.search(name):
+        message = f"`{name}` is compared as a whole here, not as a pattern, so no tool has this name."
+        bare = name.removeprefix("^").removesuffix("$")
+        fixes = (Fix(f"Change to `{bare}`", (Edit(node.span, bare),)),) if _BARE.fullmatch(bare) else ()
+        yield Problem("blank-in-tool-name", node.span, message, "hint", fixes)
+    elif any(character.isspace() for character in name):
         shown = name if len(name) <= 40 else f"{name[:39]}…"
         message = (
             f"No tool is called `{shown}`, and names are compared as a whole; "

@@ -31,6 +31,8 @@ _PYTHON_ONLY: tuple[tuple[re.Pattern[str], str], ...] = (
         "a repeat of more than 1,000 times",
     ),
 )
+_OPEN_FLAGS = re.compile(r"\(\?[imsU]+(?![imsU:)-])")
+"""Flags for the whole pattern behind which the bracket is missing."""
 _KEPT_CHARACTERS = 1_000
 _CLOSING = {"(": ")", "[": "]"}
 # Possessive: a bracket that is not closed must not be looked at again from the next one.
@@ -57,6 +59,9 @@ def pattern_findings(pattern: str) -> Sequence[Finding]:
     rewrites = (Rewrite(f"Write `{new}`", (new,), preferred=True),) if new is not None else ()
     if fault.kind == "invalid":
         message = f"This regular expression is invalid: {fault.why}."
+        flags = _OPEN_FLAGS.match(pattern)
+        if flags is not None and flags.end() in (fault.start, fault.start + 1):
+            message = f"This regular expression is invalid: `{flags[0]}` is not closed; write `{flags[0]})`."
         rewrites = (*rewrites, *_repairs(pattern))
         return (Finding("invalid-pattern", fault.start, fault.end, message, rewrites),)
     message = f"Only this engine understands {fault.why}; upstream's RE2 refuses the pattern."
@@ -118,6 +123,11 @@ def _repairs(pattern: str) -> Sequence[Rewrite]:
     """Return the patterns that one sign more or less makes valid: closed, escaped, or without the sign."""
     if len(pattern) > _KEPT_CHARACTERS:
         return ()
+    flags = _OPEN_FLAGS.match(pattern)
+    if flags is not None:
+        closed = f"{flags[0]}){pattern[flags.end() :].lstrip(' ')}"
+        # What else can be done leaves the flags as text that is looked for.
+        return [Rewrite(f"Write `{flags[0]})`", (closed,))] if pattern_fault(closed) is None else ()
     opened, single = _unpaired(pattern)
     candidates: list[tuple[str, str]] = []
     if opened:

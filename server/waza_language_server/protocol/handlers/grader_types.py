@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from waza_language_server.engine.process import EngineError
-from waza_language_server.protocol.asking_again import ask_for_problems
+from waza_language_server.protocol.handlers.watched_files import refresh_problems
 
 if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer
@@ -55,10 +55,9 @@ def _use(ls: WazaServer, schemas: Mapping[str, Any]) -> None:
 
 
 def look_again(ls: WazaServer) -> None:
-    """Tell the problems of everything again, after what they depend on has changed."""
-    ls.diagnostics.all_again()
+    """Tell the problems of everything again, of closed files too, after what they depend on has changed."""
     ls.files_changed(None)
-    ask_for_problems(ls)
+    refresh_problems(ls)
 
 
 def _items(answer: Mapping[str, Any], key: str) -> list[Any]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from waza_language_server.features.stale_results import stale_results_in_steps
+from waza_language_server.features.stale_results import Shown, stale_results_in_steps
 from waza_language_server.features.suite_tree import TreeItem, children_in_steps, suites_in_steps
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.edit_conversion import FileConverter
@@ -43,13 +45,26 @@ async def stale_results(ls: WazaServer, params: StaleResultsParams) -> list[dict
     if asked is None or asked.kind != "suite":
         raise refused("The `id` of waza/staleResults must be that of a suite.")
     suite = asked.suite
+    shown = _shown(params)
 
     def find() -> Steps[tuple[StaleResult, ...]]:
         yield from ls.session.read_all_in_steps()
-        return (yield from stale_results_in_steps(ls.session.project, suite))
+        return (yield from stale_results_in_steps(ls.session.project, suite, shown))
 
     found = await ls.diagnostics.worked_out(find())
     return [{"id": str(each.id), "words": label(each.words), "whole": each.whole} for each in found]
+
+
+def _shown(params: StaleResultsParams) -> Shown | None:
+    if params.since is None:
+        return None
+    try:
+        since = datetime.fromisoformat(params.since)
+    except ValueError:
+        raise refused("The `since` of waza/staleResults must be a time as ISO 8601 has it.") from None
+    return Shown(
+        since if since.tzinfo is not None else since.astimezone(), frozenset(map(Path, params.results))
+    )
 
 
 def _document(item: TreeItem, files: FileConverter) -> dict[str, Any]:

@@ -20,14 +20,15 @@ def one_pattern(shape: Shape, entry: Entry) -> str | None:
 
     Texts are found whatever their case, as `contains` finds them.
     """
-    key, texts = entry.key.value, _texts(entry.value)
-    if OPTION not in shape.properties or not texts:
+    key = entry.key.value
+    if OPTION not in shape.properties or (key not in _PATTERNS and key not in _TEXTS):
+        return None
+    texts = _texts(entry.value)
+    if not texts:
         return None
     if key in _PATTERNS:
         return _alternatives(texts)
-    if key in _TEXTS:
-        return "(?i)" + _alternatives([_SPECIAL.sub(r"\\\g<0>", text) for text in texts])
-    return None
+    return "(?i)" + _alternatives([_SPECIAL.sub(r"\\\g<0>", text) for text in texts])
 
 
 def any_of(entry: Entry) -> str | None:

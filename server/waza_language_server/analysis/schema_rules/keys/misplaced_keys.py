@@ -275,10 +275,10 @@ def _edits_of_move(subject: Subject, entry: Entry, above: Node) -> Steps[Edits]:
 
 def _needless_block(mapping: Node, shape: Shape, entry: Entry) -> Entry | None:
     """Return the only entry of an unknown block that the mapping around the block knows and has not."""
-    entries = entry.value.entries if entry.value.kind == "mapping" else ()
-    if len(entries) != 1 or entries[0].key.value in _EVERYWHERE:
+    block = entry.value
+    held = block.last_entry if len(block.green.children) == 2 else None
+    if held is None or held.key.value in _EVERYWHERE:
         return None
-    (held,) = entries
     known = shape.properties.get(held.key.value)
     if known is None or mapping.entry(held.key.value) is not None:
         return None

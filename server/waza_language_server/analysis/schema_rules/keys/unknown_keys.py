@@ -30,14 +30,18 @@ from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import alike_in_words, listed, slip_of, slips_of
 from waza_language_server.syntax.edits import delete_entry
+from waza_language_server.syntax.escapes import quoted
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.scalar_writing import plain_or_quoted
+from waza_language_server.text.span import Span
 
 _LOOKED_AT = 100
 """How many keys beside one may turn its meaning."""
 _SIGNS_OF_CHANGES = ("-", "+", "<", ">")
 """What a file has in front of its lines that is a list of changes to another one."""
+_CONTRARY = frozenset((name, "enabled") for name in ("skip", "skipped", "disable", "disabled"))
+"""Names of switches that are on where the one that is meant is off."""
 _TASK_FILE = re.compile(r"\S+\.ya?ml")
 _FIXTURE = re.compile(r"(?:[^/\s]+/)*?fixtures/(?P<path>[^\s/][^\s]*)")
 _TYPED = frozenset({"number", "integer", "boolean"})
@@ -81,6 +85,8 @@ def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
         return unwrapped
     if (named := _name_as_key(subject, mapping, shape, entry)) is not None:
         return named
+    if (text := _text_with_colon(subject, mapping, shape, entry)) is not None:
+        return text
     owners = _types_with_option(subject, mapping, key)
     known_keys = shape.properties
 
@@ -134,6 +140,24 @@ def _name_as_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
     return UnknownKey(problem, mapping, mapping, ("name",))
 
 
+def _text_with_colon(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
+    """Return the problem of a text with `: ` in it at the beginning of an item that lacks its key."""
+    text, first = subject.text, next(mapping.each_entry(), None)
+    needed = (shape.required or shape.at_least_one)[:1]
+    if first is None or first.key.span != entry.key.span or len(entry.key.value.split()) < 2 or not needed:
+        return None
+    key, known = needed[0], shape.properties.get(needed[0])
+    written = text[entry.key.span.start : entry.value.span.end]
+    is_text = entry.key.style == entry.value.style == "plain" and "\n" not in written
+    if not is_text or known is None or "string" not in known.shape.types or mapping.entry(key) is not None:
+        return None
+    message = f"The `: ` in this text makes a key of its first words; put it in quotes, behind `{key}: `."
+    edit = Edit(Span(entry.key.span.start, entry.value.span.end), f"{key}: {quoted(written)}")
+    fixes = (Fix(f"Write `{key}: '…'`", (edit,)),)
+    problem = Problem("unknown-key", entry.key.span, message, shape.unknown_keys, fixes)
+    return UnknownKey(problem, mapping, mapping, (key,))
+
+
 def _misspelt(
     subject: Subject, mapping: Node, shape: Shape, entry: Entry, right: str, *, safe: bool
 ) -> UnknownKey:
@@ -144,11 +168,22 @@ def _misspelt(
         message += f"; did you mean `{right}`?"
         renaming = partial(_renaming, subject, shape, entry, right)
         fixes = (Fix(f"Change to `{right}`", renaming, preferred=safe),)
+        if (entry.key.value, right) in _CONTRARY:
+            fixes = tuple(_turned_switch(entry, right))
     else:
         message += f", and `{right}` is there already."
         fixes = (*_path_of_fixture(subject, mapping, entry, right), *removals(subject, entry))
     problem = Problem("unknown-key", entry.key.span, _capital(message), shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, mapping, (right,))
+
+
+def _turned_switch(entry: Entry, right: str) -> Iterator[Fix]:
+    """Yield the fix of a switch whose other name says the contrary: `skip: true` is `enabled: false`."""
+    value = entry.value.to_python() if entry.value.kind == "scalar" else None
+    if isinstance(value, bool):
+        turned = "false" if value else "true"
+        edits = (Edit(entry.key.span, right), Edit(entry.value.span, turned))
+        yield Fix(f"Write `{right}: {turned}`", edits)
 
 
 def _path_of_fixture(subject: Subject, mapping: Node, entry: Entry, right: str) -> Iterator[Fix]:

@@ -19,6 +19,8 @@ from waza_language_server.text.span import Span
 _NUMBERED = re.compile(r"\d+[.)][ ]+(?=\S)")
 _GLUED_DASH = re.compile(r"-(?=[^\s-])")
 _COMMAS = re.compile(r"[^,]*[^,\s][^,]*(?:,[^,]*[^,\s][^,]*)+,?")
+_OTHER_SIGNS = re.compile(r"[ ]+\|[ ]+|[ ]*(?:->|→)[ ]*|;[ ]+")
+"""What else parts texts that follow each other."""
 _ROW = re.compile(r"[^\s][^\r\n]*(?<=\S)")
 _MOST_ITEMS = 100
 
@@ -36,6 +38,9 @@ def lists_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
         if rows := _rows_as_items(subject, node):
             yield Fix("Make an item of each line", rows)
         parts = _parts(subject.text[node.span.start : node.span.end], node)
+        if not parts and items.branch("scalar").kind == "tool.name":
+            # No tool has a blank in its name.
+            parts = tuple(node.value.split()) if len(node.value.split()) > 1 else ()
         edit = _listed(subject, node, parts) if parts else None
         if edit is not None:
             is_single = as_list(subject, node, shape)
@@ -116,6 +121,9 @@ def _parts(written: str, node: Node) -> tuple[str, ...]:
             rest = written[sign.end() :]
             read = value_of(f"[{rest}]")
             return (rest,) if isinstance(read, list) and len(read) == 1 else ()
+    if _OTHER_SIGNS.search(value) is not None and "," not in value:
+        parts = [part.strip() for part in _OTHER_SIGNS.split(value)]
+        return tuple(map(plain_or_quoted, parts[:_MOST_ITEMS])) if all(parts) else ()
     if _COMMAS.fullmatch(value) is not None:
         parts = [part.strip() for part in value.rstrip(",").split(",")]
         return tuple(plain_or_quoted(part) for part in parts[:_MOST_ITEMS])

@@ -230,3 +230,13 @@ def _column_of_key(text: str, node: Node) -> int:
 
 def _line_start(text: str, offset: int) -> int:
     return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+
+
+def pair_in_quotes(text: str, node: Node) -> Edit | None:
+    """Return the edit that makes text of `release: true` in a list: else a switch would be left of it."""
+    value = node.entries[0].value if len(node.entries) == 1 else None
+    written = text[node.span.start : node.span.end]
+    if value is None or value.kind != "scalar" or written[:1] in {"{", ""} or "\n" in written:
+        return None
+    is_typed = value.style == "plain" and not isinstance(resolve_scalar(value.value), str)
+    return Edit(node.span, quoted(written)) if is_typed else None

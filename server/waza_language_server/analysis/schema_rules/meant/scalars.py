@@ -102,6 +102,12 @@ def meant_number(written: str, key: str, shape: Shape, *, whole: bool) -> Meant 
     return None if whole else Meant(f"{value:f}", sure)
 
 
+def in_front_of_comment(written: str) -> str | None:
+    """Return the word in front of a comment that no blank parts from it: `3# of them`."""
+    word, sign, _ = written.partition("#")
+    return word if sign and word and not word[-1].isspace() and len(word.split()) == 1 else None
+
+
 def number_in(written: str, *, whole: bool) -> str | None:
     """Return the only number that stands in a text, in figures or as a word; None for none or several."""
     if not _UNITS.isdisjoint(re.findall("[a-z]+", written.lower())):
@@ -158,7 +164,8 @@ def _factor(unit: str, key: str, shape: Shape) -> tuple[float | None, bool]:
         meant = _MILLISECONDS.get(unit)
         return (meant / counted if meant is not None else None), True
     if unit == "%":
-        return (0.01, True) if shape.schema.get("maximum") == 1 else (None, False)
+        is_share = shape.schema.get("maximum") == 1
+        return (0.01, is_share) if is_share or key == "weight" else (None, False)
     if unit in _THOUSANDS and shape.schema.get("maximum") is None:
         return float(_THOUSANDS[unit]), False
     return None, False

@@ -11,7 +11,7 @@ from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tried_edits import value_of
-from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
@@ -19,6 +19,7 @@ _EXPECTATION = "output_contains"
 """What an expectation says that is one text."""
 _OPENED_TEXT = re.compile(r"(?P<key>[A-Za-z_]\w*)[ ]*:?[ ]*(?P<sign>[|>][-+]?)[ \t]*(?=\r?\n)")
 """A block of text whose key has lost its colon, or the blank behind it."""
+_WORD = re.compile(r"[A-Za-z]\w*")
 _KEY_BEFORE = re.compile(r"[\w-]+:|[\w-]+[ ]*:?[ ]*[|>][-+]?(?:\s|$)")
 _HEADER = re.compile(r"[ \t]*(?P<sign>[|>][-+0-9]*)")
 _WRITTEN_LINE = re.compile(r"\n(?=[^\r\n])")
@@ -44,10 +45,31 @@ def blocks_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
         # What looks like a key was meant to be something else than its text.
         is_text = node.style not in {"literal", "folded"} and _KEY_BEFORE.match(node.value) is None
         yield Fix(f"Write `{key}: …`", (edit,), preferred=is_text)
+    elif key is None and "type" in block.properties and _WORD.fullmatch(written):
+        if (edit := as_block(subject, node, "type")) is not None:
+            yield Fix(f"Write `type: {written}`", (edit,))
     elif key is None and _EXPECTATION in block.properties and "\n" not in written:
         edit = as_block(subject, node, _EXPECTATION, in_brackets=True)
         if edit is not None:
             yield Fix(f"Write `{_EXPECTATION}: […]`", (edit,))
+
+
+def expectation_of_list(subject: Subject, node: Node, shape: Shape) -> Edits:
+    """Return the edits that make the texts that an answer should contain of a list: `expected: [a, b]`."""
+    holder, text = subject.entry(node), subject.text
+    block = shape.branch("mapping")
+    if holder is None or _EXPECTATION not in block.properties or node.kind != "sequence" or not node.items:
+        return ()
+    if any(item.kind != "scalar" for item in node.items) or node.green.anchor is not None:
+        return ()
+    if node.style == "flow":
+        edit = as_block(subject, node, _EXPECTATION)
+        return () if edit is None or "\n" in text[node.span.start : node.span.end] else (edit,)
+    column = column_of(text, node.span.start)
+    if column <= column_of(text, holder.key.span.start):
+        return ()
+    start = node.span.start - column
+    return (Edit(Span(start, start), f"{' ' * column}{_EXPECTATION}:{line_break(text)}"),)
 
 
 def without_sign(subject: Subject, node: Node) -> Iterator[Fix]:

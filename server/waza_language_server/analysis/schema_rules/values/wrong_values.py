@@ -22,24 +22,30 @@ from waza_language_server.analysis.schema_rules.meant.regrouping import (
     only_list,
     only_value,
     out_of_list,
+    pair_in_quotes,
     spaces_behind_dashes,
     template_in_quotes,
     without_dashes,
 )
 from waza_language_server.analysis.schema_rules.meant.scalars import (
     Meant,
+    in_front_of_comment,
     meant_number,
     meant_switch,
     number_in,
     spelt_out,
 )
-from waza_language_server.analysis.schema_rules.meant.wrapped_values import blocks_of_text
+from waza_language_server.analysis.schema_rules.meant.wrapped_values import (
+    blocks_of_text,
+    expectation_of_list,
+)
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import listed, nearest, slip_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.span import Span
 
 _TYPE_NAMES = {
     "string": "text",
@@ -52,6 +58,7 @@ _TYPE_NAMES = {
 }
 _LEADING_ZERO = re.compile(r"[-+]?0[0-9_]")
 """Of which some readers make eight, others ten."""
+_WORDS = re.compile(r"[a-z0-9]+")
 _LOOKED_AT = 30
 """Keys beside one whose value may be meant for it."""
 _OTHER_SWITCHES = re.compile(r"yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF")
@@ -143,7 +150,10 @@ def wrong_form(subject: Subject, node: Node, shape: Shape) -> Problem:
         message = f"{subject_of(node)} must be `true` or `false`, not {found}."
         fixes = tuple(_type_fixes(subject, node, shape, ("boolean",)))
         return Problem("wrong-type", subject.value_span(node), message, severity, fixes)
-    return Problem("wrong-form", subject.value_span(node), message, severity)
+    fixes = ()
+    if shape.kind == "skill.name" and shape.takes_text(name := "-".join(_WORDS.findall(node.value.lower()))):
+        fixes = (Fix(f"Change to `{name}`", partial(replace_scalar, subject.tree, node, name)),)
+    return Problem("wrong-form", subject.value_span(node), message, severity, fixes)
 
 
 def unfit(subject: Subject, node: Node, shape: Shape) -> Problem:
@@ -230,6 +240,8 @@ def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
         yield from listed
     elif "object" in expected and (edits := without_dashes(subject.text, node)):
         yield Fix("Remove the dashes" if len(edits) > 1 else "Remove the dash", edits, preferred=True)
+    elif "object" in expected and (edits := expectation_of_list(subject, node, shape)):
+        yield Fix("Write `output_contains: […]`", edits)
     elif "string" in expected and (text := in_quotes(subject.text, node)) is not None:
         # A word before the colon may be a key of another notation, and one at the end a key of the next line.
         first = node.entries[0]
@@ -244,6 +256,8 @@ def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
         yield Fix("Write the value without the list", (single,), preferred=True)
     elif "array" not in expected and (edits := out_of_lists(subject.text, node)):
         yield Fix("Write the value without the inner list", edits)
+    elif "string" in expected and (text := pair_in_quotes(subject.text, node)) is not None:
+        yield Fix("Put it in quotes", (text,))
     elif "object" not in expected and (value := only_value(subject.text, node)) is not None:
         yield Fix(f"Write the value without `{node.entries[0].key.value}`", (value,))
     if not {"integer", "number"}.isdisjoint(expected) and node.kind != "scalar":
@@ -270,6 +284,11 @@ def _as_list(subject: Subject, node: Node, items: Shape | None) -> tuple[Fix, ..
 
 def _written_otherwise(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:
     value = resolve_scalar(node.value)
+    before = in_front_of_comment(node.value) if node.style == "plain" else None
+    if before is not None and _matches(resolve_scalar(before), expected):
+        at = node.span.start + len(before)
+        yield Fix("Write a blank in front of the comment", (Edit(Span(at, at), "  "),), preferred=True)
+        return
     padded = _LEADING_ZERO.match(node.value) is not None
     if node.style != "plain" and _matches(value, expected) and not padded and "_" not in node.value:
         yield Fix("Remove the quotes", (Edit(node.span, node.value),), preferred=True)

@@ -1,0 +1,109 @@
+"""Signs in brackets that stand for another one: `["a";"b"]`, `[a, b)`, `["a", "b]`, `[a,, b]`, `{a: b c: d}`.
+
+A reading is believed only where all of the brackets can be read then.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from waza_engine.frozen import frozen
+from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.flow_quotes import reads_with
+from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.span import Span
+
+_LONGEST = 2_000
+"""Characters of a value in brackets that is looked at: it is read again for each trial."""
+_TRIALS = 12
+_TEXT = r"(?:\"(?:[^\"\\\r\n]|\\.)*\"|'(?:[^'\r\n]|'')*')"
+_TEXTS = re.compile(rf"{_TEXT}(?:[ \t]*,[ \t]*{_TEXT})+")
+_SEMICOLON = re.compile(r"(?<=[\"'])[ \t]*(?P<sign>[;|])[ \t]*(?=[\"'])")
+_TWO_COMMAS = re.compile(r",[ \t]*(?P<sign>,)")
+_OTHER_CLOSING = re.compile(r"(?P<sign>[)}\]>])[ \t]*\Z")
+_OPENED = r"""[ \t]*(?P<quote>["'])(?P<inner>"""
+_UNCLOSED_ITEM = re.compile(rf"""(?<=[\[,{{:]){_OPENED}[^"'\r\n\\]+?)[ \t]*[\]}}]+[ \t]*\Z""")
+_UNCLOSED_BEFORE_COMMA = re.compile(
+    rf"""(?<=[\[,]){_OPENED}[^"',\r\n\\]+)(?=,[ \t]*(?P=quote)[^"',\r\n\\]+(?P=quote)[ \t]*[,\]])"""
+)
+_KEY_BEHIND_WORD = re.compile(r"(?<=[\w.-])(?P<blank>[ \t]+)(?P<key>[A-Za-z_][\w-]*):[ \t]")
+
+
+@frozen()
+class _Reading:
+    """How brackets may be meant: the edits, what they do, and why."""
+
+    place: Span
+    edits: tuple[Edit, ...]
+    title: str
+    message: str
+
+
+def slip_in_brackets(text: str, part: Span) -> SyntaxFault | None:
+    """Return the fault of a wrong sign in a value in brackets that cannot be read; None without one."""
+    if len(part) > _LONGEST:
+        return None
+    for reading in islice(_readings(text, part), _TRIALS):
+        if reads_with(text, part, reading.edits):
+            return SyntaxFault(reading.place, reading.message, fixes=(Fix(reading.title, reading.edits),))
+    return None
+
+
+def list_of_texts(text: str, place: Span) -> tuple[Fix, ...]:
+    """Return the fix that puts brackets around texts in quotes with commas between them."""
+    if _TEXTS.fullmatch(text, place.start, place.end) is None:
+        return ()
+    edits = (Edit(Span(place.start, place.start), "["), Edit(Span(place.end, place.end), "]"))
+    return (Fix("Make it a list", edits),)
+
+
+def _readings(text: str, part: Span) -> Iterator[_Reading]:
+    start, end = part.start, part.end
+    signs = list(_SEMICOLON.finditer(text, start, end))
+    if signs:
+        edits = tuple(Edit(Span(each.start(), each.end()), ", ") for each in signs)
+        place = Span(signs[0].start("sign"), signs[0].end("sign"))
+        message = f"Commas part the items in brackets, not `{signs[0]['sign']}`."
+        yield _Reading(place, edits, f"Write `,` for `{signs[0]['sign']}`", message)
+    commas = [Span(each.start("sign"), each.end("sign")) for each in _TWO_COMMAS.finditer(text, start, end)]
+    if commas:
+        edits = tuple(Edit(each, "") for each in commas)
+        yield _Reading(commas[0], edits, "Delete the comma", "Nothing stands between these two commas.")
+    yield from _closed_otherwise(text, part)
+    for match in _UNCLOSED_BEFORE_COMMA.finditer(text, start, end):
+        at = match.end("inner")
+        yield _unclosed(match, len(text[match.start("inner") : at].rstrip()))
+    if match := _UNCLOSED_ITEM.search(text, start, end):
+        yield _unclosed(match, len(match["inner"]))
+    for match in _KEY_BEHIND_WORD.finditer(text, start, end):
+        edit = Edit(Span(match.start("blank"), match.start("blank")), ",")
+        place = Span(match.start("key"), match.end("key"))
+        yield _Reading(place, (edit,), "Add the comma", "A comma is missing in front of this.")
+
+
+def _closed_otherwise(text: str, part: Span) -> Iterator[_Reading]:
+    match = _OTHER_CLOSING.search(text, part.start, part.end)
+    if match is None:
+        return
+    opening, sign = text[part.start], match["sign"]
+    closing = "]" if opening == "[" else "}"
+    place = Span(match.start("sign"), match.end("sign"))
+    if sign != closing and (sign != ")" or "(" not in text[part.start : place.start]):
+        message = f"`{sign}` does not close the `{opening}` opened before; write `{closing}`."
+        yield _Reading(place, (Edit(place, closing),), f"Write `{closing}` for `{sign}`", message)
+    if sign in "]}":
+        inner = "]" if sign == "}" else "}"
+        message = f"A bracket opened before is not closed yet; write `{inner}` in front of this."
+        yield _Reading(
+            place, (Edit(Span(place.start, place.start), inner),), f"Add the closing `{inner}`", message
+        )
+
+
+def _unclosed(match: re.Match[str], length: int) -> _Reading:
+    at = match.start("inner") + length
+    quote = match["quote"]
+    place = Span(match.start("quote"), at)
+    message = f"The quote opened here is never closed; end the text with `{quote}`."
+    return _Reading(place, (Edit(Span(at, at), quote),), f"Add the closing `{quote}`", message)

@@ -1,0 +1,107 @@
+"""Suites, or tasks, without a grader: they pass as upstream's do, and each report says what that means."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+from tests.command_line import engine
+from tests.engine.suites import GREETS, run, task, write_suite
+from waza_engine.results.reading.newest_scores import latest_results
+from waza_engine.results.reading.suite_conclusion import conclude_suite
+
+WORDS = "nothing was judged: there is no grader"
+
+
+def ungraded(directory: Path, count: int = 2) -> Path:
+    return write_suite(directory, {name: task(name) for name in "abc"[:count]})
+
+
+def test_a_run_without_graders_says_so_and_ends_as_upstream_s_does(tmp_path: Path) -> None:
+    found = engine("run", ungraded(tmp_path))
+    assert found.returncode == 0
+    assert WORDS in found.stdout
+    assert "0 of 2 tasks passed, 2 skipped" in found.stdout
+    assert "✓" not in found.stdout
+    assert "0.00" not in found.stdout
+
+
+def test_its_record_is_that_of_upstream_with_another_conclusion(tmp_path: Path) -> None:
+    report, events = run(ungraded(tmp_path))
+    assert report.results_file is not None
+    document = json.loads(report.results_file.read_text("utf-8"))
+    assert {found["status"] for found in document["tasks"]} == {"passed"}
+    assert (document["summary"]["succeeded"], document["summary"]["aggregate_score"]) == (2, 0.0)
+    concluded = document["metadata"]["engine"]["conclusion"]
+    assert (concluded["verdict"], concluded["exit_code"]) == ("unjudged", 0)
+    assert concluded["reasons"] == [WORDS]
+    closed = [event for event in events if event.task == "a" and event.kind in ("passed", "skipped")]
+    assert [(event.kind, event.score) for event in closed] == [("skipped", None), ("skipped", None)]
+
+
+def test_every_report_of_it_says_the_same(tmp_path: Path) -> None:
+    report, _ = run(ungraded(tmp_path))
+    results = report.results_file
+    text = engine("report", results)
+    assert (text.returncode, WORDS in text.stdout, "score" in text.stdout) == (0, True, False)
+    markdown = engine("report", results, "--format", "markdown").stdout
+    assert "nothing judged" in markdown
+    assert "| ⏭️ | `a` |  |  |" in markdown
+    cases = ElementTree.fromstring(engine("report", results, "--format", "junit").stdout).iter("testcase")
+    assert all(case.find("skipped") is not None for case in cases)
+    (annotation,) = engine("report", results, "--format", "github").stdout.splitlines()
+    assert annotation.startswith("::warning ")
+    assert annotation.endswith(f",title=tasks::{WORDS}")
+    assert "nothing judged" in engine("grade", results).stdout
+    assert "nothing judged" in engine("history", tmp_path).stdout
+    compared = engine("compare", results, results, "--all").stdout
+    assert "0.00" not in compared
+    assert compared.count("nothing judged") == 2
+
+
+def test_a_gate_lets_it_pass_and_warns(tmp_path: Path) -> None:
+    report, _ = run(ungraded(tmp_path))
+    files = ("--baseline", report.results_file, "--current", report.results_file)
+    found = engine("gate", *files)
+    assert found.returncode == 0
+    assert "current: no task was judged" in found.stdout
+    assert WORDS in found.stdout
+    assert "%" not in found.stdout
+
+
+def test_with_a_least_score_there_is_none(tmp_path: Path) -> None:
+    found = engine("run", ungraded(tmp_path), "--fail-under", "0.1")
+    assert (found.returncode, "there is no score" in found.stdout) == (1, True)
+
+
+def test_one_task_without_a_grader_is_told_beside_those_that_were_judged(tmp_path: Path) -> None:
+    tasks = {"a": task("a"), "b": task("b", f"graders:\n{GREETS}")}
+    found = engine("run", write_suite(tmp_path, tasks))
+    assert found.returncode == 0
+    assert "1 of 2 tasks passed, 1 skipped" in found.stdout
+    note = "note: 1 task has no grader: nothing was judged there, and the score counts that as 0"
+    assert note in found.stdout
+    engine("run", write_suite(tmp_path, {**tasks, "b": task("b", f"graders:\n{GREETS}", prompt="Bye")}))
+    files = sorted((tmp_path / ".waza" / "results").glob("*.json"), key=lambda path: path.stat().st_mtime)
+    gate = engine("gate", "--baseline", files[0], "--current", files[-1]).stdout
+    assert "current: 0.0% of 1 task passed, 1 not judged" in gate
+    assert "regression: 100.00 percentage points" in gate
+
+
+def test_an_editor_reads_it_as_nothing_judged(tmp_path: Path) -> None:
+    run(ungraded(tmp_path))
+    found = latest_results(tmp_path)
+    assert found is not None
+    assert {one.status for one in found.tasks.values()} == {"skipped"}
+    assert conclude_suite(found).verdict == "unjudged"
+
+
+def test_an_expectation_or_a_checkpoint_judges_as_well(tmp_path: Path) -> None:
+    expects = "expected: {output_contains: [hello]}\n"
+    checks = (
+        "inputs: {prompt: Say hello, follow_up_prompts: [Again]}\n"
+        f"checkpoints: [{{after_turn: 1, graders: [{GREETS.strip().removeprefix('- ')}]}}]\n"
+    )
+    tasks = {"a": task("a", expects), "b": f"id: b\nname: b\n{checks}"}
+    assert "2 of 2 tasks passed" in engine("run", write_suite(tmp_path, tasks)).stdout

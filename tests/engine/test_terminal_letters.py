@@ -1,0 +1,43 @@
+"""Paths in a locale of ASCII alone: Python keeps their bytes, what is printed has their letters."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.engine.suites import GREETS, task, write_suite
+from waza_engine.terminal import as_written, json_text, visible
+
+
+def kept_bytes(text: str) -> str:
+    return text.encode().decode("ascii", "surrogateescape")
+
+
+@pytest.mark.parametrize("text", ["Übung/ß.yaml", "日本語", "plain", "🦀"])
+def test_the_bytes_of_a_name_are_told_as_its_letters(text: str) -> None:
+    assert as_written(kept_bytes(text)) == text
+    assert visible(kept_bytes(text)) == text
+    assert json.loads(json_text({"file": kept_bytes(text)})) == {"file": text}
+
+
+def test_bytes_that_are_no_letters_are_written_out() -> None:
+    assert visible("a\udcff") == "a\\udcff"
+    assert json.loads(json_text("\udcff")) == "\udcff"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have their own encoding of names")
+def test_a_run_in_an_ascii_locale_names_its_files_to_programs(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path / "Übung", {"a": task("a")}, graders=GREETS)
+    ascii_alone = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = [sys.executable, "-m", "waza_engine", "run", str(suite), "--format", "jsonl"]
+    done = subprocess.run(
+        command, capture_output=True, check=False, env={**os.environ, **ascii_alone}, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    last = json.loads(done.stdout.splitlines()[-1])
+    assert Path(last["results_file"]).is_file()
