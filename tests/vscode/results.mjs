@@ -57,6 +57,7 @@ async function scenario(page) {
     await frame.locator("h2", { hasText: "Greets" }).waitFor();
     await frame.locator("td .passed").first().waitFor();
     await button("Open Workspace of This Trial").waitFor();
+    await offered("Waza: New Task…", true); // of the suite that it is the result of
     assert.equal(await button("Compare").count(), 0);
     await page.screenshot({ path: path.join(artifacts, "result.png") });
   });

@@ -69,4 +69,16 @@ async function scenario(page) {
     await editor.repeatUntil(page, "another result", () => run.click({ timeout: 5_000 }), async () => results() > before);
     await page.locator(".tab.active", { hasText: "eval.yaml" }).first().waitFor();
   });
+
+  await step("without a skill a new suite begins with one", async () => {
+    fs.rmSync(path.join(workspace, "skills"), { recursive: true });
+    const begin = page.locator(".notification-toast a.monaco-button", { hasText: "New SKILL.md" }).first();
+    await editor.repeatUntil(page, "the offer", () => editor.command(page, "Waza: New Suite…"), () => begin.isVisible());
+    const question = page.locator(".quick-input-widget", { hasText: "New SKILL.md" });
+    await editor.repeatUntil(page, "the question for its name", () => begin.click({ timeout: 5_000 }), () => question.isVisible());
+    await question.locator("input:not([type=checkbox])").fill("form-reader");
+    await page.keyboard.press("Enter");
+    await page.locator(".codelens-decoration a", { hasText: "New suite for skill form-reader" }).first().waitFor();
+    assert.match(fs.readFileSync(path.join(workspace, "skills", "form-reader", "SKILL.md"), "utf8"), /^name: form-reader$/mu);
+  });
 }

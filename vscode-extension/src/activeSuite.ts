@@ -10,13 +10,17 @@ interface Suite {
     readonly label: string;
 }
 
-/** Resolves to the editor of the file in front; from a page, such as that of the walkthrough, to a suite that is opened for it. */
-export async function editorOfSuite(client: LanguageClient): Promise<vscode.TextEditor | undefined> {
+/**
+ * Resolves to the editor of the file in front; from a page, such as that of the walkthrough, to a suite that is opened for it.
+ *
+ * @param shown the eval file whose result is in front, when one is
+ */
+export async function editorOfSuite(client: LanguageClient, shown?: string): Promise<vscode.TextEditor | undefined> {
     const active = vscode.window.activeTextEditor;
     if (active !== undefined && ["file", "untitled"].includes(active.document.uri.scheme)) {
         return active;
     }
-    const file = await chosenSuite(client);
+    const file = shown ?? (await chosenSuite(client));
     return file === undefined ? undefined : vscode.window.showTextDocument(vscode.Uri.file(file));
 }
 

@@ -142,7 +142,7 @@ export function activate(context: vscode.ExtensionContext): void {
         command("cancelRun", () => {
             runs.cancelAll();
         }),
-        command("runSuite", () => run(server, runs, "suite")),
+        command("runSuite", () => run(server, runs, "suite", page.suiteInFront)),
         command("runAtCursor", () => run(server, runs, "cursor")),
         command("runAffectedTasks", async () => {
             const [id, client] = [await toRun(server, "suite"), server.running];
@@ -154,7 +154,7 @@ export function activate(context: vscode.ExtensionContext): void {
             await runWith(server, runs, context, chosenItem(given));
         }),
         command("createSuite", () => createSuite(connect)),
-        command("createTask", () => createTask(connect)),
+        command("createTask", () => createTask(connect, page.suiteInFront)),
         command("createGrader", () => createGrader(connect)),
         command("setProviderKey", async (variable?: string) => {
             if ((await keys.ask(variable)) && server.isWanted) {
@@ -271,14 +271,14 @@ async function workspaceConcernsUs(): Promise<boolean> {
 }
 
 /** The id of the suite of the file in front, or of what stands at its cursor; without one it is said why, `nothing` of a file that has none. */
-async function chosenInEditor(server: ServerConnection, what: "suite" | "cursor", nothing: string): Promise<string | undefined> {
+async function chosenInEditor(server: ServerConnection, what: "suite" | "cursor", nothing: string, shown?: string): Promise<string | undefined> {
     await server.start(); // a command may be quicker than a server that has just begun
     const client = server.running;
     if (client === undefined) {
         void vscode.window.showWarningMessage("The Waza language server is not running; “Waza: Show Log” says why.");
         return undefined;
     }
-    const editor = await editorOfSuite(client);
+    const editor = await editorOfSuite(client, shown);
     if (editor === undefined) {
         return undefined; // who was asked for a suite has chosen none
     }
@@ -290,8 +290,8 @@ async function chosenInEditor(server: ServerConnection, what: "suite" | "cursor"
 }
 
 /** The id of what is to be run in the file in front; without one it is said why there is none. */
-function toRun(server: ServerConnection, what: "suite" | "cursor"): Promise<string | undefined> {
-    return chosenInEditor(server, what, "There is nothing to run in this file.");
+function toRun(server: ServerConnection, what: "suite" | "cursor", shown?: string): Promise<string | undefined> {
+    return chosenInEditor(server, what, "There is nothing to run in this file.", shown);
 }
 
 /** The id of what stands at the cursor, and may have a result; without one it is said why there is none. */
@@ -299,9 +299,9 @@ function recordedInEditor(server: ServerConnection): Promise<string | undefined>
     return chosenInEditor(server, "cursor", "Open a suite file first: a result is that of a suite or a task.");
 }
 
-/** Runs the suite of the file in front, or what stands at its cursor. */
-async function run(server: ServerConnection, runs: Runs, what: "suite" | "cursor"): Promise<void> {
-    const [id, client] = [await toRun(server, what), server.running];
+/** Runs the suite of the file in front, or what stands at its cursor; `shown` is the eval file whose result is in front, when one is. */
+async function run(server: ServerConnection, runs: Runs, what: "suite" | "cursor", shown?: string): Promise<void> {
+    const [id, client] = [await toRun(server, what, shown), server.running];
     if (client !== undefined && id !== undefined) {
         await runs.run(client, { id });
     }

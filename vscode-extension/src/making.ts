@@ -22,7 +22,10 @@ export type Connect = () => Promise<LanguageClient | undefined>;
 export async function createSuite(connect: Connect): Promise<void> {
     const skills = await vscode.workspace.findFiles(SKILL_GLOB, "**/node_modules/**", 200);
     if (skills.length === 0) {
-        void vscode.window.showInformationMessage("There is no SKILL.md in this workspace; a suite is drafted from one.");
+        const make = "New SKILL.md…";
+        if ((await vscode.window.showInformationMessage("There is no SKILL.md in this workspace; a suite is drafted from one.", make)) === make) {
+            await createSkill();
+        }
         return;
     }
     const items = skills.map((file) => ({
@@ -38,9 +41,35 @@ export async function createSuite(connect: Connect): Promise<void> {
     }
 }
 
-/** Adds a task to the suite of the active file, and opens it. */
-export async function createTask(connect: Connect): Promise<void> {
-    const { id: suiteId, suite } = (await suiteInFront(connect)) ?? {};
+/** Begins a skill in the workspace, and opens it where it is to be described; its lens then makes the suite. */
+async function createSkill(): Promise<void> {
+    const root = vscode.workspace.workspaceFolders?.[0]?.uri;
+    const name = await vscode.window.showInputBox({ title: "New SKILL.md", prompt: "The name of the skill and of its folder", placeHolder: "pdf-filler", validateInput: whyNoSkill });
+    if (root === undefined || name === undefined) {
+        return;
+    }
+    const file = vscode.Uri.joinPath(root, "skills", name, "SKILL.md");
+    const [head, described] = [`---\nname: ${name}\ndescription: `, "What the skill does, and when it is used."];
+    // One that the search leaves out may be there: what is written in it stays.
+    const made = new vscode.WorkspaceEdit();
+    made.createFile(file, { ignoreIfExists: true, contents: Buffer.from(`${head}${described}\n---\n\n# ${name}\n\nWhat the agent is to do, step by step.\n`) });
+    await vscode.workspace.applyEdit(made);
+    const editor = await vscode.window.showTextDocument(file);
+    editor.selection = new vscode.Selection(editor.document.positionAt(head.length), editor.document.positionAt(head.length + described.length));
+}
+
+/** Why no skill can have that name; undefined when one can. */
+function whyNoSkill(name: string): string | undefined {
+    return /^[a-z0-9]+(?:-[a-z0-9]+)*$/u.test(name) && name.length <= 64 ? undefined : "Write up to 64 small letters, digits and single hyphens.";
+}
+
+/**
+ * Adds a task to the suite of the active file, and opens it.
+ *
+ * @param shown the eval file whose result is in front, when one is
+ */
+export async function createTask(connect: Connect, shown?: string): Promise<void> {
+    const { id: suiteId, suite } = (await suiteInFront(connect, shown)) ?? {};
     if (suiteId === undefined) {
         return;
     }
@@ -152,13 +181,13 @@ interface InFront {
 }
 
 /** The file in front, the id of what it runs and the eval file of its suite; without a suite it is said what to do. */
-async function suiteInFront(connect: Connect): Promise<InFront | undefined> {
+async function suiteInFront(connect: Connect, shown?: string): Promise<InFront | undefined> {
     const client = await connect();
     if (client === undefined) {
         tellStopped();
         return undefined;
     }
-    const document = (await editorOfSuite(client))?.document;
+    const document = (await editorOfSuite(client, shown))?.document;
     const id = document === undefined ? undefined : chosenIn(await runnablesIn(client, document), "suite", 0);
     if (document !== undefined && id === undefined) {
         void vscode.window.showInformationMessage("Open an eval file or a task of a suite first.");

@@ -95,6 +95,11 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
         await this.draw();
     }
 
+    /** The eval file whose result is in front; undefined when something else is. */
+    get suiteInFront(): string | undefined {
+        return this.panel?.active === true && this.id !== "" ? suiteOf(this.id) : undefined;
+    }
+
     /** Says on the open page that a run goes on, and draws it again when that has ended. */
     view(id: string): RunView {
         let recorded = "";

@@ -70,6 +70,15 @@ void test("graders that a task in error never asked keep no icon of an older run
     assert.deepEqual(shown, ["passed one::asked", "skipped one::unasked", "errored one"]);
 });
 
+void test("what a task expects is called so by a run that tells of it before it was read", () => {
+    const { tree, run } = treeOf({});
+    const id = `${SUITE}::one::_output_contains`;
+    const view = new TestRunView(tree, run, new RunReports({ id: SUITE, kind: "suite", whole: true }), SUITE, () => undefined);
+    const event = { kind: "graded", task: "one", item: id, grader: "_output_contains", label: "expected.output_contains", trial: 1, status: "graded" };
+    view.take({ ...event, passed: false, score: 0 });
+    assert.equal(tree.item(id).label, "expected.output_contains");
+});
+
 void test("graders of a task that was cut off keep no icon of an older run", () => {
     const { tree, run, shown } = treeOf({});
     const task = `${SUITE}::one`;

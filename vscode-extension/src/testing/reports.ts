@@ -150,7 +150,8 @@ export class RunReports {
         const verdict = saidBy(event);
         const score = event.score === undefined || verdict === "pending" ? "" : ` ${event.score.toFixed(2)}`;
         const why = verdict === "passed" || !event.message ? "" : `: ${event.message}`;
-        return [{ kind: "output", item: id, text: `${MARKS[verdict] ?? ""} ${graderOf(event)}${score}${why}` }];
+        const { label, location } = event; // it may be the first that is told of this grader
+        return [{ kind: "output", item: id, label, location, text: `${MARKS[verdict] ?? ""} ${graderOf(event)}${score}${why}` }];
     }
 
     private trialEnded(event: RunEvent): Report[] {
