@@ -1,10 +1,12 @@
-"""Begins to install what some tests need while the others run, so that a cold run does not wait for it twice.
+"""How the tests share the machine: how many at once, and what some need is installed while others run.
 
-Whoever needs an installation asks for it as if nobody had begun, and waits at its lock.
+A cold run does not wait for an installation twice: whoever needs one asks for it as if nobody had begun, and
+waits at its lock.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -17,6 +19,12 @@ ROOMS = ("agents", "editors", "vscode")
 
 
 _installing: dict[str, subprocess.Popen[bytes]] = {}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one worker more than there are processors: for a third of the time tests wait for programs."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(optionalhook=True)
