@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 from tests.leftovers import pytest_configure
 from tests.preparation import (
     ROOMS,
+    mixed,
     pytest_sessionfinish,
     pytest_xdist_auto_num_workers,
     pytest_xdist_node_collection_finished,
@@ -69,14 +70,20 @@ DRIVES_PROGRAMS = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest, then with those whose needs are installed meanwhile.
+    """Begin with the files that take longest, and mix those that wait for programs among the others.
 
     What drives whole programs is tried three times, and the summary lists what was tried again.
     """
-    items.sort(key=lambda item: (_file_of(item) not in LONGEST, item.path.parent.name not in ROOMS))
+    files: dict[str, list[pytest.Item]] = {}
     for item in items:
+        files.setdefault(_file_of(item), []).append(item)
         if item.nodeid.startswith(DRIVES_PROGRAMS):
             item.add_marker(pytest.mark.flaky(reruns=2))
+    longest = [file for file in files if file in LONGEST]
+    waiting = [file for file in files if file.split("/")[1] in ROOMS]
+    others = [file for file in files if file not in longest and file not in waiting]
+    order = [*longest, *mixed(others[: len(others) * 2 // 3], waiting), *others[len(others) * 2 // 3 :]]
+    items[:] = [item for file in order for item in files[file]]
 
 
 def _file_of(item: pytest.Item) -> str:

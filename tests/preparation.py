@@ -9,13 +9,24 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 import psutil
 import pytest
 
 ROOMS = ("agents", "editors", "vscode")
+
+
+def mixed(many: Sequence[str], few: Sequence[str]) -> Iterator[str]:
+    """Yield all of both in their order, those of which there are few spread evenly."""
+    done = 0
+    for number, each in enumerate(many):
+        wanted = len(few) * number // len(many)
+        yield from few[done:wanted]
+        done = wanted
+        yield each
+    yield from few[done:]
 
 
 _installing: dict[str, subprocess.Popen[bytes]] = {}

@@ -18,7 +18,7 @@ from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import is_literal, split_pattern
 from waza_engine.steps import in_steps
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import Found, SuiteView
+from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
 from waza_language_server.analysis.suite_rules.renamed_tasks import Renamed, renamed_to
 from waza_language_server.embedded.language import Finding
 from waza_language_server.embedded.languages import LANGUAGES
@@ -60,13 +60,13 @@ def task_globs(view: SuiteView) -> Found:
     if document.kind != "eval" or root is None or path is None or root.entry("tasks_from"):
         return
     globs = yield from in_steps(_resolve(document, project, node) for node in pattern_nodes(root))
-    for glob in globs:
-        for fault in glob.faults:
-            yield Problem(fault.code, glob.node.span, fault.message)
+    yield from _faults(globs)
     yield from _unreadable(project, path, globs)
     yield from _picked_up_twice(document, globs)
+    yield None
     if any(glob.faults or document.tree.broken(glob.node) for glob in globs):
         return
+    yield None
     empty = [glob for glob in globs if glob.files.absent]
     if not empty:
         return
@@ -96,6 +96,14 @@ def _resolve(document: Document, project: Project, node: Node) -> _Glob:
     return _Glob(node, project.matching_tasks(document, "" if faults else pattern_of(node)), faults)
 
 
+def _faults(globs: list[_Glob]) -> Found:
+    for number, glob in enumerate(globs, 1):
+        if not number % NODES_AT_ONCE:
+            yield None
+        for fault in glob.faults:
+            yield Problem(fault.code, glob.node.span, fault.message)
+
+
 def _unreadable(project: Project, path: Path, globs: list[_Glob]) -> Iterator[Problem]:
     for glob in globs:
         for file in glob.files.value[:_MOST_LOOKED_AT]:
@@ -106,14 +114,25 @@ def _unreadable(project: Project, path: Path, globs: list[_Glob]) -> Iterator[Pr
                 yield Problem(UNREADABLE, glob.node.span, message, "warning")
 
 
-def _picked_up_twice(document: Document, globs: list[_Glob]) -> Iterator[Problem]:
+def _picked_up_twice(document: Document, globs: list[_Glob]) -> Found:
     """Yield the files that are named and that another item of the list picks up, too: they run twice."""
+    found = [glob for glob in globs if glob.files.value]
+    named: list[_Glob] = []
     first: dict[Path, _Glob] = {}
+    for number, glob in enumerate(found, 1):
+        if not number % NODES_AT_ONCE:
+            yield None
+        if _is_named(glob):
+            named.append(glob)
+        else:
+            first.update((file, glob) for file in glob.files.value if file not in first)
     # Of a file that is named and picked up by a pattern the name is too many, of two names the second.
-    for glob in sorted(globs, key=_is_named):
+    for number, glob in enumerate(named, 1):
+        if not number % NODES_AT_ONCE:
+            yield None
         for file in glob.files.value:
             other = first.setdefault(file, glob)
-            if other is glob or not _is_named(glob):
+            if other is glob:
                 continue
             message = f'"{other.node.value}" picks up this file, too, so its task runs twice.'
             related = (Related(other.node.span, "Here it is picked up, too."),)
@@ -192,5 +211,6 @@ def _picks_up_tasks(
 def _has_inline_tasks(root: Node) -> bool:
     tasks = root.get("tasks")
     return tasks is not None and any(
-        item.target.kind == "mapping" and not item.target.entry("task_files") for item in tasks.target.items
+        item.target.kind == "mapping" and not item.target.entry("task_files")
+        for item in tasks.target.each_item()
     )
