@@ -13,21 +13,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.leftovers import pytest_configure
-from tests.preparation import (
-    ROOMS,
-    mixed,
-    pytest_sessionfinish,
-    pytest_xdist_auto_num_workers,
-    pytest_xdist_node_collection_finished,
-)
+from tests.preparation import ROOMS, pytest_sessionfinish, pytest_xdist_node_collection_finished
 from tests.scripted_model import ModelRequest, Reply, ScriptedModel
 
-__all__ = [
-    "pytest_configure",
-    "pytest_sessionfinish",
-    "pytest_xdist_auto_num_workers",
-    "pytest_xdist_node_collection_finished",
-]
+__all__ = ["pytest_configure", "pytest_sessionfinish", "pytest_xdist_node_collection_finished"]
 
 # Servers that are started by tests leave nothing in the user's cache; those that are about it name a place.
 os.environ["WAZA_PROBLEMS_CACHE"] = "off"
@@ -70,20 +59,14 @@ DRIVES_PROGRAMS = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest, and mix those that wait for programs among the others.
+    """Begin with the files that take longest, then with those whose needs are installed meanwhile.
 
     What drives whole programs is tried three times, and the summary lists what was tried again.
     """
-    files: dict[str, list[pytest.Item]] = {}
+    items.sort(key=lambda item: (_file_of(item) not in LONGEST, item.path.parent.name not in ROOMS))
     for item in items:
-        files.setdefault(_file_of(item), []).append(item)
         if item.nodeid.startswith(DRIVES_PROGRAMS):
             item.add_marker(pytest.mark.flaky(reruns=2))
-    longest = [file for file in files if file in LONGEST]
-    waiting = [file for file in files if file.split("/")[1] in ROOMS]
-    others = [file for file in files if file not in longest and file not in waiting]
-    order = [*longest, *mixed(others[: len(others) * 2 // 3], waiting), *others[len(others) * 2 // 3 :]]
-    items[:] = [item for file in order for item in files[file]]
 
 
 def _file_of(item: pytest.Item) -> str:

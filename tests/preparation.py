@@ -1,15 +1,13 @@
-"""How the tests share the machine: how many at once, and what some need is installed while others run.
+"""Begins to install what some tests need while the others run, so that a cold run does not wait for it twice.
 
-A cold run does not wait for an installation twice: whoever needs one asks for it as if nobody had begun, and
-waits at its lock.
+Whoever needs an installation asks for it as if nobody had begun, and waits at its lock.
 """
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 
 import psutil
@@ -18,24 +16,7 @@ import pytest
 ROOMS = ("agents", "editors", "vscode")
 
 
-def mixed(many: Sequence[str], few: Sequence[str]) -> Iterator[str]:
-    """Yield all of both in their order, those of which there are few spread evenly."""
-    done = 0
-    for number, each in enumerate(many):
-        wanted = len(few) * number // len(many)
-        yield from few[done:wanted]
-        done = wanted
-        yield each
-    yield from few[done:]
-
-
 _installing: dict[str, subprocess.Popen[bytes]] = {}
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Return one worker more than there are processors: for a third of the time tests wait for programs."""
-    return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(optionalhook=True)
