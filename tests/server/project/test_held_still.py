@@ -22,9 +22,9 @@ from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
 
 
-def test_a_check_of_many_files_looks_at_each_folder_as_often_as_one_of_few(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def looked_at(monkeypatch: pytest.MonkeyPatch) -> Counter[Path]:
+    """How often each file or folder was looked at."""
     looked_at: Counter[Path] = Counter()
 
     def counting_stamp(path: Path) -> object:
@@ -32,6 +32,12 @@ def test_a_check_of_many_files_looks_at_each_folder_as_often_as_one_of_few(
         return stamp_of(path)
 
     monkeypatch.setattr(disk, "stamp_of", counting_stamp)
+    return looked_at
+
+
+def test_a_check_of_many_files_looks_at_each_folder_as_often_as_one_of_few(
+    tmp_path: Path, looked_at: Counter[Path]
+) -> None:
     looks: list[tuple[int, int]] = []
     for size in (4, 40):
         folder, tasks = tmp_path / str(size), tmp_path / str(size) / "tasks"
@@ -108,16 +114,7 @@ def test_a_link_that_is_changed_is_followed_anew_by_the_next_question(tmp_path: 
         assert held.text(link / "file.yaml").known
 
 
-def test_the_links_of_a_document_look_at_each_folder_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looked_at: Counter[Path] = Counter()
-
-    def counting_stamp(path: Path) -> object:
-        looked_at[path] += 1
-        return stamp_of(path)
-
-    monkeypatch.setattr(disk, "stamp_of", counting_stamp)
+def test_the_links_of_a_document_look_at_each_folder_once(tmp_path: Path, looked_at: Counter[Path]) -> None:
     put(tmp_path, "eval.yaml", "name: s\nskill: s\ntasks: [tasks/*.yaml]\ngraders: []\n")
     names = [f"f{number}.txt" for number in range(50)]
     for name in names:
