@@ -22,7 +22,7 @@ from waza_language_server.analysis.rules import (
     SUITE_RULES,
     TEXT_RULES,
 )
-from waza_language_server.analysis.text_rules.syntax_problems import multiplies_itself, syntax_faults
+from waza_language_server.analysis.text_rules.syntax import multiplies_itself, syntax_faults
 from waza_language_server.project.outline import outline_of_in_steps
 from waza_language_server.syntax.tree import Tree
 

@@ -82,13 +82,17 @@ class GraderEntries(Sequence[Node]):
 
     def of_types(self, types: Collection[str]) -> Steps[list[Node]]:
         """Return the entries of some types, with pauses."""
-        written = yield from self.counted(grader_type)
-        if written.by_value.keys().isdisjoint(types):
+        if (yield from self._has_none(types)):
             return []
         return [entry for entry in self if grader_type(entry) in types]
 
-    def where(self, has: Callable[[Node], bool]) -> Steps[list[Node]]:
-        """Return the entries of which something is so, with pauses; it must depend on the entry alone."""
+    def where(self, has: Callable[[Node], bool], types: Collection[str] = ()) -> Steps[list[Node]]:
+        """Return the entries of which something is so, with pauses; it must depend on the entry alone.
+
+        With ``types`` it is so of entries of these types alone: without any, nothing is asked.
+        """
+        if types and (yield from self._has_none(types)):
+            return []
         known = _kept_where.setdefault(self._catalog, {})
         found: list[Node] = []
         for node, shape, items in self.places:
@@ -102,6 +106,10 @@ class GraderEntries(Sequence[Node]):
                 found += filter(has, graders_below(item, items)) if item is not None else ()
                 yield
         return found
+
+    def _has_none(self, types: Collection[str]) -> Steps[bool]:
+        written = yield from self.counted(grader_type)
+        return written.by_value.keys().isdisjoint(types)
 
     @cached_property
     def places(self) -> Sequence[tuple[Node, Shape, Shape | None]]:

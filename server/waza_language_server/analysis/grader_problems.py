@@ -21,10 +21,10 @@ from waza_engine.steps import Steps
 from waza_language_server.analysis.failures import guarded
 from waza_language_server.analysis.grader_entries import GraderEntries
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView, found_by
+from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView, Rule, found_by
 from waza_language_server.analysis.rules import GRADER_RULES
 from waza_language_server.schema.catalog import Catalog, SchemaName
-from waza_language_server.schema.locate import grader_shape, graders_below, located_below
+from waza_language_server.schema.locate import grader_shape, grader_type, graders_below, located_below
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.aliases import refers_elsewhere
 from waza_language_server.syntax.green import Green
@@ -44,6 +44,9 @@ Memory = WeakKeyDictionary[Green, dict[_Where, tuple[Problem, ...]]]
 _kept: WeakKeyDictionary[Catalog, Memory] = WeakKeyDictionary()
 """What was found in a grader entry, as seen from its start, by schemas, entry and place."""
 
+_rules_by_shape: WeakKeyDictionary[Catalog, dict[tuple[str | None, Shape], Sequence[Rule[GraderView]]]] = (
+    WeakKeyDictionary()
+)
 
 _KeptOfItems = dict[tuple[SchemaName, Shape], KeptItems[tuple[Problem, ...]]]
 _kept_of_items: WeakKeyDictionary[Catalog, _KeptOfItems] = WeakKeyDictionary()
@@ -148,17 +151,29 @@ def _memory_of(view: FileView, entry: Node) -> dict[_Where, tuple[Problem, ...]]
 def _checked(view: FileView, entry: Node) -> Found:
     located: list[tuple[Node, Shape]] = []
     catalog = view.catalog
+    shape = grader_shape(entry, catalog)
 
     def locate() -> Found:
         found: list[tuple[Node, Shape]] = []
-        for pair in located_below(entry, grader_shape(entry, catalog), catalog):
+        for pair in located_below(entry, shape, catalog):
             found.append(pair)
             if not len(found) % NODES_AT_ONCE:
                 yield None
         located.extend(found)
 
     yield from guarded("shapes", locate)
-    yield from found_by(GRADER_RULES, GraderView(view, entry, located))
+    rules = _rules_about(grader_type(entry), shape, catalog)
+    yield from found_by(rules, GraderView(view, entry, located))
+
+
+def _rules_about(grader_type: str | None, shape: Shape, catalog: Catalog) -> Sequence[Rule[GraderView]]:
+    known = _rules_by_shape.setdefault(catalog, {})
+    rules = known.get((grader_type, shape))
+    if rules is None:
+        rules = [rule for rule in GRADER_RULES if rule.is_about(grader_type, shape)]
+        if grader_type is None or catalog.grader(grader_type) is not None:
+            known[grader_type, shape] = rules
+    return rules
 
 
 def _all_to_keep(problems: Sequence[Problem], offset: int) -> Steps[tuple[Problem, ...]]:

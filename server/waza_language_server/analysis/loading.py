@@ -9,7 +9,7 @@ from pkgutil import walk_packages
 from waza_engine.steps import Steps
 
 _PACKAGE = __package__
-_ROOMS = ("text_rules", "schema_rules", "value_rules", "file_rules", "suite_rules")
+_ROOMS = ("schema_rules", "value_rules", "file_rules", "suite_rules")
 _LAST = f"{_PACKAGE}.first_problems"
 """It imports all others."""
 

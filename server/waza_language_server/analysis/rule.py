@@ -71,6 +71,8 @@ class Rule(Generic[View]):
 
     ``reads_comments`` tells that it looks at text that stands in no node: what it finds is never taken over.
     ``find_in`` is how a rule of suites looks at some of the graders: what it says of one depends on no other.
+    A rule of graders may name the grader ``types`` that it is about, or the kinds of ``values`` that it looks
+    at; it is not asked about graders of other types, nor about those that hold no such value.
     """
 
     name: str
@@ -78,6 +80,13 @@ class Rule(Generic[View]):
     codes: frozenset[str]
     reads_comments: bool = False
     find_in: Callable[[View, Iterable[Node]], Found] | None = None
+    types: frozenset[str] = frozenset()
+    values: frozenset[str] = frozenset()
+
+    def is_about(self, grader_type: str | None, shape: Shape) -> bool:
+        """Whether a rule of graders can find anything in one of a type and a shape."""
+        is_of_type = not self.types or grader_type in self.types
+        return is_of_type and (not self.values or shape.may_hold(self.values))
 
 
 def found_by(rules: Iterable[Rule[View]], view: View) -> Found:

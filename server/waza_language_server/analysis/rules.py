@@ -35,7 +35,7 @@ from waza_language_server.analysis.suite_rules.tasks import duplicate_ids, orpha
 from waza_language_server.analysis.suite_rules.trigger_skills import skill_of_triggers
 from waza_language_server.analysis.suite_rules.unreachable_scores import scores_without_graders
 from waza_language_server.analysis.suite_rules.weak_graders import weak_graders
-from waza_language_server.analysis.text_rules.syntax_problems import syntax
+from waza_language_server.analysis.text_rules.syntax import syntax
 from waza_language_server.analysis.value_rules.assertions import assertions, javascript_meant
 from waza_language_server.analysis.value_rules.contradictions import (
     contradictions_of_expected,
@@ -52,13 +52,13 @@ from waza_language_server.analysis.value_rules.workspace_paths import workspace_
 from waza_language_server.syntax.fault import FAULT_CODES
 
 
-def _codes(written: str) -> frozenset[str]:
+def _words(written: str) -> frozenset[str]:
     return frozenset(written.split())
 
 
-_PATTERN_CODES = _codes("invalid-pattern pattern-not-portable slow-pattern")
-_TASK_GLOB_CODES = _codes("bad-task-glob no-matching-tasks unreadable-task duplicate-task-id")
-_STRUCTURE_CODES = _codes(
+_PATTERN_CODES = _words("invalid-pattern pattern-not-portable slow-pattern")
+_TASK_GLOB_CODES = _words("bad-task-glob no-matching-tasks unreadable-task duplicate-task-id")
+_STRUCTURE_CODES = _words(
     "empty-file unknown-key misplaced-key missing-key nothing-checked exactly-one-key conflicting-keys "
     "empty-value wrong-type value-not-allowed out-of-range wrong-form bounds-reversed unquoted-text yaml-1-1 "
     "unlikely-value "
@@ -66,14 +66,14 @@ _STRUCTURE_CODES = _codes(
 )
 
 TEXT_RULES: tuple[Rule[FileView], ...] = (
-    Rule("syntax", syntax, frozenset(FAULT_CODES) | _codes("too-many-aliases")),
+    Rule("syntax", syntax, frozenset(FAULT_CODES) | _words("too-many-aliases")),
 )
 """Rules about the text as YAML."""
 
 FILE_RULES: tuple[Rule[FileView], ...] = (
     Rule("structure", structure_of_file, _STRUCTURE_CODES),
     Rule("patterns", patterns_of_file, _PATTERN_CODES),
-    Rule("expected graders", expected_graders, _codes("misplaced-key")),
+    Rule("expected graders", expected_graders, _words("misplaced-key")),
 )
 """Rules about a file that look at one value at a time, and at what holds it.
 
@@ -82,18 +82,18 @@ nothing was wrong and all else stays as it is (``outside_graders.py``).
 """
 
 ITEM_RULES: tuple[Rule[FileView], ...] = (
-    Rule("modeline", wrong_schema, _codes("wrong-schema"), reads_comments=True),
-    Rule("suppressions", unknown_codes, _codes("unknown-code"), reads_comments=True),
-    Rule("files of tasks", input_files, _codes("outside-workspace")),
-    Rule("turns", turns, _codes("duplicate-turn turn-never-comes")),
-    Rule("rows", rows, _codes("bounds-reversed")),
-    Rule("weights", weights, _codes("weights-not-one")),
-    Rule("ids of inline tasks", inline_ids, _codes("duplicate-task-id")),
-    Rule("trigger prompts", both_sides, _codes("prompt-on-both-sides")),
-    Rule("expected contradictions", contradictions_of_expected, _codes("contradiction")),
-    Rule("version", newer_version, _codes("newer-format")),
-    Rule("repeated items", repeated_items, _codes("repeated-item")),
-    Rule("mock servers", mock_servers, _codes("duplicate-mock-name")),
+    Rule("modeline", wrong_schema, _words("wrong-schema"), reads_comments=True),
+    Rule("suppressions", unknown_codes, _words("unknown-code"), reads_comments=True),
+    Rule("files of tasks", input_files, _words("outside-workspace")),
+    Rule("turns", turns, _words("duplicate-turn turn-never-comes")),
+    Rule("rows", rows, _words("bounds-reversed")),
+    Rule("weights", weights, _words("weights-not-one")),
+    Rule("ids of inline tasks", inline_ids, _words("duplicate-task-id")),
+    Rule("trigger prompts", both_sides, _words("prompt-on-both-sides")),
+    Rule("expected contradictions", contradictions_of_expected, _words("contradiction")),
+    Rule("version", newer_version, _words("newer-format")),
+    Rule("repeated items", repeated_items, _words("repeated-item")),
+    Rule("mock servers", mock_servers, _words("duplicate-mock-name")),
 )
 """Rules about a file that compare the items of a list with each other, and no more of its graders."""
 
@@ -101,61 +101,73 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
     Rule(
         "grader",
         structure_of_grader,
-        _STRUCTURE_CODES | _codes("missing-grader-type unknown-grader-type deprecated-grader-type"),
+        _STRUCTURE_CODES | _words("missing-grader-type unknown-grader-type deprecated-grader-type"),
     ),
-    Rule("patterns of graders", patterns_of_grader, _PATTERN_CODES),
-    Rule("patterns of other languages", foreign_patterns, _codes("unlikely-value")),
-    Rule("vacuous checks", vacuous_checks, _codes("weak-grader")),
-    Rule("thresholds", trigger_thresholds, _codes("threshold-out-of-reach weak-grader")),
-    Rule("contradictions", contradictions_of_grader, _codes("contradiction bounds-reversed")),
-    Rule("rubrics", rubric_names, _codes("value-not-allowed")),
+    Rule("patterns of graders", patterns_of_grader, _PATTERN_CODES, values=_words("regex")),
+    Rule("patterns of other languages", foreign_patterns, _words("unlikely-value"), values=_words("regex")),
+    Rule("vacuous checks", vacuous_checks, _words("weak-grader"), types=_words("text keyword regex")),
+    Rule(
+        "thresholds",
+        trigger_thresholds,
+        _words("threshold-out-of-reach weak-grader"),
+        types=_words("trigger"),
+    ),
+    Rule("contradictions", contradictions_of_grader, _words("contradiction bounds-reversed")),
+    Rule("rubrics", rubric_names, _words("value-not-allowed"), types=_words("prompt")),
     Rule(
         "JSON Schemas",
         json_schemas,
-        _codes(
+        _words(
             "value-not-allowed wrong-type out-of-range bounds-reversed contradiction invalid-pattern "
             "unknown-key"
         ),
+        types=_words("json_schema"),
     ),
-    Rule("workspace paths", workspace_paths, _codes("outside-workspace path-not-portable")),
-    Rule("tool patterns", unanchored_patterns, _codes("unanchored-tool")),
-    Rule("tool names", tool_names, _codes("blank-in-tool-name")),
+    Rule(
+        "workspace paths",
+        workspace_paths,
+        _words("outside-workspace path-not-portable"),
+        types=_words("file diff"),
+    ),
+    Rule("tool patterns", unanchored_patterns, _words("unanchored-tool")),
+    Rule("tool names", tool_names, _words("blank-in-tool-name"), values=_words("tool.name")),
     Rule(
         "assertions",
         assertions,
-        _codes(
+        _words(
             "assertion-attribute assertion-case assertion-constant assertion-internal assertion-javascript "
             "assertion-key assertion-python assertion-statement assertion-syntax assertion-type "
             "assertion-uncalled assertion-unknown-name assertion-vanishing-name invalid-pattern"
         ),
+        values=_words("python.assertion"),
     ),
-    Rule("JavaScript", javascript_meant, _codes("javascript-grader")),
+    Rule("JavaScript", javascript_meant, _words("javascript-grader"), values=_words("python.assertion")),
 )
 """Rules about one grader entry by itself: what they find is kept as long as the entry is not touched."""
 
 GRADERS_RULES: tuple[Rule[GradersView], ...] = (
-    Rule("grader names", duplicate_names, _codes("duplicate-grader-name")),
+    Rule("grader names", duplicate_names, _words("duplicate-grader-name")),
 )
 """Rules that compare the grader entries of a file with each other."""
 
 SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("task globs", task_globs, _TASK_GLOB_CODES),
-    Rule("prompt", relative_paths, _codes("relative-path-in-prompt")),
-    Rule("orphans", orphans, _codes("orphan-task")),
-    Rule("task id", duplicate_ids, _codes("duplicate-task-id")),
-    Rule("suite names", names_taken_by_suite, _codes("grader-name-of-suite")),
-    Rule("grader packages", packages, _codes("grader-package"), find_in=packages_of),
-    Rule("named files", missing_files, _codes("missing-file"), find_in=missing_files_of),
-    Rule("programs", missing_programs, _codes("missing-program"), find_in=missing_programs_of),
-    Rule("skills", missing_skills, _codes("skill-not-found")),
-    Rule("skill of trigger prompts", skill_of_triggers, _codes("skill-not-found")),
-    Rule("skill directories", skill_directories, _codes("missing-file path-not-portable")),
-    Rule("skill files", skill_file, _codes("skill-frontmatter skill-name unknown-key recommended-key")),
-    Rule("judges", nobody_to_judge, _codes("nobody-judges")),
-    Rule("judge references", unknown_judges, _codes("unknown-grader-name"), find_in=unknown_judges_of),
-    Rule("grader references", unknown_names, _codes("unknown-grader-name")),
-    Rule("scores", scores_without_graders, _codes("threshold-out-of-reach")),
-    Rule("weak graders", weak_graders, _codes("weak-grader")),
+    Rule("prompt", relative_paths, _words("relative-path-in-prompt")),
+    Rule("orphans", orphans, _words("orphan-task")),
+    Rule("task id", duplicate_ids, _words("duplicate-task-id")),
+    Rule("suite names", names_taken_by_suite, _words("grader-name-of-suite")),
+    Rule("grader packages", packages, _words("grader-package"), find_in=packages_of),
+    Rule("named files", missing_files, _words("missing-file"), find_in=missing_files_of),
+    Rule("programs", missing_programs, _words("missing-program"), find_in=missing_programs_of),
+    Rule("skills", missing_skills, _words("skill-not-found")),
+    Rule("skill of trigger prompts", skill_of_triggers, _words("skill-not-found")),
+    Rule("skill directories", skill_directories, _words("missing-file path-not-portable")),
+    Rule("skill files", skill_file, _words("skill-frontmatter skill-name unknown-key recommended-key")),
+    Rule("judges", nobody_to_judge, _words("nobody-judges")),
+    Rule("judge references", unknown_judges, _words("unknown-grader-name"), find_in=unknown_judges_of),
+    Rule("grader references", unknown_names, _words("unknown-grader-name")),
+    Rule("scores", scores_without_graders, _words("threshold-out-of-reach")),
+    Rule("weak graders", weak_graders, _words("weak-grader")),
 )
 """Rules about what other files say."""
 

@@ -16,6 +16,7 @@ FIRST = (
 )
 """What an opened document needs, before the rules."""
 BEHIND_RULES = (
+    *("analysis.text_rules.syntax_problems", "embedded.python.missing_names", "embedded.python.faults"),
     *("protocol.handlers.diagnostics", "protocol.handlers.hover"),
     *("text.scalar_map", "syntax.edits", "embedded.python.at_cursor"),
     *("embedded.regex.explanation", "protocol.handlers.code_lens", "protocol.handlers.inlay_hint"),

@@ -230,9 +230,15 @@ class Shape:
         )
 
     @cached_property
-    def gives_advice(self) -> bool:
-        """Whether anything is said of the keys of a mapping that is no mistake."""
-        return bool(self.recommended or self.not_greater or self.deprecated_keys or self.discouraged)
+    def keys_with_advice(self) -> frozenset[str]:
+        """The keys of a mapping without which nothing is said of it but that a recommended key is missing."""
+        return frozenset(
+            (
+                *self.not_greater,
+                *(known.name for known in self.deprecated_keys),
+                *(key for rule in self.discouraged for key in rule.keys),
+            )
+        )
 
     @property
     def at_least_one(self) -> tuple[str, ...]:

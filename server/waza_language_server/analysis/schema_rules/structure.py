@@ -120,8 +120,15 @@ def _may_need_advice(node: Node, shape: Shape) -> bool:
     if green.kind == "scalar":
         if not green.value:
             return green.tag is not None
-        return green.value[:1] in BEGINNINGS or (shape.reads_all_as_text and green.style == "plain")
-    return green.kind == "mapping" and shape.gives_advice
+        if green.style != "plain":
+            return False
+        first = green.value[0]
+        return first in BEGINNINGS or (shape.reads_all_as_text and first in wrong_values.TYPED_BEGINNINGS)
+    if green.kind != "mapping":
+        return False
+    return not shape.keys_with_advice.isdisjoint(node.key_names) or any(
+        missing_keys.is_missing(node, advice.key) for advice in shape.recommended
+    )
 
 
 def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) -> Iterator[Problem]:

@@ -120,6 +120,7 @@ _NEEDED: Mapping[str, Callable[[Node], Iterator[NeededFile]]] = MappingProxyType
     }
 )
 """The files that graders of a type need."""
+TYPES_WITH_FILES = _NEEDED.keys()
 
 
 def _items(node: Node | None) -> list[Node]:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from waza_language_server.project.index import Project
     from waza_language_server.syntax.nodes import Node
 
+_CALIBRATING = "human_calibration"
+
 
 @frozen()
 class _Elsewhere:
@@ -82,7 +84,7 @@ def unknown_names(view: SuiteView) -> Found:
 
 def unknown_judges(view: SuiteView) -> Found:
     """Yield the names in ``calibrate_grader`` that no grader of the file or its suite has."""
-    yield from unknown_judges_of(view, (yield from view.graders.where(_calibrates)))
+    yield from unknown_judges_of(view, (yield from view.graders.where(_calibrates, (_CALIBRATING,))))
 
 
 def unknown_judges_of(view: SuiteView, graders: Iterable[Node]) -> Found:
@@ -100,7 +102,7 @@ def unknown_judges_of(view: SuiteView, graders: Iterable[Node]) -> Found:
 def _calibrated(grader: Node) -> Node | None:
     """Return the node of the name in a grader's ``calibrate_grader``."""
     node = grader.get("config", "calibrate_grader")
-    if grader_type(grader) != "human_calibration":
+    if grader_type(grader) != _CALIBRATING:
         # Others have no such option, which is said of the key.
         return None
     return node.target if node is not None and node.target.kind == "scalar" else None

@@ -17,6 +17,7 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
 from waza_language_server.analysis.suite_rules.grader_files import (
     STOPS,
+    TYPES_WITH_FILES,
     NeededFile,
     files_needed,
     needs_files,
@@ -61,7 +62,7 @@ def missing_files(view: SuiteView) -> Found:
     for task in tasks:
         yield None
         yield from files.of_task(task, path)
-    for grader in (yield from view.graders.where(needs_files)):
+    for grader in (yield from view.graders.where(needs_files, TYPES_WITH_FILES)):
         yield None
         yield from files.of_grader(grader)
 

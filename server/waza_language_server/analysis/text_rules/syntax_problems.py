@@ -12,11 +12,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 
-from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES
-from waza_engine.spec.reading.yaml_faults import TOO_MANY_ALIASES, sentence
-from waza_engine.steps import Steps
-from waza_language_server.analysis.problem import Problem, Severity
-from waza_language_server.analysis.rule import FileView, Found
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import Found
 from waza_language_server.analysis.text_rules.block_texts import tabbed_text, text_at_margin
 from waza_language_server.analysis.text_rules.joined_lines import (
     JoinedLine,
@@ -41,11 +38,10 @@ from waza_language_server.analysis.text_rules.plain_text import LIKE_A_BAR, bloc
 from waza_language_server.analysis.text_rules.repeated_keys import without_repetition
 from waza_language_server.analysis.text_rules.shifted_lines import shifted_items, tabbed_lines
 from waza_language_server.analysis.text_rules.slip import Slip, column_of_line
+from waza_language_server.analysis.text_rules.syntax import fault_problem
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at
 from waza_language_server.spelling import slip_of
-from waza_language_server.syntax.aliases import aliased_nodes
-from waza_language_server.syntax.characters import MAX_CHARACTERS
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.tree import Tree, parse, parse_in_steps
 from waza_language_server.syntax.tried_edits import apply
@@ -54,8 +50,6 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
-_SEVERITY: dict[str, Severity] = {"control-character": "warning", "unknown-anchor": "error"}
-"""How bad a fault is, where a run can still read the file."""
 _GLUED_DASH = re.compile(r"[ \t]*-(?=(?:[A-Za-z_]\w*:(?:[ \t]|$)|[\"'].*[\"'][ \t]*$))")
 _DASH_AND_TEXT = re.compile(r"[ ]*-(?=[^\s-])")
 _KEY_TWICE = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*):[ \t]+(?P=key):(?=[ \t\r\n]|\Z)")
@@ -70,34 +64,10 @@ _LONGEST = 30_000
 """Characters; in a longer text every fault is said as it is."""
 
 
-def syntax(view: FileView) -> Found:
-    """Yield the problems of the text itself."""
-    yield from _syntax_problems(view.tree, view.kind, view.catalog)
-    if (yield from multiplies_itself(view.tree)):
-        yield _too_many_aliases(view.tree)
-
-
-def multiplies_itself(tree: Tree) -> Steps[bool]:
-    """Whether the aliases of a text stand for so many values that nothing else can be said of it."""
-    if tree.root is None or not tree.anchored:
-        return False
-    return (yield from aliased_nodes(tree.root.green)) > MAX_ALIASED_NODES
-
-
-def syntax_faults(tree: Tree) -> Iterator[Problem]:
-    """Yield every fault of the text as it is: for when the schemas cannot be read."""
-    for fault in tree.errors:
-        problem = _problem(fault)
-        # Nobody says that a very long file is wrong: a run may read it.
-        yield problem if len(tree.text) <= MAX_CHARACTERS else replace(problem, severity="information")
-
-
-def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
+def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
+    """Yield what cannot be read in a text, with pauses."""
     faults = list(tree.errors)
-    if len(tree.text) > MAX_CHARACTERS:
-        yield from syntax_faults(tree)
-        return
-    if faults and len(tree.text) <= _LONGEST:
+    if len(tree.text) <= _LONGEST:
         for slip in islice(_slips(tree, kind, catalog), _SLIPS_TRIED):
             yield None
             repaired = yield from parse_in_steps(apply(tree.text, (slip.edit,)), tree)
@@ -124,7 +94,7 @@ def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
 
 def _with_fixes(tree: Tree, fault: SyntaxFault) -> Problem:
     """Return a fault as a problem, with the fixes for which more than its line must be looked at."""
-    problem = _problem(fault)
+    problem = fault_problem(fault)
     if fault.code == "duplicate-key":
         return without_repetition(tree, problem)
     if is_merge_mark(tree.text, fault.span.start):
@@ -151,14 +121,6 @@ def _near_anchor(text: str, alias: Span) -> Iterator[Fix]:
         yield Fix(f"Change to `*{meant}`", (Edit(Span(alias.start + 1, alias.end), meant),))
 
 
-def _too_many_aliases(tree: Tree) -> Problem:
-    place = (
-        next((node.span for node in tree.root.walk() if node.kind == "alias"), None) if tree.root else None
-    )
-    message = sentence(TOO_MANY_ALIASES)
-    return Problem("too-many-aliases", place or Span(0, min(1, len(tree.text))), message)
-
-
 def _known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -> bool:
     """Whether the key at an offset stands in a mapping that knows it; list items may stand anywhere."""
     key = tree.root.at(offset) if tree.root is not None else None
@@ -177,11 +139,6 @@ def _surely_known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -
         return False
     shape = shape_at(kind, key.parent.path, tree.root, catalog)
     return shape is not None and key.value in shape.properties
-
-
-def _problem(fault: SyntaxFault) -> Problem:
-    severity = _SEVERITY.get(fault.code, "error")
-    return Problem(fault.code, fault.span, fault.message, severity, fault.fixes, fault.related)
 
 
 def _explained(tree: Tree, faults: Sequence[SyntaxFault], repaired: Tree, edit: Edit) -> list[SyntaxFault]:

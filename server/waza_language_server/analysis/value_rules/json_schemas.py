@@ -14,7 +14,6 @@ from waza_language_server.analysis.rule import GraderView
 from waza_language_server.analysis.value_rules.inside_values import problem_inside
 from waza_language_server.analysis.value_rules.json_schema_references import References
 from waza_language_server.embedded.languages import LANGUAGES
-from waza_language_server.schema.locate import grader_type
 from waza_language_server.spelling import listed, nearest, slip_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
@@ -87,7 +86,7 @@ _MOST_TOLD = 20
 
 def json_schemas(view: GraderView) -> Iterator[Problem]:
     """Yield what makes the schema of a grader none."""
-    schema = view.entry.get("config", "schema") if grader_type(view.entry) == "json_schema" else None
+    schema = view.entry.get("config", "schema")
     if schema is None or schema.target.kind != "mapping":
         return
     tree, dialect = view.file.tree, schema.target.get("$schema")

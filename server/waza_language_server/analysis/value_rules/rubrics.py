@@ -9,7 +9,6 @@ from waza_engine.files import shown
 from waza_engine.spec.rubric_paths import is_rubric_path
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import GraderView
-from waza_language_server.schema.locate import grader_type
 from waza_language_server.spelling import listed, nearest, slip_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.text.edit import Fix
@@ -17,8 +16,6 @@ from waza_language_server.text.edit import Fix
 
 def rubric_names(view: GraderView) -> Iterator[Problem]:
     """Yield the names of rubrics that are not known; of `llm` graders a word is the rubric itself."""
-    if grader_type(view.entry) != "prompt":
-        return
     for node, shape in view.located:
         if shape.kind != "rubric" or node.kind != "scalar" or not _is_name(node.value):
             continue

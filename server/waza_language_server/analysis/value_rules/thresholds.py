@@ -5,17 +5,12 @@ from __future__ import annotations
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, GraderView
 from waza_language_server.project.suite_file import word
-from waza_language_server.schema.locate import grader_type
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
-
-_TRIGGER = "trigger"
 
 
 def trigger_thresholds(view: GraderView) -> Found:
     """Yield the threshold 0 of a trigger grader: no relevance is below it."""
-    if grader_type(view.entry) != _TRIGGER:
-        return
     node, mode = view.entry.get("config", "threshold"), word(view.entry.get("config", "mode"))
     if node is None or number_of(node) != 0:
         return

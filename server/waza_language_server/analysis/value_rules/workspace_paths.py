@@ -10,19 +10,14 @@ from functools import partial
 from waza_engine.files import shown
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import GraderView
-from waza_language_server.schema.locate import grader_type
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.text.edit import Fix
 
-_TYPES = frozenset({"file", "diff"})
-"""The graders that look into the workspace."""
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
 def workspace_paths(view: GraderView) -> Iterator[Problem]:
     """Yield the paths that lead out of the workspace, or to the workspace itself."""
-    if grader_type(view.entry) not in _TYPES:
-        return
     for node, shape in view.located:
         if shape.kind != "path.workspace" or node.kind != "scalar":
             continue

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from waza_engine.assertions.names import FUNCTION_NAMES
 from waza_language_server.embedded.language import Finding, Rewrite
-from waza_language_server.embedded.python.python_source import PythonSource, all_below
+from waza_language_server.embedded.python.python_source import PythonSource
 from waza_language_server.embedded.python.scopes import resolve_names
 from waza_language_server.embedded.python.together import place_as_condition, together_findings
 
@@ -43,7 +43,7 @@ def constant_findings(source: PythonSource) -> Iterator[Finding]:
     """Yield the parts of an assertion that are constant, and the texts whose case can never match."""
     yield from _condition(source, source.expression.body, None)
     yield from together_findings(source)
-    for node in all_below(source.expression):
+    for node in source.nodes:
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             yield from _case(source, node)
         elif isinstance(node, ast.Call):
@@ -66,7 +66,7 @@ def _condition(source: PythonSource, node: ast.expr, parent: ast.BoolOp | None) 
         return
     truth = _truth(node)
     if truth is None:
-        if _looks_at_nothing(node):
+        if _looks_at_nothing(source, node):
             start, end = source.start(node), source.end(node)
             message = "This looks at nothing that the agent did, so it comes out the same in every trial."
             yield Finding("assertion-constant", start, end, message)
@@ -96,9 +96,9 @@ def _never_asked(source: PythonSource, node: ast.GeneratorExp) -> Finding:
     return Finding("assertion-constant", start, end, message, rewrites)
 
 
-def _looks_at_nothing(node: ast.expr) -> bool:
-    """Whether an expression uses no name but functions, and those that it binds itself."""
-    if any(isinstance(each, ast.NamedExpr) for each in all_below(node)):
+def _looks_at_nothing(source: PythonSource, node: ast.expr) -> bool:
+    """Whether a part uses no name but functions, and those that it binds itself."""
+    if source.bound and any(isinstance(each, ast.NamedExpr) for each in ast.walk(node)):
         # It may be there for the name, which later assertions see.
         return False
     return not resolve_names(ast.Expression(node), frozenset(FUNCTION_NAMES)).failing

@@ -23,7 +23,7 @@ from waza_language_server.embedded.python.kinds import (
     kind_of,
 )
 from waza_language_server.embedded.python.operands import comparison_findings, operation_findings
-from waza_language_server.embedded.python.python_source import PythonSource, all_below, parts_of
+from waza_language_server.embedded.python.python_source import PythonSource, parts_of
 from waza_language_server.embedded.python.scopes import Comprehension
 from waza_language_server.spelling import nearest, slip_of
 
@@ -70,8 +70,9 @@ _OTHER_WORDS = {
 def meaning_findings(source: PythonSource) -> tuple[Finding, ...]:
     """Return what is wrong with the values of an expression; nothing of one that is nested too deeply."""
     try:
-        bound = {each.target.id for each in all_below(source.expression) if isinstance(each, ast.NamedExpr)}
-        names: Kinds = {**CONTEXT_KINDS, **dict.fromkeys(bound)} if bound else CONTEXT_KINDS
+        names: Kinds = CONTEXT_KINDS
+        if source.bound:
+            names = {**names, **dict.fromkeys(source.bound)}
         found = [*_visit(source, source.expression.body, names)]
         return tuple(found) or tuple(constant_findings(source))
     except RecursionError:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
 
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python.kinds import (
@@ -54,9 +55,8 @@ def comparison_findings(source: PythonSource, node: ast.Compare, names: Kinds) -
         if kinds[0] is None or kinds[1] is None:
             continue
         # A comparison knows of the brackets around its sides, a side does not.
-        start = source.start(node if at == 0 else left)
-        end = source.end(node if right is sides[-1] else right)
-        compared = _Compared(source, left, operator, right, (kinds[0], kinds[1]), (start, end))
+        ends = (node if at == 0 else left, node if right is sides[-1] else right)
+        compared = _Compared(source, left, operator, right, (kinds[0], kinds[1]), ends)
         finding = None
         if isinstance(operator, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
             finding = compared.in_order()
@@ -105,12 +105,20 @@ class _Compared:
         operator: ast.cmpop,
         right: ast.expr,
         kinds: tuple[Kind, Kind],
-        place: tuple[int, int],
+        ends: tuple[ast.expr, ast.expr],
     ) -> None:
         self._source = source
         self._left, self._operator, self._right = left, operator, right
         self._kinds = kinds
-        self._start, self._end = place
+        self._ends = ends
+
+    @cached_property
+    def _start(self) -> int:
+        return self._source.start(self._ends[0])
+
+    @cached_property
+    def _end(self) -> int:
+        return self._source.end(self._ends[1])
 
     def in_order(self) -> Finding | None:
         """Return a finding for values that have no order."""

@@ -16,10 +16,7 @@ import warnings
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, cast
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Literal, cast
 
 _LAYOUT = frozenset(
     {tokenize.NEWLINE, tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
@@ -76,6 +73,21 @@ class PythonSource:
         return self.tree
 
     @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All nodes of the expression, a level at a time; operators are left out."""
+        found: list[ast.AST] = []
+        level: list[ast.AST] = [self.expression.body]
+        while level:
+            found += level
+            level = [below for each in level for below in parts_of(each)]
+        return tuple(found)
+
+    @cached_property
+    def bound(self) -> frozenset[str]:
+        """The names that the expression binds with ``:=``."""
+        return frozenset(each.target.id for each in self.nodes if isinstance(each, ast.NamedExpr))
+
+    @cached_property
     def tokens(self) -> tuple[Token, ...]:
         """The tokens, without white space, comments and line breaks."""
         return tokens_of(self.text[self.lead :], self.lead)
@@ -103,17 +115,19 @@ _WITHOUT_NODES = frozenset({"arg", "attr", "conversion", "ctx", "id", "kind", "o
 """Fields of nodes of expressions that hold words, operators, and nothing below them."""
 
 
-def parts_of(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what stands directly below a node, in its order; operators are left out.
+def parts_of(node: ast.AST) -> list[ast.AST]:
+    """Return what stands directly below a node, in its order; operators are left out.
 
-    As ``ast.iter_child_nodes`` does, in a third of the time.
+    As ``ast.iter_child_nodes`` does, in a fifth of the time.
     """
+    found: list[ast.AST] = []
     for name in _fields_of(type(node)):
         value: object = getattr(node, name, None)
         if isinstance(value, list):
-            yield from (each for each in cast("list[object]", value) if isinstance(each, ast.AST))
+            found += [each for each in cast("list[object]", value) if isinstance(each, ast.AST)]
         elif isinstance(value, ast.AST):
-            yield value
+            found.append(value)
+    return found
 
 
 @cache
@@ -121,14 +135,6 @@ def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
     if issubclass(kind, ast.Constant):
         return ()
     return tuple(name for name in kind._fields if name not in _WITHOUT_NODES)
-
-
-def all_below(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node and all that stands below it, a level at a time; operators are left out."""
-    level = [node]
-    while level:
-        yield from level
-        level = [below for each in level for below in parts_of(each)]
 
 
 def first_tokens(text: str, end: int | None = None) -> tuple[Token, ...]:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from waza_engine.frozen import frozen
 from waza_language_server.embedded.language import Finding, Rewrite
-from waza_language_server.embedded.python.python_source import PythonSource, all_below
+from waza_language_server.embedded.python.python_source import PythonSource
 
 _OPPOSITES: Mapping[type[ast.cmpop], type[ast.cmpop]] = MappingProxyType(
     {
@@ -61,10 +61,10 @@ class _Fact:
 
 def together_findings(source: PythonSource) -> Iterator[Finding]:
     """Yield the conditions of an expression that come out the same because of others beside them."""
-    if any(isinstance(node, ast.NamedExpr) for node in all_below(source.expression)):
+    if source.bound:
         # A name may stand for something else in the next condition.
         return
-    for node in all_below(source.expression):
+    for node in source.nodes:
         match node:
             case ast.BoolOp(op=ast.And(), values=values):
                 yield from _never_all(source, values)
@@ -148,9 +148,9 @@ def _with_itself(
     if isinstance(operator, ast.Is | ast.IsNot) and _is_text(right) and not _is_text(left):
         yield _identity(source, node, left, operator, right)
         return
-    if isinstance(left, ast.Constant) or ast.dump(left) != ast.dump(right) or not _is_safe(left):
+    if isinstance(operator, ast.In | ast.NotIn) or type(left) is not type(right):
         return
-    if isinstance(operator, ast.In | ast.NotIn):
+    if isinstance(left, ast.Constant) or ast.dump(left) != ast.dump(right) or not _is_safe(left):
         return
     outcome = "always" if isinstance(operator, ast.Eq | ast.LtE | ast.GtE | ast.Is) else "never"
     start, end = source.start(node), source.end(node)

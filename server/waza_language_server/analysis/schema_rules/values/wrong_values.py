@@ -10,6 +10,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from waza_engine.spec.reading.scalars import TYPED_BEGINNINGS as _TYPED
 from waza_engine.spec.reading.scalars import is_not_finite, resolve_scalar
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.schema_rules.graders.keyed_graders import list_of_keyed
@@ -61,9 +62,11 @@ _LEADING_ZERO = re.compile(r"[-+]?0[0-9_]")
 _WORDS = re.compile(r"[a-z0-9]+")
 _LOOKED_AT = 30
 """Keys beside one whose value may be meant for it."""
-_OTHER_SWITCHES = re.compile(r"yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF")
+_OTHER_SWITCHES = frozenset(["yes", "Yes", "YES", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF"])
 _SIXTIES = re.compile(r"[-+]?[1-9]\d*(?::[0-5]?\d)+")
 """What YAML 1.1 reads otherwise than 1.2; ``y`` and ``n`` are left alone, for PyYAML leaves them, too."""
+TYPED_BEGINNINGS = _TYPED.union(word[0] for word in _OTHER_SWITCHES)
+"""How values begin of which ``typed_as_text`` may say something: all others are passed by without a call."""
 
 
 def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Problem:
@@ -193,7 +196,7 @@ def _read_otherwise(node: Node) -> Iterator[Problem]:
 
     Ours and upstream's do not; PyYAML does, and so do tools that are made with it.
     """
-    if _OTHER_SWITCHES.fullmatch(node.value):
+    if node.value in _OTHER_SWITCHES:
         what = "true" if node.value.lower() in {"yes", "on"} else "false"
     elif _SIXTIES.fullmatch(node.value):
         what = "a number"

@@ -1,0 +1,65 @@
+"""Whether a text can be read at all. What explains why it cannot is loaded with the first fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES
+from waza_engine.spec.reading.yaml_faults import TOO_MANY_ALIASES, sentence
+from waza_engine.steps import Steps
+from waza_language_server.analysis.problem import Problem, Severity
+from waza_language_server.analysis.rule import FileView, Found
+from waza_language_server.syntax.aliases import aliased_nodes
+from waza_language_server.syntax.characters import MAX_CHARACTERS
+from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.tree import Tree
+from waza_language_server.text.span import Span
+
+_SEVERITY: Mapping[str, Severity] = MappingProxyType(
+    {"control-character": "warning", "unknown-anchor": "error"}
+)
+"""How bad a fault is, where a run can still read the file."""
+
+
+def syntax(view: FileView) -> Found:
+    """Yield the problems of the text itself."""
+    tree = view.tree
+    if len(tree.text) > MAX_CHARACTERS:
+        yield from syntax_faults(tree)
+    elif tree.errors:
+        from waza_language_server.analysis.text_rules.syntax_problems import explained_faults
+
+        yield from explained_faults(tree, view.kind, view.catalog)
+    if (yield from multiplies_itself(tree)):
+        yield _too_many_aliases(tree)
+
+
+def multiplies_itself(tree: Tree) -> Steps[bool]:
+    """Whether the aliases of a text stand for so many values that nothing else can be said of it."""
+    if tree.root is None or not tree.anchored:
+        return False
+    return (yield from aliased_nodes(tree.root.green)) > MAX_ALIASED_NODES
+
+
+def syntax_faults(tree: Tree) -> Iterator[Problem]:
+    """Yield every fault of the text as it is: for when the schemas cannot be read."""
+    for fault in tree.errors:
+        problem = fault_problem(fault)
+        # Nobody says that a very long file is wrong: a run may read it.
+        yield problem if len(tree.text) <= MAX_CHARACTERS else replace(problem, severity="information")
+
+
+def fault_problem(fault: SyntaxFault) -> Problem:
+    """Return a fault as a problem."""
+    severity = _SEVERITY.get(fault.code, "error")
+    return Problem(fault.code, fault.span, fault.message, severity, fault.fixes, fault.related)
+
+
+def _too_many_aliases(tree: Tree) -> Problem:
+    place = (
+        next((node.span for node in tree.root.walk() if node.kind == "alias"), None) if tree.root else None
+    )
+    message = sentence(TOO_MANY_ALIASES)
+    return Problem("too-many-aliases", place or Span(0, min(1, len(tree.text))), message)
