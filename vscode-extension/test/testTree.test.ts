@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TestController, TestItem, TestRun } from "vscode";
+import type { TestController, TestItem, TestMessage, TestRun } from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { tellingPaths } from "../src/testing/namesakes";
 import { plannedRegrades, plannedRuns } from "../src/testing/plan";
@@ -16,8 +16,10 @@ const RANGE = { start: { line: 0, character: 0 }, end: { line: 0, character: 1 }
 class Children {
     private readonly items = new Map<string, TestItem>();
 
+    constructor(private readonly parent?: TestItem) {}
+
     add(item: TestItem): void {
-        this.items.set(item.id, item);
+        this.items.set(item.id, Object.assign(item, { parent: this.parent }));
     }
 
     delete(id: string): void {
@@ -40,7 +42,10 @@ class Children {
     }
 }
 
-const createTestItem = (id: string, label: string, uri: unknown) => ({ id, label, uri, children: new Children() });
+const createTestItem = (id: string, label: string, uri: unknown) => {
+    const item = { id, label, uri } as unknown as TestItem;
+    return Object.assign(item, { children: new Children(item) });
+};
 
 /** A tree of suites by their files and names, with what the server tells below any of them, and what a run has shown of its items. */
 function treeOf(suites: Readonly<Record<string, string>>, below: readonly object[] = []) {
@@ -53,10 +58,15 @@ function treeOf(suites: Readonly<Record<string, string>>, below: readonly object
     } as unknown as LanguageClient;
     const shown: string[] = [];
     const show = (verdict: string) => (item: TestItem) => shown.push(`${verdict} ${item.id.split("::").slice(1).join("::")}`);
-    const run = { passed: show("passed"), failed: show("failed"), errored: show("errored"), skipped: show("skipped"), started: () => undefined };
+    const messages: TestMessage[] = [];
+    const failed = (item: TestItem, told: readonly TestMessage[]) => {
+        messages.push(...told);
+        show("failed")(item);
+    };
+    const run = { passed: show("passed"), failed, errored: show("errored"), skipped: show("skipped"), started: () => undefined };
     const output: string[] = [];
     const told = { ...run, appendOutput: (text: string) => output.push(text.trim()) };
-    return { tree: new TestTree(controller, () => client), run: told as unknown as TestRun, shown, items, output };
+    return { tree: new TestTree(controller, () => client), run: told as unknown as TestRun, shown, items, output, messages };
 }
 
 void test("graders that a task in error never asked keep no icon of an older run", () => {
@@ -109,6 +119,44 @@ void test("the output of all tests says whose answer follows", () => {
     }
     view.take({ kind: "ended", conclusion: { verdict: "broken", words: "0 of 1 task passed, 1 in error", reasons: ["1 task could not be run"] } });
     assert.deepEqual(output, ["▶ one", "Hello.", "▶ one · trial 2", "Hello.", "0 of 1 task passed, 1 in error\r\n1 task could not be run"]);
+});
+
+void test("the output says why a task has no answer, or was left out, and the end of a run once", () => {
+    const { tree, run, output } = treeOf({});
+    const [broken, hidden] = [`${SUITE}::broken`, `${SUITE}::hidden`];
+    const view = new TestRunView(tree, run, new RunReports({ id: SUITE, kind: "suite", whole: true }), SUITE, () => undefined);
+    const reason = "the agent gave up: 503 overloaded";
+    view.take({ kind: "started", task: "broken", item: broken, trial: 1 });
+    view.take({ kind: "errored", task: "broken", item: broken, trial: 1, message: reason });
+    view.take({ kind: "errored", task: "broken", item: broken, conclusion: { verdict: "errored", reason, graders: [] } });
+    view.take({ kind: "skipped", task: "hidden", item: hidden, message: "nothing was judged" });
+    const end = "the run was interrupted; what was finished is kept";
+    view.take({ kind: "ended", status: "canceled", message: end, conclusion: { verdict: "interrupted", words: `${end} · 0 of 2 tasks passed`, reasons: [end] } });
+    assert.deepEqual(output, ["▶ broken", `! ${reason}`, "– nothing was judged", `${end} · 0 of 2 tasks passed`]);
+});
+
+/** The messages of a grader that has failed in the suite's file, or in that of its task. */
+function messagesOf(file: string, failure: object): { text: string; compared: boolean }[] {
+    const { tree, run, messages } = treeOf({});
+    const task = `${SUITE}::one`;
+    tree.item(task, "Greets people");
+    const view = new TestRunView(tree, run, new RunReports({ id: SUITE, kind: "suite", whole: true }), SUITE, () => undefined);
+    const location = { uri: file, range: RANGE };
+    const event = { task: "one", item: `${task}::greets`, grader: "greets", trial: 1, status: "graded", passed: false, score: 0 };
+    view.take({ ...event, kind: "graded", failures: [{ message: "no greeting", location, ...failure }] });
+    const graders = [{ name: "greets", verdict: "failed" as const, feedback: "" }];
+    view.take({ kind: "failed", task: "one", item: task, conclusion: { verdict: "failed", reason: "", graders } });
+    return messages.map(({ message, expectedOutput }) => ({ text: message as string, compared: expectedOutput !== undefined }));
+}
+
+void test("a failure in the suite's file says in which task it is", () => {
+    assert.deepEqual(messagesOf(SUITE, {}).map(({ text }) => text), ["no greeting · Greets people"]);
+    assert.deepEqual(messagesOf("/ws/alpha/evals/greeter/tasks/one.yaml", {}).map(({ text }) => text), ["no greeting"]);
+});
+
+void test("two texts are compared, and a text with nothing is not", () => {
+    assert.deepEqual(messagesOf(SUITE, { expected: "hello", actual: "bye" }).map(({ compared }) => compared), [true]);
+    assert.deepEqual(messagesOf(SUITE, { expected: "hello", actual: "" }).map(({ compared }) => compared), [false]);
 });
 
 void test("a grader runs by itself or with its task as the server says, whatever it is called", async () => {

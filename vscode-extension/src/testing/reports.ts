@@ -160,7 +160,7 @@ export class RunReports {
         }
         const state = this.state(event.item);
         state.closed.push(event);
-        return state.several ? this.trialReports(event.item, event) : [];
+        return [...unjudged(event, event.message), ...(state.several ? this.trialReports(event.item, event) : [])];
     }
 
     /** From now on the trials of a task are told apart; those that have ended are made up for. */
@@ -190,8 +190,9 @@ export class RunReports {
         if (task === undefined) {
             return [];
         }
-        const { graded } = this.state(task);
-        const reports: Report[] = [];
+        const { graded, closed } = this.state(task);
+        const reason = event.conclusion?.reason ?? event.message ?? "";
+        const reports = closed.some((trial) => trial.message === reason) ? [] : unjudged(event, reason);
         const failing: string[] = [];
         for (const concluded of event.conclusion?.graders ?? []) {
             const own = graded.filter((each) => each.event.grader === concluded.name).map((each) => each.event);
@@ -205,7 +206,6 @@ export class RunReports {
         }
         if (this.target.kind !== "grader") {
             const verdict = verdictOf(event.conclusion?.verdict ?? event.kind);
-            const reason = event.conclusion?.reason ?? event.message ?? "";
             // The first failure that one walks to is that of the task: it says why, too.
             const text = [reason, ...failing].join("\n");
             const whole = together(event, graded.map((each) => each.event));
@@ -217,8 +217,9 @@ export class RunReports {
     private runEnded(event: RunEvent): Report[] {
         const conclusion = event.conclusion;
         const reasons = conclusion?.reasons ?? [];
-        const output = [conclusion?.words ?? conclusion?.verdict ?? event.status ?? "", ...reasons, event.message ?? ""].filter((line) => line !== "");
-        const reports: Report[] = [{ kind: "output", text: output.join("\n") }, ...this.leftOpen(event)];
+        const words = conclusion?.words ?? conclusion?.verdict ?? event.status ?? "";
+        const output = new Set([words, ...[...reasons, event.message ?? ""].filter((line) => !words.includes(line))]);
+        const reports: Report[] = [{ kind: "output", text: [...output].filter((line) => line !== "").join("\n") }, ...this.leftOpen(event)];
         // What tasks came to is seen at them, and a suite that was reported itself would be run again whole with what failed.
         const seenBelow = (conclusion?.tasks?.["failed"] ?? 0) + (conclusion?.tasks?.["errored"] ?? 0) > 0;
         if (this.target.kind === "suite" && this.target.whole && !seenBelow) {
@@ -259,6 +260,12 @@ function ended(event: RunEvent, verdict: Verdict, messages: readonly ReportMessa
 function together(event: RunEvent, graders: readonly RunEvent[]): RunEvent {
     const { duration_ms: answer } = event;
     return answer === undefined ? event : { ...event, duration_ms: graders.reduce((sum, grader) => sum + (grader.duration_ms ?? 0), answer) };
+}
+
+/** Why nothing was judged, where the output would go on with the next: of what is skipped it stands nowhere else. */
+function unjudged({ kind, item, label, location }: RunEvent, reason: string | undefined): Report[] {
+    const isTold = (kind === "errored" || kind === "skipped") && item !== undefined && reason;
+    return isTold ? [{ kind: "output", item, label, location, text: `${MARKS[kind] ?? ""} ${reason}` }] : [];
 }
 
 function outputOf(event: RunEvent): Report[] {

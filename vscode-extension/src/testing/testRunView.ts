@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { RunView } from "../runViews";
 import type { RunEvent } from "../runEvents";
-import { kindOf } from "../runnables";
+import { kindOf, suiteOf } from "../runnables";
 import { reasonFirst } from "../runWords";
 import { RunReports, type Report, type ReportMessage } from "./reports";
 import { rangeOf, type TestTree } from "./tree";
@@ -90,9 +90,22 @@ export class TestRunView implements RunView {
     }
 }
 
-function messageOf({ text, location, expected, actual }: ReportMessage, item: vscode.TestItem): vscode.TestMessage {
-    const compared = expected !== undefined || actual !== undefined;
-    const said = reasonFirst(text);
+/** Whose failure it is that stands in the suite's file, where it looks like that of any other task: the task, and the trial if it has several. */
+function answerOf({ location }: ReportMessage, item: vscode.TestItem): string[] {
+    const named: string[] = [];
+    if (location !== undefined && kindOf(item.id) === "grader" && vscode.Uri.parse(location.uri).fsPath === suiteOf(item.id)) {
+        for (let around = item.parent; around?.parent !== undefined; around = around.parent) {
+            named.unshift(around.label);
+        }
+    }
+    return named;
+}
+
+function messageOf(told: ReportMessage, item: vscode.TestItem): vscode.TestMessage {
+    const { text, location, expected, actual } = told;
+    const said = [reasonFirst(text), ...answerOf(told, item)].join(" · ");
+    // Beside nothing there is nothing to compare: VS Code would write "!= hello" at the line instead of the reason.
+    const compared = (expected ?? "").trim() !== "" && (actual ?? "").trim() !== "";
     const message = compared ? vscode.TestMessage.diff(said, expected ?? "", actual ?? "") : new vscode.TestMessage(said);
     if (location !== undefined) {
         message.location = new vscode.Location(vscode.Uri.parse(location.uri), rangeOf(location.range));

@@ -58,7 +58,21 @@ export class TestTag {
 }
 
 export class TestMessage {
+    expectedOutput?: string;
+    actualOutput?: string;
+
     constructor(readonly message: string) {}
+
+    static diff(message: string, expectedOutput: string, actualOutput: string): TestMessage {
+        return Object.assign(new TestMessage(message), { expectedOutput, actualOutput });
+    }
+}
+
+export class Location {
+    constructor(
+        readonly uri: Uri,
+        readonly range: Range,
+    ) {}
 }
 
 export class Range {
