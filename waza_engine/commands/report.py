@@ -37,6 +37,7 @@ class TextReport:
         self._prepared = prepared
         self._verbose = verbose
         self._complaints = Complaints()
+        self._answering = ""
         self._printer = Printer(output)
         self._errors = Printer(errors=True)
         self._progress = Progress(
@@ -76,6 +77,7 @@ class TextReport:
                 score = "" if event.score is None else f"  {event.score:.2f}"
                 note = "  without skills" if event.baseline else "  from the cache" if event.cached else ""
                 self._printer.line(MARKS[event.kind], f" {event.task or ''}{score}", (note, "dim"))
+                self._answering = ""
             case _:
                 pass
 
@@ -124,13 +126,16 @@ class TextReport:
         )
 
     def _tell_answer(self, event: RunEvent) -> None:
-        """Print an answer below its task: those of several tasks may come in turns."""
+        """Print an answer, or a call, below its task: those of several tasks may come in turns."""
         if event.task is None:
             self._printer.lines(event.message or "", "", "dim")
             return
         trial = f", trial {event.trial}" if self._prepared.trials > 1 else ""
         note = ", without skills" if event.baseline else ""
-        self._printer.line((f"{event.task}{trial}{note}", "dim"))
+        head = f"{event.task}{trial}{note}"
+        if head != self._answering:
+            self._printer.line((head, "dim"))
+        self._answering = head
         self._printer.lines(event.message or "", "  │ ", "dim")
 
     def _tell_warning(self, event: RunEvent) -> None:

@@ -70,6 +70,10 @@ class MockedCommands:
     session: Path | None = None
 
 
+def unwatched(_: ToolCall) -> None:
+    """Nobody looks at the turn while it goes on."""
+
+
 @dataclass(frozen=True, slots=True)
 class ExecutionRequest:
     """One turn of a conversation. ``session`` continues an earlier one.
@@ -84,7 +88,7 @@ class ExecutionRequest:
     With ``stop_at_first_skill`` the turn ends as soon as any skill is invoked, which is no error.
     ``task_id`` and ``trial`` (from 1) say what the call is for, empty and 0 for triggers and judges;
     ``follow_ups`` says how many more prompts of the same conversation are sure to come. ``commands`` are the
-    programs that are mocked for it.
+    programs that are mocked for it. ``watch`` gets every tool call as it begins, from any thread.
     """
 
     prompt: str
@@ -110,6 +114,7 @@ class ExecutionRequest:
     trial: int = 0
     follow_ups: int = 0
     commands: MockedCommands | None = None
+    watch: Callable[[ToolCall], None] = unwatched
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,6 +99,7 @@ class CommandExecutor:
             new_id=lambda: f"call-{next(self._numbers)}",
             follow_up=f"-{next(self._numbers)}" if request.session else "",
             stop_at_first_skill=request.stop_at_first_skill,
+            watch=request.watch,
         )
         turn.note("user.message", content=request.prompt)
         ended, limit_note = self._run(request, history, turn, cancellation)

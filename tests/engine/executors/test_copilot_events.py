@@ -20,7 +20,8 @@ def test_a_sub_agent_says_nothing_to_the_user_but_its_calls_count() -> None:
 
 
 def test_calls_stand_in_start_order_whatever_ends_first() -> None:
-    record = TurnRecord()
+    watched: list[str] = []
+    record = TurnRecord(lambda call: watched.append(call.name))
     record.add("tool.execution_start", {"toolCallId": "1", "toolName": "bash", "arguments": {"command": "a"}})
     record.add("tool.execution_start", {"toolCallId": "2", "toolName": "view", "arguments": {"path": "b"}})
     record.add(
@@ -29,6 +30,7 @@ def test_calls_stand_in_start_order_whatever_ends_first() -> None:
     bash, view = record.tool_calls
     assert (bash.name, bash.success, bash.result) == ("bash", False, None)
     assert (view.name, view.success, view.result) == ("view", True, {"content": "text of b"})
+    assert watched == ["bash", "view"]
 
 
 def test_starts_without_a_name_or_an_id_are_ignored() -> None:

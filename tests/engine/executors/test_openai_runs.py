@@ -63,8 +63,14 @@ def test_graders_see_skill_tools_files_tokens_and_text(scripted_model: StartMode
         config=config(model.base_url, "skill_directories: [skills]"),
     )
 
-    report, _ = run(path)
+    report, events = run(path)
 
+    assert [event.message for event in events if event.kind == "output"] == [
+        "⚙ skill writer",
+        "⚙ create hello.txt · Hello",
+        "⚙ view hello.txt",
+        "It is written.",
+    ]
     trial = only_trial(report)
     verdicts = trial.validations or {}
     assert len(verdicts) == 7

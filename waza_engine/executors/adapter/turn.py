@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from waza_engine.executors.adapter.events import Line, ToolState, Update, event_of, read_event
+from waza_engine.executors.base import unwatched
 from waza_engine.spec.adapter import AdapterFile
 from waza_engine.vocabulary import SkillInvocation, ToolCall
 
@@ -37,7 +38,7 @@ class Turn:
     """What the agent has said and done so far in a turn.
 
     ``new_id`` names calls without an id; ``follow_up`` is added to the agent's own ids, which may count anew
-    in every turn. ``trouble`` says what was lost;
+    in every turn. ``watch`` gets every tool call as it begins. ``trouble`` says what was lost;
     ``noise`` is the beginning of what was no event, ``unmatched`` the first event without a meaning.
     """
 
@@ -45,6 +46,7 @@ class Turn:
     new_id: Callable[[], str]
     follow_up: str = ""
     stop_at_first_skill: bool = False
+    watch: Callable[[ToolCall], None] = unwatched
     events: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
     skills: list[SkillInvocation] = field(default_factory=list[SkillInvocation])
     usage: dict[str, float] = field(default_factory=dict[str, float])
@@ -156,6 +158,7 @@ class Turn:
                 tool_name=call.call.name,
                 arguments=dict(call.call.arguments),
             )
+            self.watch(call.call)
         elif merged:
             self._complete_start(call.call)
         self._tell_skill(call)

@@ -201,6 +201,7 @@ class Turn:
             name, given = clean(call.function.name), arguments or {}
             start = {"tool_call_id": identifier, "tool_name": name, "arguments": given}
             self._record("tool.execution_start", **start)
+            self._request.watch(ToolCall(name, given, identifier))
             outcome = self._outcome(name, arguments)
             text = clean(outcome.text)
             result = {"content": text}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from waza_engine.executors.base import unwatched
 from waza_engine.vocabulary import ModelUsage, SkillInvocation, ToolCall, Usage
 
 Json = Mapping[str, Any]
@@ -59,9 +60,11 @@ class TurnRecord:
     """Collects the events of one turn in the order in which they come.
 
     Its reader may look at it at any time: what has come so far is kept when the turn breaks off.
-    ``broken_servers`` says why an MCP server did not start, by name.
+    ``broken_servers`` says why an MCP server did not start, by name. ``watch`` gets every tool
+    call as it begins.
     """
 
+    watch: Callable[[ToolCall], None] = unwatched
     events: list[Json] = field(default_factory=list[Json])
     skill_invocations: list[SkillInvocation] = field(default_factory=list[SkillInvocation])
     error: str = ""
@@ -148,10 +151,12 @@ class TurnRecord:
 
     def _start(self, data: Json) -> None:
         identifier, name = _text(data.get("toolCallId")), _text(data.get("toolName"))
-        if identifier and name:
+        if identifier and name and identifier not in self._calls:
             arguments = data.get("arguments")
             given: Json = cast("Any", arguments) if isinstance(arguments, dict) else {}
-            self._calls.setdefault(identifier, _Started(ToolCall(name, given, identifier)))
+            call = ToolCall(name, given, identifier)
+            self._calls[identifier] = _Started(call)
+            self.watch(call)
 
     def _complete(self, data: Json) -> None:
         started = self._calls.get(_text(data.get("toolCallId")))

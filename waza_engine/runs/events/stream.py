@@ -28,9 +28,9 @@ class RunEvent:
     """One event; what does not apply is None.
 
     ``graded`` has a grader. ``passed``, ``failed``, ``errored``, ``pending`` and ``skipped`` close a trial
-    (with ``trial``, from 1) or the whole task (without). ``output`` carries an answer or, without a task, a
-    warning about the suite. ``tried`` tells of a trigger ``prompt``. ``completed`` and ``total`` count
-    trials.
+    (with ``trial``, from 1) or the whole task (without). ``output`` carries an answer, a tool call that
+    begins or, without a task, a warning about the suite. ``tried`` tells of a trigger ``prompt``.
+    ``completed`` and ``total`` count trials.
     ``status`` of a ``graded`` event is ``graded``, ``pending`` or ``error``, of ``tried`` ``passed``,
     ``failed`` or ``errored``, of ``ended`` that of the run. Events of the run without skills have
     ``baseline``; a task that was taken from the cache is ``cached``.

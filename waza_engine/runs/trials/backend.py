@@ -37,7 +37,8 @@ class TrialBackend(Protocol):
     ) -> None:
         """Begin a trial and return at once.
 
-        ``tell`` gets what is worth showing meanwhile, answers and warnings, as far as it can be told.
+        ``tell`` gets what is worth showing meanwhile, answers, tool calls and warnings, as far as it
+        can be told.
         ``done`` is called once, from any thread: with the outcome, or what kept the trial from having one, a
         ``CancelledRunError`` when the run is cancelled.
         """

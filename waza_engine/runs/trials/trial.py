@@ -32,10 +32,12 @@ from waza_engine.runs.trials.context import RunContext
 from waza_engine.runs.trials.conversation import Conversation, FollowUps, converse
 from waza_engine.runs.trials.request import TrialRequest
 from waza_engine.runs.trials.responder import ModelResponder
+from waza_engine.runs.trials.tool_calls import call_words
 from waza_engine.scoring.composite import trial_status
 from waza_engine.scoring.cost import cost_of, total_cost
 from waza_engine.spec.checkpoint import Checkpoint
 from waza_engine.spec.task_file import TaskFile
+from waza_engine.vocabulary import ToolCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,9 @@ class _Trial:
     context: RunContext
     tell: Callable[[str], None]
 
+    def watch(self, call: ToolCall) -> None:
+        self.tell(call_words(call))
+
     def warn(self, text: str) -> None:
         self.tell(f"warning: {text}")
 
@@ -73,7 +78,9 @@ class _Trial:
 def run_trial(
     task: TrialTask, request: TrialRequest, context: RunContext, tell: Callable[[str], None]
 ) -> TrialOutcome:
-    """Return the last attempt of a trial. ``tell`` gets answers, and warnings that begin with ``warning: ``.
+    """Return the last attempt of a trial.
+
+    ``tell`` gets answers, tool calls as they begin, and warnings, which begin with ``warning: ``.
 
     A failed one is tried again, and one whose error may go away. What earlier attempts used stays counted. An
     attempt that the run's limit or its end cut does not replace one that was finished. Raises
@@ -142,6 +149,7 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
         task_id=task.id,
         trial=trial.request.trial,
         commands=commands.commands,
+        watch=trial.watch,
     )
     judging, replying = Tally(context.judges), Tally(context.executor)
     inputs = task.spec.inputs
