@@ -112,6 +112,21 @@ async def test_a_task_with_other_graders_is_stale_and_their_results_hold(suite: 
         assert await stale(editor, suite) == [("", "stale", False), ("::one", "stale", False)]
 
 
+async def test_a_suite_with_fewer_tasks_than_its_run_is_stale_until_it_runs_again(suite: Path) -> None:
+    (suite.parent / "tasks/two.yaml").unlink()
+    async with editing(suite.parents[1]) as editor:
+        assert await stale(editor, suite) == [("", "stale: two.yaml gone", False)]
+    run(suite)
+    async with editing(suite.parents[1]) as editor:
+        assert await stale(editor, suite) == []
+
+
+async def test_a_task_file_with_another_name_keeps_its_results(suite: Path) -> None:
+    (suite.parent / "tasks/two.yaml").rename(suite.parent / "tasks/second.yaml")
+    async with editing(suite.parents[1]) as editor:
+        assert await stale(editor, suite) == []
+
+
 async def test_a_changed_skill_makes_all_of_the_suite_stale_and_is_named(suite: Path) -> None:
     skill = suite.parents[1] / "SKILL.md"
     async with editing(suite.parents[1]) as editor:

@@ -88,7 +88,12 @@ def stale_results_in_steps(
         fresh = fresh or not words
     if found and not fresh:
         return (StaleResult(RunnableId(suite), found[0].words, whole=True),)
-    words = evidence.words_of_suite(run.timestamp) or (found[0].words if found else "")
+    gone = [
+        task.id
+        for task in run.tasks.values()
+        if task.timestamp == run.timestamp and task.id not in evidence.places
+    ]
+    words = evidence.words_of_suite(run.timestamp, gone) or (found[0].words if found else "")
     return (*([StaleResult(RunnableId(suite), words, whole=False)] if words else []), *found)
 
 
@@ -161,8 +166,13 @@ class _Evidence:
         # Other prompts of the file say nothing of this one.
         return self._said(moment, [each for each in found if each.path.name not in TRIGGER_NAMES])
 
-    def words_of_suite(self, moment: datetime) -> str:
-        """Return why the suite as a whole may have another result, beside what is said of its parts."""
+    def words_of_suite(self, moment: datetime, gone: Sequence[str]) -> str:
+        """Return why the suite as a whole may have another result, beside what is said of its parts.
+
+        ``gone`` are the ids of the tasks that it had at that moment and has no more.
+        """
+        if gone:
+            return self._said(moment, self._scores.recorded.changes(moment, gone)) or STALE_WORD
         then = self._then_of("", moment)
         same = then is not None and then.get(_METRICS) == self._today.get("", {}).get(_METRICS)
         return "" if same else STALE_WORD

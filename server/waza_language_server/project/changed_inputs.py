@@ -9,8 +9,9 @@ from __future__ import annotations
 import difflib
 import hashlib
 import os
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,7 +62,7 @@ class ChangedInput:
         """The file and how much of it changed: ``SKILL.md +12 −3``."""
         name = self.recorded.rsplit("/", 1)[-1][:60]
         if self.gone:
-            return f"{name} gone"  # or it has another name now: who moved it told nobody
+            return f"{name} gone"
         if self.new:
             return f"{name} added"
         return f"{name} changed" if self.added is None else f"{name} +{self.added} −{self.removed}"
@@ -98,6 +99,37 @@ class InputTexts:
     def text_then(self, origin: RunOrigin, recorded: str) -> str | None:
         """Return what a file said at a run, credentials masked; None when that was not kept."""
         return self.recorded(origin).texts.get(recorded)
+
+    def moved_in_steps(
+        self, origin: RunOrigin, suite: Path, paths: Sequence[Path], task_in: Callable[[Path], str]
+    ) -> Steps[Mapping[Path, InputFile]]:
+        """Return the files of tasks that had another name at a run, by their ``paths`` today.
+
+        ``task_in`` tells the id of the task in a file.
+        """
+        recorded = self.recorded(origin).files[:MAX_FILES]
+        known: dict[Path, InputFile] = {}
+        for number, file in enumerate(recorded):
+            if not number % _FILES_PER_PAUSE:
+                yield
+            known[place_of(suite, file.path)] = file
+        gone: list[InputFile] | None = None
+        found: dict[Path, InputFile] = {}
+        for path in paths:
+            if path not in known:
+                yield
+                if gone is None:
+                    gone = [file for place, file in known.items() if stamp_of(place) is None]
+                task = task_in(path)
+                files = (file for file in gone if file.tasks in ((), (task,)))
+                before = next((file for file in files if self._says(origin, file, task)), None)
+                found |= {} if before is None else {path: before}
+        return found
+
+    def _says(self, origin: RunOrigin, file: InputFile, task: str) -> bool:
+        """Tell whether a file of a run has a line at its margin which says that it is that of a task."""
+        id_line = rf"""^id\s*:\s*(['"]?){re.escape(task)}\1\s*(?:#.*)?$"""
+        return re.search(id_line, self.text_then(origin, file.path) or "", re.MULTILINE) is not None
 
     def digest_now(self, path: Path, today: FilesToday) -> str | None:
         """Return the SHA-256 of a file now, "" when there is none, None when nobody knows."""

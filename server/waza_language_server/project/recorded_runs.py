@@ -17,6 +17,7 @@ from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.recorded_values import Values
 
 if TYPE_CHECKING:
+    from waza_engine.results.inputs import InputFile
     from waza_engine.results.reading.scores import RunOrigin, RunResult
     from waza_language_server.project.index import Project
     from waza_language_server.project.suites import Suite
@@ -29,6 +30,7 @@ class RecordedRuns:
         self._project = project
         self._scores = project.scores
         self._changes: dict[tuple[Path, Path], tuple[ChangedInput, ...]] = {}
+        self._moves: dict[tuple[Path, Path], Mapping[Path, InputFile]] = {}
         self._on_disk: dict[Path, tuple[str, str]] = {}
         self._then: dict[tuple[Path, datetime], Values | None] = {}
         self._origins: dict[datetime, tuple[Suite, RunOrigin]] = {}
@@ -78,7 +80,11 @@ class RecordedRuns:
         for suite, origin in tuple(self._origins.values()):
             key = suite.path, origin.results
             if key not in self._changes and origin.inputs:
-                own = {suite.path, *self._project.task_paths(suite).value}
+                tasks = {task.path: task for task in self._project.tasks_of(suite).value}
+                self._moves[key] = moved = yield from self._scores.inputs.moved_in_steps(
+                    origin, suite.path, tuple(tasks), lambda path, tasks=tasks: tasks[path].id
+                )
+                own = {suite.path, *tasks, *(place_of(suite.path, file.path) for file in moved.values())}
                 self._changes[key] = yield from self._scores.inputs.changed_in_steps(
                     origin, suite.path, today, own.__contains__
                 )
@@ -90,8 +96,9 @@ class RecordedRuns:
 
     def _recorded(self, path: Path, suite: Suite, origin: RunOrigin) -> str | None:
         """Return the text of a suite file as it was at a run, None when it was not kept."""
+        before = self._moves.get((suite.path, origin.results), {}).get(path)
         for file in self._scores.inputs.recorded(origin).files:
-            if place_of(suite.path, file.path) == path:
+            if file is before or place_of(suite.path, file.path) == path:
                 # What is as it was has not lost its credentials.
                 if path not in self._on_disk:
                     self._on_disk[path] = _text_and_digest(path)

@@ -69,10 +69,27 @@ def test_a_fixture_makes_only_the_tasks_stale_that_read_it(suite: Path) -> None:
     assert labels(suite.parent / "tasks/a.yaml", "task")[0] == "✓ 1.00 · stale: notes.txt gone"
 
 
-def test_a_task_file_that_was_renamed_outside_of_the_editor_is_not_called_deleted(suite: Path) -> None:
-    (suite.parent / "tasks/b.yaml").rename(suite.parent / "tasks/c.yaml")
-    assert labels(suite)[0] == "✓ 2/2 tasks · stale: b.yaml gone"
-    assert "deleted" not in hints(suite, "eval")[0].tooltip
+def test_a_task_file_with_another_name_is_what_it_was(suite: Path) -> None:
+    before, today = suite.parent / "tasks/b.yaml", suite.parent / "tasks/c.yaml"
+    before.rename(today)
+    assert labels(suite)[0] == "✓ 2/2 tasks"
+    assert labels(today, "task")[0] == "✓ 1.00"
+
+
+def test_what_changed_in_a_task_file_with_another_name_is_told_as_in_any_other(suite: Path) -> None:
+    before, today = suite.parent / "tasks/b.yaml", suite.parent / "tasks/c.yaml"
+    before.write_text(before.read_text().replace("prompt: hello", "prompt: hello you"))
+    stale = labels(before, "task"), labels(suite)
+    before.rename(today)
+    assert (labels(today, "task"), labels(suite)) == stale
+    assert "gone" not in str(stale)
+    assert "stale" in stale[0][0]
+
+
+def test_a_task_file_that_is_not_there_any_more_is_gone_though_another_one_is_new(suite: Path) -> None:
+    (suite.parent / "tasks/b.yaml").unlink()
+    put(suite.parent, "tasks/c.yaml", "id: c\nname: c\ninputs: {prompt: hello}\n")
+    assert "b.yaml gone" in labels(suite)[0]
 
 
 def test_a_file_that_is_added_to_a_folder_that_decides_makes_scores_stale(suite: Path) -> None:
