@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -180,6 +181,15 @@ async def test_what_ran_in_a_terminal_since_is_not_what_the_client_shows(suite: 
         assert found == [("", newer, False), ("::one", newer, True)]
         await editor.command("waza.regrade", {"id": f"{suite.as_posix()}::one"})
         assert await shown(editor, suite, since, done["resultsFile"]) == []
+
+
+async def test_what_a_client_shows_is_stale_when_its_record_is_gone(suite: Path) -> None:
+    results = next((suite.parent / ".waza/results").glob("*.json"))
+    shutil.rmtree(suite.parent / ".waza")
+    async with editing(suite.parents[1]) as editor:
+        since = datetime.now(UTC).isoformat()
+        assert await shown(editor, suite, since) == []
+        assert await shown(editor, suite, since, str(results)) == [("", "stale: its record is gone", True)]
 
 
 async def test_since_must_be_a_time(suite: Path) -> None:

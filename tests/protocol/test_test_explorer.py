@@ -135,6 +135,16 @@ async def test_a_suite_whose_tasks_are_all_switched_off_runs_with_nothing(
     assert found["runs"] == (None if is_off else path.as_posix())
 
 
+async def test_a_suite_that_is_gone_leaves_the_tree_though_its_editor_is_open(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        editor.open(suite)
+        assert len(await items_below(editor)) == 1
+        suite.unlink()
+        change = types.FileEvent(suite.as_uri(), types.FileChangeType.Deleted)
+        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        assert await items_below(editor) == []
+
+
 async def test_a_parent_that_is_no_id_is_refused(suite: Path) -> None:
     async with editing(suite.parent) as editor:
         with pytest.raises(JsonRpcException) as refusal:

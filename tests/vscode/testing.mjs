@@ -199,6 +199,29 @@ async function scenario(page) {
     await editor.waitUntil(page, "the newer run", async () => /stale: a newer run is recorded/u.test(await row("greeter").innerText()));
     await editor.waitUntil(page, "its icons to hold no longer", async () => (await row("Greets twice").locator(".computed-state.retired").count()) > 0);
   });
+
+  await step("a suite in a folder that comes or goes outside of the editor does so in the tree", async () => {
+    const [away, here] = [path.join(workspace, "..", "away"), path.join(workspace, "second suite")];
+    fs.mkdirSync(path.join(away, "tasks"), { recursive: true });
+    fs.writeFileSync(path.join(away, "eval.yaml"), `name: newcomer\nskill: greeter\n${config}tasks:\n  - tasks/*.yaml\n${graders}`);
+    fs.writeFileSync(path.join(away, "tasks", "one.yaml"), "id: one\nname: Comes and goes\ninputs:\n  prompt: Say hello\n");
+    fs.renameSync(away, here);
+    await row("newcomer").waitFor();
+    const expand = async () => {
+      await row("newcomer").click();
+      await page.keyboard.press("ArrowRight");
+    };
+    await editor.repeatUntil(page, "its task", expand, () => row("Comes and goes").isVisible());
+    fs.rmSync(path.join(here, "tasks"), { recursive: true });
+    await row("Comes and goes").waitFor({ state: "detached" });
+    fs.renameSync(here, away);
+    await row("newcomer").waitFor({ state: "detached" });
+  });
+
+  await step("without its record what is shown is stale", async () => {
+    fs.rmSync(path.join(workspace, ".waza"), { recursive: true });
+    await editor.waitUntil(page, "the row to say so", async () => /stale: its record is gone/u.test(await row("greeter").innerText()));
+  });
 }
 
 function runInTerminal() {

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.regraded import AskedAgain
 
 STALE_WORD = "stale"
+RECORD_GONE = f"{STALE_WORD}: its record is gone"
 RAN_ELSEWHERE = f"{STALE_WORD}: a newer run is recorded"
 _EXPECTED = "//expected"
 _METRICS = "//metrics"
@@ -71,7 +72,8 @@ def stale_results_in_steps(
     """
     run = yield from project.scores.results_in_steps(suite)
     if run is None:
-        return ()
+        shows = shown is not None and bool(shown.results)
+        return (StaleResult(RunnableId(suite), RECORD_GONE, whole=True),) if shows else ()
     evidence = yield from _evidence_in_steps(project, suite, run, shown)
     found: list[StaleResult] = []
     fresh = False

@@ -56,8 +56,8 @@ def suites_in_steps(project: Project) -> Steps[tuple[TreeItem, ...]]:
         yield
         if file is not None and file.kind == "eval" and file.path is not None:
             path = file.path
-            if not project.text(path).value.strip():
-                continue  # an empty file that is open: it may become a suite
+            if not project.text(path).value.strip() or project.disk.stamp(path) is None:
+                continue  # it is open, and empty as yet, or not there any more
             label = project.outline(path).name or path.parent.name
             place = VerdictPlaces(project, path).of_suite()
             item = _runnable(RunnableId(path), "suite", label, place)

@@ -4,6 +4,7 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
+import { Folders } from "../folders";
 import type { FileMarks } from "../marks";
 import { kindOf, suiteIdOf, suiteOf } from "../runnables";
 import type { RunOptions } from "../runSettings";
@@ -21,6 +22,7 @@ export class TestExplorer implements vscode.Disposable {
     private readonly controller = vscode.tests.createTestController("waza", "Waza");
     private readonly tree: TestTree;
     private readonly staleness: Staleness;
+    private readonly folders: Folders;
     private readonly listeners: vscode.Disposable[] = [];
     private readonly chosen = new Map<string, vscode.TestRun>();
     private refreshing: NodeJS.Timeout | undefined;
@@ -37,7 +39,10 @@ export class TestExplorer implements vscode.Disposable {
         this.tree = new TestTree(this.controller, client);
         this.staleness = new Staleness(this.tree, client);
         this.controller.resolveHandler = (item) => this.tree.resolve(item);
-        this.controller.refreshHandler = () => this.tree.refresh();
+        this.controller.refreshHandler = async () => {
+            await this.folders.lookAgain(); // who asks may have seen what no watcher has told
+            await this.tree.refresh();
+        };
         this.controller.createRunProfile(
             "Run",
             vscode.TestRunProfileKind.Run,
@@ -83,6 +88,7 @@ export class TestExplorer implements vscode.Disposable {
         const later = () => {
             this.refreshSoon();
         };
+        this.folders = new Folders(client, (folder) => this.tree.hasBelow(folder), later);
         this.listeners.push(
             watcher,
             watcher.onDidChange(later),
@@ -114,6 +120,7 @@ export class TestExplorer implements vscode.Disposable {
         clearTimeout(this.refreshing);
         this.listeners.forEach((listener) => listener.dispose() as unknown);
         this.staleness.dispose();
+        this.folders.dispose();
         this.controller.dispose();
     }
 

@@ -154,6 +154,11 @@ export class TestTree {
         return ids;
     }
 
+    /** Whether the file of an item lies in a folder. */
+    hasBelow(folder: string): boolean {
+        return [...this.items.values()].some(({ uri }) => uri?.fsPath.startsWith(folder + path.sep) === true);
+    }
+
     /** Shows which results of a suite may no longer hold; the others keep their icons. */
     showStale(suite: string, stale: readonly StaleResult[]): void {
         const words = new Map(stale.map((each) => [each.id, each.words]));
