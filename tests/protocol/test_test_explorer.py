@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -139,7 +140,7 @@ async def test_a_suite_that_is_gone_leaves_the_tree_though_its_editor_is_open(su
     async with editing(suite.parent) as editor:
         editor.open(suite)
         assert len(await items_below(editor)) == 1
-        suite.unlink()
+        shutil.rmtree(suite.parent)
         change = types.FileEvent(suite.as_uri(), types.FileChangeType.Deleted)
         editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
         assert await items_below(editor) == []
