@@ -27,8 +27,10 @@ LONGEST = 20_000
 """Characters; a longer expression is left alone, the parser's cost and its recursion are not worth it."""
 
 _ALWAYS_COMPILES: frozenset[type[ast.AST]] = frozenset(
-    (ast.Attribute, ast.BinOp, ast.BoolOp, ast.Call, ast.Compare, ast.Constant, ast.List, ast.Name)
-    + (ast.Subscript, ast.Tuple, ast.UnaryOp)
+    {
+        *(ast.Attribute, ast.BinOp, ast.BoolOp, ast.Call, ast.Compare, ast.Constant),
+        *(ast.List, ast.Name, ast.Subscript, ast.Tuple, ast.UnaryOp),
+    }
 )
 """What can be compiled once it is parsed: nothing in it binds, yields, awaits or repeats a keyword."""
 _SHORT = 200
