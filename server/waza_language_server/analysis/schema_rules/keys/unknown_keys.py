@@ -13,6 +13,7 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.graders.grader_types import current_types
 from waza_language_server.analysis.schema_rules.graders.keyed_graders import bare_key, key_as_value
 from waza_language_server.analysis.schema_rules.graders.one_pattern import OPTION, as_one_pattern, one_pattern
+from waza_language_server.analysis.schema_rules.keys.fallen_text import fallen_text
 from waza_language_server.analysis.schema_rules.keys.misplaced_keys import (
     at_other_level,
     in_needless_block,
@@ -85,6 +86,11 @@ def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
         return unwrapped
     if (named := _name_as_key(subject, mapping, shape, entry)) is not None:
         return named
+    if (fallen := fallen_text(subject.text, mapping, shape.properties, entry)) is not None:
+        message, fix = fallen
+        fixes = (fix, *removals(subject, entry))
+        problem = Problem("unknown-key", entry.key.span, message, shape.unknown_keys, fixes)
+        return UnknownKey(problem, mapping, mapping, ())
     if (text := _text_with_colon(subject, mapping, shape, entry)) is not None:
         return text
     owners = _types_with_option(subject, mapping, key)
