@@ -120,6 +120,9 @@ def stray_dash(text: str, lines: LineIndex, fault: SyntaxFault, known: Container
 
     The key is put where those around it stand, or where the dash was.
     """
+    if fault.fixes:
+        # A sign of the line itself is wrong.
+        return
     number = lines.line_of(fault.span.start)
     for below in range(number, min(lines.line_count, number + _LOOKED_AT)):
         line = lines.line_span(below)
