@@ -69,6 +69,12 @@ def _keys(view: SuiteView) -> Found:
         return
     known = view.workspace.catalog.document("skill").properties
     missing = [key for key in _NEEDED if root.entry(key) is None]
+    for key in _NEEDED:
+        value = root.get(key)
+        if value is not None and value.target.kind == "scalar" and not value.target.value.strip():
+            entry = root.entry(key)
+            place = entry.key.span if entry is not None else value.span
+            yield Problem("recommended-key", place, f"`{key}` has no value: {_NEEDED[key]}.", "warning")
     for number, entry in enumerate(root.each_entry(), 1):
         if not number % NODES_AT_ONCE:
             yield None

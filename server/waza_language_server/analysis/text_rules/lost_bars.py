@@ -12,7 +12,10 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
-_BARE_KEY = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?P<blanks>[ \t]*)(?:[ \t]#.*)?\Z")
+_BARE_KEY = re.compile(
+    r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?P<blanks>[ \t]*)"
+    r"(?P<sign>\|[-+]?\||\|>|>\||\|:|-\||/|\\)?(?:[ \t]+#.*|[ \t]*)\Z"
+)
 _KEY_AND_TEXT = re.compile(
     r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]+[^\s\"'|>\[{&*!#%@`][^\r\n]*\Z"
 )
@@ -30,20 +33,21 @@ def lost_bar(text: str, lines: LineIndex, fault: SyntaxFault, texts: Collection[
     """Yield the bar behind one of the keys of ``texts``, which have lines of text below them and no value."""
     number = lines.line_of(fault.span.start)
     margin = column_of_line(text, lines.line_span(number))
-    for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
+    for above in range(number, max(-1, number - _LOOKED_AT), -1):
         line = lines.line_span(above)
         written = text[line.start : line.end].rstrip()
         column = len(written) - len(written.lstrip(" "))
-        if not written or column >= margin:
+        key = _BARE_KEY.match(written)
+        is_own = above == number and key is not None and key["sign"] is not None
+        if not written or (column >= margin and not is_own):
             continue
         margin = column
-        key = _BARE_KEY.match(written)
-        if key is not None and key["key"] in texts:
+        if key is not None and key["key"] in texts and above + 1 < lines.line_count:
             last = _end_of_text(text, lines, above + 1, len(key["lead"]))
-            if last < number or _BULLET.match(text, lines.line_span(above + 1).start):
+            if last < max(number, above + 1) or _BULLET.match(text, lines.line_span(above + 1).start):
                 return
             place = Span(line.start + key.start("key"), line.start + key.end("key"))
-            behind = key.start("blanks") if key.end() > key.end("blanks") else key.end()
+            behind = key.start("blanks") if key["sign"] is None else key.end("sign")
             edit = Edit(Span(line.start + key.start("blanks"), line.start + behind), " |")
             written = f"`{key['key']}: |`"
             message = (

@@ -8,7 +8,7 @@ it are not said.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 
@@ -34,6 +34,12 @@ from waza_language_server.analysis.text_rules.lost_dashes import (
     texts_without_dashes,
 )
 from waza_language_server.analysis.text_rules.lost_keys import lost_first_key
+from waza_language_server.analysis.text_rules.lost_places import (
+    first_text_without_dash,
+    key_too_far_left,
+    quote_before_key,
+    value_below_key,
+)
 from waza_language_server.analysis.text_rules.lost_signs import LostSign, lost_signs
 from waza_language_server.analysis.text_rules.merge_marks import sides_of_merge, without_keys_of_both_sides
 from waza_language_server.analysis.text_rules.plain_text import LIKE_A_BAR, blocks_meant
@@ -46,6 +52,7 @@ from waza_language_server.schema.locate import shape_at
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import slip_of
 from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.repair import ITEM_AMONG_KEYS
 from waza_language_server.syntax.tree import Tree, parse, parse_in_steps
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.syntax.wrong_signs import has_odd_blank, is_merge_mark
@@ -93,8 +100,17 @@ def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
             if not slip.moves or (len(explained) == len(faults) and _known(repaired, column, kind, catalog)):
                 yield slip.problem
                 faults = [fault for fault in faults if fault not in explained]
-    for fault in without_keys_of_both_sides(tree.text, faults):
+    for fault in _each_once(without_keys_of_both_sides(tree.text, faults)):
         yield _with_fixes(tree, fault)
+
+
+def _each_once(faults: Iterable[SyntaxFault]) -> Iterator[SyntaxFault]:
+    """Yield faults, and of items that stand among keys one after the other the first alone."""
+    last: SyntaxFault | None = None
+    for fault in faults:
+        if last is None or fault.message != ITEM_AMONG_KEYS or fault.message != last.message:
+            yield fault
+        last = fault
 
 
 def _with_fixes(tree: Tree, fault: SyntaxFault) -> Problem:
@@ -218,6 +234,8 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
     yield from chain.from_iterable(lost_bar(tree.text, lines, each, texts) for each in faults[:_TRIALS])
     for fault in faults:
         yield from _glued_dash(tree.text, lines, lines.line_of(fault.span.start))
+    outside = catalog.document_root(kind).top.properties
+    yield from _beside_lines(tree.text, lines, faults, outside)
     for fault in faults[:_TRIALS]:
         yield from _lost_signs(lost_signs(tree.text, lines, fault, kind, catalog), fault)
         # Where the line is read with it, an item is due.
@@ -250,6 +268,17 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
             yield from missing_dash(tree.text, lines, fault)
     if any(fault.code in _COLUMN_CODES for fault in faults):
         yield from _pushed_lines(tree.text, lines, faults[0])
+
+
+def _beside_lines(
+    text: str, lines: LineIndex, faults: Sequence[SyntaxFault], outside: Container[str]
+) -> Iterator[Slip]:
+    """Yield what one line has lost to another, or to the quote before it."""
+    yield from chain.from_iterable(key_too_far_left(text, lines, each, outside) for each in faults[:1])
+    for fault in faults[:_TRIALS]:
+        yield from quote_before_key(text, lines, fault)
+        yield from value_below_key(text, lines, fault)
+        yield from first_text_without_dash(text, lines, fault)
 
 
 def _items(

@@ -49,6 +49,7 @@ _CONTRARY = frozenset((name, "enabled") for name in ("skip", "skipped", "disable
 """Names of switches that are on where the one that is meant is off."""
 _TASK_FILE = re.compile(r"\S+\.ya?ml")
 _FIXTURE = re.compile(r"(?:[^/\s]+/)*?fixtures/(?P<path>[^\s/][^\s]*)")
+_EQUALS = re.compile(r"(?P<key>[A-Za-z_]\w*)[ ]?=[ ]?(?P<value>[^\s=].*)")
 _TYPED = frozenset({"number", "integer", "boolean"})
 
 
@@ -58,6 +59,8 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
     if not key.isascii() and (indent := odd_indent(subject, entry.key)) is not None:
         span, message, fix = indent
         return UnknownKey(Problem("yaml-indentation", span, message, "error", (fix,)), mapping, mapping, ())
+    if (glued := _with_equals_sign(subject, mapping, shape, entry)) is not None:
+        return glued
     if (keyed := _keyed_glob(subject, mapping, shape, entry)) is not None:
         return keyed
     if (pattern := one_pattern(shape, entry)) is not None:
@@ -70,6 +73,20 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
     if (divided := written_with_dot(subject, mapping, shape, entry)) is not None:
         return divided
     return _by_its_name(subject, mapping, shape, entry)
+
+
+def _with_equals_sign(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
+    """Return the problem of a known key and its value with `=` between them, in brackets: `{weight=1.0}`."""
+    match = _EQUALS.fullmatch(entry.key.value)
+    if match is None or entry.key.style != "plain" or mapping.style != "flow" or len(entry.value.span):
+        return None
+    key, written = match["key"], f"{match['key']}: {match['value']}"
+    if key not in shape.properties or mapping.entry(key) is not None:
+        return None
+    message = f"`{entry.key.value}` is one key for YAML; write `{written}`."
+    fix = Fix(f"Change to `{written}`", (Edit(entry.key.span, written),), preferred=True)
+    problem = Problem("unknown-key", entry.key.span, message, shape.unknown_keys, (fix,))
+    return UnknownKey(problem, mapping, mapping, (key,))
 
 
 def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey:

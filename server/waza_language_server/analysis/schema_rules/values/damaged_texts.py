@@ -19,9 +19,12 @@ from waza_language_server.text.span import Span
 
 ENDINGS = frozenset("\"',")
 """How texts end that are looked at."""
-SIGNS_OF_BLOCKS = frozenset("Il1¦│|-=>")
+SIGNS_OF_BLOCKS = frozenset("Il1¦│-=/\\")
 """How texts over several lines begin that are looked at."""
-_LIKE_A_SIGN = {**dict.fromkeys(("I", "l", "1", "¦", "│"), "|"), **dict.fromkeys(("->", "=>"), ">-")}
+_LIKE_A_SIGN = {
+    **dict.fromkeys(("I", "l", "1", "¦", "│", "/", "\\", "-|"), "|"),
+    **dict.fromkeys(("->", "=>"), ">-"),
+}
 """What stands alone behind a key where the sign of a block of text was meant."""
 _NUMBER_BEHIND = re.compile(r"[ \t]+#(?=\d)[^\r\n]*")
 _WORD_BEHIND = re.compile(r"[ \t]+#(?=\w)[^\r\n]*")
@@ -29,6 +32,9 @@ _OWN_WORDS = frozenset({"regex", "python.assertion", "glob", "task.glob", "model
 """Kinds of text in which nobody writes `#1` as a part of it."""
 _NAMES = frozenset({"tool.name", "path.workspace", "task.id", "grader.name", "model"})
 """Kinds of text that have no comma at their end."""
+_LOOKED_FOR = frozenset({"task.glob", "path.fixture", "path.suite", "python.assertion", "regex", "rubric"})
+"""Kinds of text of which it is told by other rules when they are not what they should be."""
+_PRINTED = {'"': "“„«", "'": "‘‚"}
 _MOST_WORDS = 4
 
 
@@ -37,7 +43,7 @@ def damaged_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
     if node.style != "plain" or "string" not in shape.types or not node.value:
         return
     last = node.value[-1]
-    if last in "\"'":
+    if last in "\"'" and shape.kind not in _LOOKED_FOR:
         yield from _quote_at_end(node, last)
     elif last == ",":
         yield from _comma_at_end(node, shape)
@@ -64,6 +70,8 @@ def may_be_damaged(text: str, node: Node) -> bool:
 
 def _quote_at_end(node: Node, quote: str) -> Iterator[Problem]:
     before = node.value[:-1]
+    if before[:1] in _PRINTED[quote]:
+        before = before[1:]
     # Inches, and what belongs to several.
     may_be_meant = before[-1:].isdigit() and quote == '"' if before else True
     if may_be_meant or quote in before or (quote == "'" and before[-1:] in {"s", "z", "x"}):
