@@ -93,6 +93,26 @@ def test_the_outline_names_graders_and_tasks_and_what_they_are_made_of(opened: O
                     value x""")
 
 
+def test_of_long_lists_the_outline_has_what_has_a_name_and_no_keys_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("waza_language_server.features.outline.MOST_IN_DETAIL", 2)
+    text = """\
+        tags: [a, b, c]
+        graders:
+          - {type: text, name: one, config: {contains: [x]}}
+          - {type: text, name: two, config: {contains: [x]}}
+          - {type: text, name: three, config: {contains: [x]}}
+        tasks: [a.yaml, b.yaml, c.yaml]<CURSOR>
+        """
+    opened = open_at_cursor(tmp_path, {"eval.yaml": dedent(text)}, "eval")
+    assert [*drawn(finished(outline(opened.document)))] == [
+        "list tags",
+        *("list graders", "  grader one text", "  grader two text", "  grader three text"),
+        *("list tasks", "  value a.yaml", "  value b.yaml", "  value c.yaml"),
+    ]
+
+
 def test_what_is_selected_of_a_symbol_is_its_name(opened: Opened) -> None:
     graders = finished(outline(opened.document))[3]
     polite = graders.below[0]
@@ -159,6 +179,23 @@ def test_paths_and_the_skill_are_links(opened: Opened) -> None:
         ("fixtures/a.txt", "fixtures/a.txt", ""),
         ("tasks/*.yaml", "tasks/a.yaml", "the first of 2 files"),
     ]
+
+
+def test_of_thousands_of_paths_the_first_are_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("waza_language_server.features.document_links.MOST_LOOKED_UP", 3)
+    inputs = "".join(f"    - path: f{number}.txt\n" for number in range(5))
+    files = {f"fixtures/f{number}.txt": "" for number in range(5)}
+    found = open_at_cursor(
+        tmp_path,
+        {
+            "eval.yaml": "name: a\nskill: a\ntasks: [tasks/*.yaml]\n",
+            "tasks/a.yaml": f"id: a\ninputs:\n  prompt: hi\n  files:\n{inputs}<CURSOR>",
+            **files,
+        },
+        "task",
+    )
+    links = finished(document_links(found.document, found.workspace))
+    assert [link.target.name for link in links] == ["f0.txt", "f1.txt", "f2.txt"]
 
 
 def test_what_leads_nowhere_is_no_link(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.suite_file import SuiteFile, word
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.locate import grader_type, outside_graders
-from waza_language_server.spelling import listed, nearest, slip_of
+from waza_language_server.spelling import MOST_MEANT, listed, nearest, slip_of
 from waza_language_server.text.edit import Fix, Related
 from waza_language_server.text.span import Span
 
@@ -113,10 +113,11 @@ def _calibrates(grader: Node) -> bool:
 
 
 def _unknown(document: Document, nodes: list[Node], names: tuple[str, ...]) -> Found:
-    for node in nodes:
-        if node.value in names or not node.value:
-            continue
-        meant = nearest(node.value, names)
+    known = frozenset(names)
+    unknown = [node for node in nodes if node.value and node.value not in known]
+    for number, node in enumerate(unknown):
+        yield None
+        meant = nearest(node.value, names) if number < MOST_MEANT else None
         choice = (
             f"did you mean `{meant}`?" if meant is not None else f"its graders are {listed(names, 'and')}."
         )
