@@ -34,6 +34,7 @@ MAX_RECORDS = 8
 MAX_COMPARED_LINES = 2_000
 """Of longer differences the lines are counted without their order."""
 _FILES_PER_PAUSE = 20
+_ID_LINE = re.compile(r"^id[ \t]*:(.*)$", re.MULTILINE)
 EVERY = ""
 """Stands for all tasks: no task has it as its id."""
 
@@ -128,8 +129,8 @@ class InputTexts:
 
     def _says(self, origin: RunOrigin, file: InputFile, task: str) -> bool:
         """Tell whether a file of a run has a line at its margin which says that it is that of a task."""
-        id_line = rf"""^id\s*:\s*(['"]?){re.escape(task)}\1\s*(?:#.*)?$"""
-        return re.search(id_line, self.text_then(origin, file.path) or "", re.MULTILINE) is not None
+        lines = _ID_LINE.findall(self.text_then(origin, file.path) or "")
+        return any(line.split(" #", 1)[0].strip() in (task, f"'{task}'", f'"{task}"') for line in lines)
 
     def digest_now(self, path: Path, today: FilesToday) -> str | None:
         """Return the SHA-256 of a file now, "" when there is none, None when nobody knows."""
