@@ -146,8 +146,12 @@ def shown_grader(name: str) -> str:
     return f"expected.{key}" if name != key and key in EXPECTED_LISTS else name
 
 
-def no_word(kind: Literal["start", "timeout", "signal"], why: str) -> dict[str, object]:
-    """Return the details of a failed check whose program said nothing of the answer: why that is so."""
+def no_word(kind: Literal["start", "timeout", "signal", "raised", "unusable"], why: str) -> dict[str, object]:
+    """Return the details of a failed check that said nothing of the answer: why that is so.
+
+    Of a program: it could not be started, was killed, ended by a signal. Of assertions: those that are not
+    true raised something, or could be true of no answer.
+    """
     return {"error": {"kind": kind, "message": why}}
 
 

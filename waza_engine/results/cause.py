@@ -108,8 +108,9 @@ def _of_silent(names: Sequence[str], found: Mapping[str, tuple[str, str]]) -> Ca
     kind, why = found[names[0]]
     more = f"; neither did {_listed(names[1:])}" if names[1:] else ""
     told = f"`{shown_grader(names[0])}` said nothing of the answer: {_shown(why)}{more}."
-    # A program that cannot be started is at fault itself; one that hangs may hang for what the agent left.
-    return Cause("test", told) if kind == "start" else Cause("not known", f"{told} {_EITHER}")
+    # What cannot be started, or evaluated at all, is at fault itself; what hangs or raises may do so for what
+    # the agent left.
+    return Cause("test", told) if kind in ("start", "unusable") else Cause("not known", f"{told} {_EITHER}")
 
 
 def _of_nobody(task: TaskConclusion) -> Cause:

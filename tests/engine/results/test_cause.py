@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -153,3 +155,33 @@ def test_a_hook_that_failed_before_a_task_is_the_environment(tmp_path: Path) -> 
         "environment",
         True,
     )
+
+
+@pytest.mark.parametrize(
+    ("assertions", "kind", "told"),
+    [
+        (["length > 3"], "test", "`shape` said nothing of the answer: length > 3: the name `length` does not"),
+        (["len(output) > 0", "output says hello"], "test", "output says hello: not a Python expression"),
+        (["output.__globals__ is str"], "test", "the attribute `__globals__` is not allowed in an assertion"),
+        (["all(word in output for word in ['a'])"], "test", "`output` is not visible inside a comprehension"),
+        (["tool_calls[0]['name'] == 'bash'"], "not known", "IndexError: list index out of range. It is the"),
+        (["length > 3", "tool_calls[0]"], "not known", "length > 3: the name `length` does not exist here"),
+        (["output and len(errors) and (n := 5)", "n > 3"], "skill", "found wrong by `shape`"),
+        (["len(errors) < 0 or (n := 5)", "(m := n + 'a')", "m"], "not known", "It is the answer or this"),
+        (["length > 3", "len(output) == 0"], "skill", "found wrong by `shape`"),
+    ],
+)
+def test_assertions_that_raise_have_found_nothing_wrong(
+    tmp_path: Path, assertions: list[str], kind: str, told: str
+) -> None:
+    config = json.dumps({"assertions": assertions})
+    found = cause_in_a_run(tmp_path, f"- {{type: code, name: shape, config: {config}}}\n")
+    assert (found[0], told in found[1]) == (kind, True), found
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+@pytest.mark.parametrize(("assertion", "kind"), [("output.(", "test"), ("tool_calls[0].name", "not known")])
+def test_javascript_that_raises_has_found_nothing_wrong(tmp_path: Path, assertion: str, kind: str) -> None:
+    config = json.dumps({"language": "javascript", "assertions": [assertion]})
+    found = cause_in_a_run(tmp_path, f"- {{type: code, name: shape, config: {config}}}\n")
+    assert (found[0], "`shape` said nothing of the answer" in found[1]) == (kind, True), found
