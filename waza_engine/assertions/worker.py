@@ -89,8 +89,7 @@ def main() -> None:
                     # It may be enough for one that keeps nothing.
                     sys.exit(3)
                 answer = {"passed": passed, "error": error, **(parts.told() if parts is not None else {})}
-                if evaluate.unusable:
-                    answer["unusable"] = True
+                answer |= {"unusable": True} if evaluate.unusable else {}
                 if observing and brief and not passed and error is None:
                     answer["observed"] = evaluate.observed(text, context)
                 replies.write(json.dumps(answer).encode() + b"\n")

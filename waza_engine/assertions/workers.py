@@ -1,9 +1,10 @@
 """The languages of assertions, and the processes that evaluate them: started once, used for many graders.
 
 A request to a worker is ``{"contexts", "assertions", "replay", "explain"?}``; each assertion is answered by a
-line ``{"passed", "error", "timed_out"?, "unusable"?}``, in one context after the other, with ``values`` and ``decided``
-when it is to be explained. Where a language takes several contexts, one may be the number of a trial that the
-worker keeps: ``keep`` tells it some by number, and ``forget`` are those that nobody will ask for again.
+line ``{"passed", "error", "timed_out"?, "unusable"?}``, in one context after the other, with ``values`` and
+``decided`` when it is to be explained. Where a language takes several contexts, one may be the number of a
+trial that the worker keeps: ``keep`` tells it some by number, and ``forget`` are those that nobody will ask
+for again.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ class CodeGrader(Grader[CodeConfig]):
 
 
 def _nothing_said(assertions: Sequence[str], outcomes: Sequence[AssertionOutcome]) -> dict[str, object]:
-    """Return the details of why the assertions that are not true tell nothing of the answer, {} if one does."""
+    """Return why the assertions that are not true tell nothing of the answer, {} if one of them does."""
     untrue = [(text, out) for text, out in zip(assertions, outcomes, strict=True) if not out.passed]
     if not untrue or any(out.error is None for _, out in untrue):
         return {}

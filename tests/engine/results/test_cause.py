@@ -160,7 +160,7 @@ def test_a_hook_that_failed_before_a_task_is_the_environment(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("assertions", "kind", "told"),
     [
-        (["length > 3"], "test", "`shape` said nothing of the answer: length > 3: the name `length` does not"),
+        (["length > 3"], "test", "`shape` said nothing of the answer: length > 3: the name `length` does"),
         (["len(output) > 0", "output says hello"], "test", "output says hello: not a Python expression"),
         (["output.__globals__ is str"], "test", "the attribute `__globals__` is not allowed in an assertion"),
         (["all(word in output for word in ['a'])"], "test", "`output` is not visible inside a comprehension"),
