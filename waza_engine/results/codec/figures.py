@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from waza_engine.results.codec.trials import status_borne_out
 from waza_engine.results.codec.verdicts import verdicts_of
 from waza_engine.results.json_values import Block, Json, blocks_of, text_of
 from waza_engine.scoring.composite import Graded, TrialStatus, composite, trial_status
@@ -51,10 +52,14 @@ def counted_task(task: Block, runs: Sequence[Block], *, resampled: bool = True) 
 
 def trial_score(run: Block) -> TrialScore:
     """Return what a trial of a document adds to its task."""
-    found = composite(_graded(run))
+    verdicts = verdicts_of(run)
+    found = composite([verdict.graded for verdict in verdicts.values()])
     duration = run.get("duration_ms")
     return TrialScore(
-        task_status_of(run), found.score, found.weighted_score, duration if isinstance(duration, int) else 0
+        status_borne_out(run, verdicts),
+        found.score,
+        found.weighted_score,
+        duration if isinstance(duration, int) else 0,
     )
 
 

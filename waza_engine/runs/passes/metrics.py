@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from waza_engine.results.conclusion import DECIDING, decides
 from waza_engine.results.record import MetricOutcome, TaskOutcome
@@ -30,8 +31,8 @@ def suite_metrics(
         else:
             value = _FIGURES[name](judged) if name in _FIGURES and judged else None
         if value is not None and metric.name not in found:
-            passed = metric.threshold <= 0 or value >= metric.threshold
-            found[metric.name] = MetricOutcome(metric.name, value, metric.threshold, passed, metric.weight)
+            told = MetricOutcome(metric.name, value, metric.threshold, True, metric.weight)
+            found[metric.name] = replace(told, passed=told.reached)
     return list(found.values())
 
 
