@@ -44,7 +44,8 @@ def cause_of(task: TaskConclusion) -> Cause | None:
             found = _of_failed(task) if task.verdict == "failed" else _of_errored(task)
             return _of_nobody(task) if found.kind == "skill" and asks_nobody(task.executor) else found
         case "lost":
-            return Cause("environment", f"No trial came to its end: {_shown(task.reason)}.")
+            told = f": {_shown(task.error)}" if task.error else ""
+            return Cause("environment", f"No trial came to its end{told}.")
         case _:
             return None
 

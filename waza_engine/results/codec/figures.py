@@ -38,9 +38,10 @@ def counted_run(run: Block, *, execution_error: bool) -> Json:
 def counted_task(task: Block, runs: Sequence[Block], *, resampled: bool = True) -> Json:
     """Return an element of ``tasks`` with these trials, and the status and figures that follow from them.
 
-    Without ``resampled`` the interval of the score is left out: it costs more than all else.
+    Trials that did not come to their end count for nothing. Without ``resampled`` the interval of the score
+    is left out: it costs more than all else.
     """
-    scores = [trial_score(run) for run in runs]
+    scores = [trial_score(run) for run in runs if run.get("stopped") is not True]
     statistics = task_statistics(scores, resampled=resampled)
     return {
         **task,
@@ -65,7 +66,8 @@ def trial_score(run: Block) -> TrialScore:
 
 def task_figures(task: Block) -> TaskStatistics | None:
     """Return the figures of a task of a document, counted from the verdicts of its trials."""
-    return task_statistics([trial_score(run) for run in blocks_of(task.get("runs"))])
+    runs = (run for run in blocks_of(task.get("runs")) if run.get("stopped") is not True)
+    return task_statistics([trial_score(run) for run in runs])
 
 
 def statistics_document(statistics: TaskStatistics) -> Json:
