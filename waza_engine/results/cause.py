@@ -57,7 +57,9 @@ def _of_errored(task: TaskConclusion) -> Cause:
             # A checkpoint that stops the conversation: an answer was graded, and found wrong.
             return Cause("skill", f"The conversation was ended, for {_listed(ended)} found the answer wrong.")
         count = f"{len(broken)} of {counted(len(task.task.trials), 'trial')}"
-        return Cause("environment", f"{count} broke before an answer was graded: {_shown(broken[0].error)}.")
+        # What an agent had said until then is graded.
+        when = "" if any(trial.validations for trial in broken) else " before an answer was graded"
+        return Cause("environment", f"{count} broke{when}: {_shown(broken[0].error)}.")
     errored = [grader for grader in task.graders if grader.verdict == "errored"]
     if errored:
         return _of_broken(errored[0], task)

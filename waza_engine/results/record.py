@@ -127,9 +127,14 @@ class TrialOutcome:
         return [validation.graded for validation in (self.validations or {}).values()]
 
     @property
+    def broke(self) -> bool:
+        """Whether the agent broke, and not a grader."""
+        return self.status == "error" and bool(self.error)
+
+    @property
     def score(self) -> TrialScore:
-        """What the trial adds to its task."""
-        means = composite(self.graded)
+        """What the trial adds to its task: nothing if it broke, whatever graders said of what there was."""
+        means = composite([] if self.broke else self.graded)
         return TrialScore(self.status, means.score, means.weighted_score, self.duration_ms)
 
 

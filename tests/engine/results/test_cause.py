@@ -6,14 +6,18 @@ import json
 import shutil
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from tests.engine.suites import CONFIG, only_task, run, task, write_suite
 from waza_engine.results.cause import cause_of
+from waza_engine.results.codec.tasks import task_document, task_of
+from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import CheckpointOutcome, TaskOutcome, TrialOutcome, Validation
 from waza_engine.results.task_conclusion import conclude_task
+from waza_engine.scoring.tasks import task_statistics
 
 
 def verdict(name: str, *, passed: bool) -> Validation:
@@ -185,3 +189,14 @@ def test_javascript_that_raises_has_found_nothing_wrong(tmp_path: Path, assertio
     config = json.dumps({"language": "javascript", "assertions": [assertion]})
     found = cause_in_a_run(tmp_path, f"- {{type: code, name: shape, config: {config}}}\n")
     assert (found[0], "`shape` said nothing of the answer" in found[1]) == (kind, True), found
+
+
+def test_an_agent_that_broke_after_it_had_said_something_has_no_score() -> None:
+    said = TrialOutcome(1, "error", {"g": verdict("g", passed=True)}, error="no answer in time")
+    assert (said.score.score, said.score.weighted_score) == (0.0, 0.0)
+    written = task_of(task_document(TaskOutcome("a", "A", "error", (said,), task_statistics([said.score]))))
+    found = conclude_task(written)
+    assert (found.verdict, found.score) == ("errored", 0.0)
+    assert found.cause is not None
+    assert found.cause.evidence == "1 of 1 trial broke: no answer in time."
+    assert task_result(task_document(written), datetime.now(UTC)).score == 0.0

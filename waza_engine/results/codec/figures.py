@@ -54,7 +54,8 @@ def counted_task(task: Block, runs: Sequence[Block], *, resampled: bool = True) 
 def trial_score(run: Block) -> TrialScore:
     """Return what a trial of a document adds to its task."""
     verdicts = verdicts_of(run)
-    found = composite([verdict.graded for verdict in verdicts.values()])
+    broke = task_status_of(run) == "error" and bool(text_of(run.get("error_msg")))
+    found = composite([] if broke else [verdict.graded for verdict in verdicts.values()])
     duration = run.get("duration_ms")
     return TrialScore(
         status_borne_out(run, verdicts),

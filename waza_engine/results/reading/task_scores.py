@@ -82,7 +82,8 @@ def _score_in_steps(task: Block, runs: Sequence[Block]) -> Steps[float]:
             if done > _VALUES_PER_PAUSE:
                 done = 0
                 yield
-        means.append(sum(scores) / len(scores) if scores else 0.0)
+        broke = run.get("status") not in ("passed", "failed", "skipped") and text_of(run.get("error_msg"))
+        means.append(sum(scores) / len(scores) if scores and not broke else 0.0)
         judged = judged or bool(scores)
     if not judged or not isinstance(task.get("stats", {}), Mapping):
         return number(block_of(task, "stats").get("avg_score"))

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from waza_engine.results.conclusion import DECIDING, decides
 from waza_engine.results.record import MetricOutcome, TaskOutcome
-from waza_engine.scoring.composite import composite
 from waza_engine.scoring.statistics import mean
 from waza_engine.scoring.triggers import TriggerMetrics
 from waza_engine.spec.suite_parts import Metric
@@ -57,9 +56,7 @@ def _behavior_quality(tasks: Sequence[TaskOutcome]) -> float:
     """Return the mean score of all trials; a task that broke before its first trial counts as one with 0."""
     scores: list[float] = []
     for task in tasks:
-        scores += [composite(trial.graded).score for trial in task.trials if trial.status != "skipped"] or [
-            0.0
-        ]
+        scores += [trial.score.score for trial in task.trials if trial.status != "skipped"] or [0.0]
     return mean(scores)
 
 
