@@ -33,7 +33,7 @@ SURELY_TRIED = 2
 """How many fixes are tried however long that takes: those of a problem or two under the cursor."""
 MAX_FIXED_AT_ONCE = 1_000
 """How many problems the action for the whole file repairs; the others come with the next round."""
-FIX_ALL_SECONDS = 2.0
+FIX_ALL_SECONDS = 0.7
 """How long fixes are made and tried for the action for the whole file."""
 
 Value = TypeVar("Value")

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.text.span import Span
 
+MOST_LOOKED_UP = 5_000
+"""Paths of a document; behind them there are no links, for to look more of them up takes over a second."""
+
 
 @frozen()
 class DocumentLink:
@@ -42,10 +45,14 @@ def _links(document: Document, workspace: Workspace) -> Steps[tuple[DocumentLink
     paths = PathsIn(workspace.project, file)
     skills: Mapping[str, Path] | None = None
     found: list[DocumentLink] = []
+    looked_up = 0
     for mention in files_named(file, document.tree, workspace.catalog):
         yield
         if mention is None:
             continue
+        looked_up += 1
+        if looked_up > MOST_LOOKED_UP:
+            break
         if mention.kind == "skill":
             skills = _skills(workspace.project, file) if skills is None else skills
             if mention.name in skills:
@@ -73,4 +80,4 @@ def _skills(project: Project, file: SuiteSource) -> Mapping[str, Path]:
 
 
 def _is_file(project: Project, path: Path) -> bool:
-    return (path.name, False) in project.disk.names(path.parent).value
+    return (path.name, False) in project.disk.alike(path.parent, path.name)

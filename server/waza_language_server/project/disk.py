@@ -8,7 +8,7 @@ binary, a huge file), and no link is followed out of the project.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Hashable
+from collections.abc import Callable, Generator, Hashable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -33,6 +33,9 @@ MAX_TREES = 20
 LARGEST_REMEMBERED = 200_000
 """Characters of a text whose tree is remembered as the last one."""
 
+_Listed = tuple[tuple[str, bool], ...]
+"""Names in a folder, each with whether it is a folder itself."""
+
 Value = TypeVar("Value")
 Kept = TypeVar("Kept", covariant=True)
 Key = TypeVar("Key")
@@ -52,8 +55,9 @@ class Disk:
 
     def __init__(self, reach: Reach | None = None) -> None:
         self.reach = reach or Reach()
-        self._folders: dict[Path, Remembered[Fact[tuple[tuple[str, bool], ...]]]] = {}
-        self._present: dict[Path, tuple[tuple[tuple[str, bool], ...], frozenset[str]]] = {}
+        self._folders: dict[Path, Remembered[Fact[_Listed]]] = {}
+        self._present: dict[Path, tuple[_Listed, frozenset[str]]] = {}
+        self._folded: dict[Path, tuple[_Listed, Mapping[str, _Listed]]] = {}
         self._derived: dict[tuple[Path, str], Remembered[object]] = {}
         self._trees: dict[Path, Remembered[Tree]] = {}
         self._last_tree: Tree | None = None
@@ -122,11 +126,11 @@ class Disk:
 
         return shutil.which(name) is not None
 
-    def names(self, folder: Path) -> Fact[tuple[tuple[str, bool], ...]]:
+    def names(self, folder: Path) -> Fact[_Listed]:
         """Return the sorted names in a folder, each with whether it is a folder itself."""
         return self.once(("names", folder), lambda: self._names(folder))
 
-    def _names(self, folder: Path) -> Fact[tuple[tuple[str, bool], ...]]:
+    def _names(self, folder: Path) -> Fact[_Listed]:
         known = self._recalled(self._folders, folder, folder, folder)
         if known is None and (why := self._led_outside(folder, folder)):
             return Fact("unknown", (), why)
@@ -152,6 +156,20 @@ class Disk:
             self._trim(self._present)
             self._present[folder] = known
         return known[1]
+
+    def alike(self, folder: Path, name: str) -> _Listed:
+        """Return the names in a folder that are a name but for capitals, as ``names`` has them."""
+        listed = self.names(folder).value
+        known = self._folded.get(folder)
+        if known is None or known[0] is not listed:
+            folded: dict[str, _Listed] = {}
+            for each in listed:
+                key = each[0].casefold()
+                folded[key] = (*folded.get(key, ()), each)
+            known = listed, folded
+            self._trim(self._folded)
+            self._folded[folder] = known
+        return known[1].get(name.casefold(), ())
 
     def holding(self, folder: Path, names: tuple[str, ...]) -> tuple[str, ...]:
         """Return which of some names are in a folder, in their order; none when it cannot be read."""
@@ -250,7 +268,7 @@ class Disk:
             return error.why
         return ""
 
-    def _list(self, folder: Path) -> Fact[tuple[tuple[str, bool], ...]]:
+    def _list(self, folder: Path) -> Fact[_Listed]:
         names: list[tuple[str, bool]] = []
         try:
             with os.scandir(folder) as entries:

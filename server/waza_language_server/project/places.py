@@ -44,11 +44,11 @@ def found_at(
         if names is None or names.unknown:
             yield None
             continue
-        for name, is_folder in names.value:
-            if name == target.name and (kind is None or is_folder == (kind == "folder")):
-                yield target
-            elif name != target.name and name.casefold() == target.name.casefold():
+        for name, is_folder in project.disk.alike(target.parent, target.name):
+            if name != target.name:
                 yield None
+            elif kind is None or is_folder == (kind == "folder"):
+                yield target
 
 
 def no_folder_at(project: Project, suite_folder: Path, written: str) -> bool:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import field
+from functools import lru_cache
 from pathlib import Path
 
 from waza_engine.files import shown
 from waza_engine.frozen import frozen
-from waza_engine.spec.reading.task_globs import GlobError, expand, matches
+from waza_engine.spec.reading.task_globs import GlobError, expand, literal_path, matches
 from waza_language_server.project.disk import Disk
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.outline import Outline
@@ -64,7 +65,8 @@ def paths_of_pattern(disk: Disk, folder: Path, pattern: str) -> Fact[tuple[Path,
     doubts: list[str] = []
     boundary = disk.reach.around(folder)
 
-    def listing(place: Path) -> tuple[tuple[str, bool], ...] | None:
+    def listed(place: Path) -> Path | None:
+        """Return a folder whose names are known, and take down why they are not."""
         if ".." in place.parts or not place.is_relative_to(folder):
             place = Path(os.path.normpath(place))
             if not boundary.holds(place):
@@ -73,10 +75,19 @@ def paths_of_pattern(disk: Disk, folder: Path, pattern: str) -> Fact[tuple[Path,
         names = disk.names(place)
         if names.unknown:
             doubts.append(names.why)
-        return names.value if names.known else None
+        return place if names.known else None
+
+    def listing(place: Path) -> tuple[tuple[str, bool], ...] | None:
+        known = listed(place)
+        return None if known is None else disk.names(known).value
+
+    def has_entry(path: Path) -> bool:
+        # The file system itself may not tell upper from lower case.
+        known = listed(path.parent)
+        return known is not None and any(name == path.name for name, _ in disk.alike(known, path.name))
 
     try:
-        found = expand(folder, pattern, listing, limit=MOST_PATHS)
+        found = expand(folder, pattern, listing, has_entry=has_entry, limit=MOST_PATHS)
     except GlobError as error:
         return Fact("unknown", (), str(error))
     if found:
@@ -114,13 +125,24 @@ def folders_below(disk: Disk, folder: Path, entered: Callable[[str], bool]) -> I
 
 def picks_up(suite: Suite, path: Path) -> bool:
     """Whether the globs of the suite match the path, whether it exists or not."""
-    for pattern in suite.outline.patterns:
+    literal, others = _sorted_out(suite.folder, suite.outline.patterns)
+    if path in literal:
+        return True
+    for pattern in others:
         try:
             if matches(suite.folder, pattern, path):
                 return True
         except GlobError:
             continue
     return False
+
+
+@lru_cache(maxsize=64)
+def _sorted_out(folder: Path, patterns: tuple[str, ...]) -> tuple[frozenset[Path], tuple[str, ...]]:
+    """Return the paths of the patterns that name one, and the other patterns: a suite may list thousands."""
+    places = {pattern: literal_path(folder, pattern) for pattern in dict.fromkeys(patterns)}
+    literal = frozenset(place for place in places.values() if place is not None)
+    return literal, tuple(pattern for pattern, place in places.items() if place is None)
 
 
 def folders_above(path: Path, levels: int = LEVELS_UP) -> Iterator[Path]:

@@ -88,6 +88,17 @@ def matches(directory: Path, pattern: str, path: Path) -> bool:
     )
 
 
+def literal_path(directory: Path, pattern: str) -> Path | None:
+    """Return the one path that a pattern without wildcards picks up; None for all others."""
+    segments = split_pattern(pattern)
+    if not segments or not all(map(is_literal, segments)):
+        return None
+    base = directory
+    while segments and segments[0] == "..":
+        segments, base = segments[1:], base.parent
+    return base.joinpath(*segments)
+
+
 def name_matches(pattern: str, name: str) -> bool:
     """Return whether a whole name matches; ``*`` does not match ``/``. Raises ``GlobError``."""
     return segment_matcher(pattern)(name)
@@ -114,9 +125,9 @@ def is_literal(segment: str) -> bool:
 @lru_cache(maxsize=512)
 def segment_matcher(segment: str) -> Callable[[str], bool]:
     """Return a test for one directory level, of linear time for each star. Raises ``GlobError``."""
-    runs = _runs(segment)
-    if not _SPECIAL.search(segment):
+    if is_literal(segment):
         return lambda name: name == segment
+    runs = _runs(segment)
     if segment.count("*") == 1 and not _OTHER_SPECIAL.search(segment):
         # As most are: `*.yaml`, for each file of a folder.
         start, _, end = segment.partition("*")

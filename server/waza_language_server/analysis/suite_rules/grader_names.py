@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
 
 _CALIBRATING = "human_calibration"
+_MOST_WITH_FIXES = 50
+"""For how many names of one text similar ones are looked for among perhaps thousands."""
 
 
 @frozen()
@@ -113,10 +115,11 @@ def _calibrates(grader: Node) -> bool:
 
 
 def _unknown(document: Document, nodes: list[Node], names: tuple[str, ...]) -> Found:
-    for node in nodes:
-        if node.value in names or not node.value:
-            continue
-        meant = nearest(node.value, names)
+    known = frozenset(names)
+    unknown = [node for node in nodes if node.value and node.value not in known]
+    for number, node in enumerate(unknown):
+        yield None
+        meant = nearest(node.value, names) if number < _MOST_WITH_FIXES else None
         choice = (
             f"did you mean `{meant}`?" if meant is not None else f"its graders are {listed(names, 'and')}."
         )

@@ -81,5 +81,5 @@ def _sources(project: Project, path: Path) -> tuple[object, Read]:
         return entry_value(tree.root.target) if tree.root is not None else None
 
     lock = path.parent / LOCK_NAME
-    is_file = (lock.name, False) in project.disk.names(lock.parent).value
+    is_file = (lock.name, False) in project.disk.alike(lock.parent, lock.name)
     return read(lock) if is_file else None, read

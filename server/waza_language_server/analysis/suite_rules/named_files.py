@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -226,10 +226,14 @@ class _Files:
         what = "no file" if kind == "file" else "nothing called"
         known = partial(self._beside, bases, written, kind)
         if where in (_FIXTURES, _FIXTURES_OF_TASK):
-            known = self._fixtures_known
+            known = self._known_fixtures
         yield self._problem(node, f"There is {what} `{shown(written)}` {where}", so, known)
 
-    def _fixtures_known(self) -> Sequence[str]:
+    def _known_fixtures(self) -> Sequence[str]:
+        return self._listed_fixtures
+
+    @cached_property
+    def _listed_fixtures(self) -> Sequence[str]:
         return Nearby(self._project, self._view.document).fixtures().value
 
     def _beside(

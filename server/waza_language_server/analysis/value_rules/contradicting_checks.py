@@ -22,6 +22,8 @@ PATHS = ("must_exist", "content_patterns")
 REFUSED = ("regex_not_match", "must_not_match", "not_contains", "not_contains_cs", "output_not_contains")
 """Keys of which an item that is in every text fails every check."""
 FRAGMENTS = ("contains",)
+OTHERS = ("must_not_exist", "path")
+"""Keys that the paths and the fragments are compared with."""
 _PATTERNS = ("regex_not_match", "must_not_match")
 _TEXTS = ("contains", "contains_cs")
 _MOST = 200

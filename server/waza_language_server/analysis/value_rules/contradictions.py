@@ -11,6 +11,7 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
 from waza_language_server.analysis.value_rules.contradicting_checks import (
     FRAGMENTS,
+    OTHERS,
     PATHS,
     REFUSED,
     contradicting_fragments,
@@ -18,7 +19,7 @@ from waza_language_server.analysis.value_rules.contradicting_checks import (
     contradicting_patterns,
 )
 from waza_language_server.analysis.value_rules.contradicting_tools import PAIRS, contradicting_tools
-from waza_language_server.analysis.value_rules.empty_ranges import LOWER, empty_ranges
+from waza_language_server.analysis.value_rules.empty_ranges import LOWER, UPPER, empty_ranges
 from waza_language_server.syntax.kept_items import items_where
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Related
@@ -68,12 +69,22 @@ _ASKING = frozenset(
         *LOWER,
     )
 )
+_LIMITING = frozenset(
+    (
+        *(unwanted for _, unwanted in (*_WITHIN, *_EQUAL, *_LIMITS, *PAIRS)),
+        _ANY[1],
+        *REFUSED,
+        *UPPER,
+        *OTHERS,
+    )
+)
+"""Nothing contradicts anything in a mapping that has none of the ones, or none of the others."""
 
 
 def contradictions_of_grader(view: GraderView) -> Found:
     """Yield the items of a grader that contradict others of it."""
     for node, _ in view.located:
-        if node.kind == "mapping" and not _ASKING.isdisjoint(node.key_names):
+        if node.green.kind == "mapping" and _may_contradict_itself(node):
             yield None
             yield from _in_mapping(node)
 
@@ -92,7 +103,12 @@ def contradictions_of_expected(view: FileView) -> Found:
 
 
 def _may_contradict(task: Node) -> bool:
-    return any(not _ASKING.isdisjoint(mapping.key_names) for mapping in _expected(task))
+    return any(map(_may_contradict_itself, _expected(task)))
+
+
+def _may_contradict_itself(mapping: Node) -> bool:
+    keys = mapping.key_names
+    return not _ASKING.isdisjoint(keys) and not _LIMITING.isdisjoint(keys)
 
 
 def _expected(task: Node) -> Iterator[Node]:
@@ -103,9 +119,9 @@ def _expected(task: Node) -> Iterator[Node]:
 
 
 def _in_mapping(mapping: Node) -> Found:
-    keys = set(mapping.key_names)
-    if keys.isdisjoint(_ASKING):
+    if not _may_contradict_itself(mapping):
         return
+    keys = set(mapping.key_names)
     for (wanted, unwanted), meaning in _WITHIN.items():
         if wanted in keys and unwanted in keys:
             yield from _between(mapping, wanted, unwanted, meaning, within=True)

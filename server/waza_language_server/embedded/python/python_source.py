@@ -26,6 +26,16 @@ _UNCLOSED_TEXT = re.compile(r"unterminated .*literal")
 LONGEST = 20_000
 """Characters; a longer expression is left alone, the parser's cost and its recursion are not worth it."""
 
+_ALWAYS_COMPILES: frozenset[type[ast.AST]] = frozenset(
+    {
+        *(ast.Attribute, ast.BinOp, ast.BoolOp, ast.Call, ast.Compare, ast.Constant),
+        *(ast.List, ast.Name, ast.Subscript, ast.Tuple, ast.UnaryOp),
+    }
+)
+"""What can be compiled once it is parsed: nothing in it binds, yields, awaits or repeats a keyword."""
+_SHORT = 200
+"""Characters of a text that is not nested too deeply for the compiler."""
+
 
 @dataclass(frozen=True)
 class PythonFault:
@@ -159,9 +169,10 @@ def parse_python(text: str, mode: Literal["eval", "exec"] = "eval") -> PythonSou
             warnings.simplefilter("ignore")
             if mode == "exec":
                 return PythonSource(text, ast.parse(source, mode="exec"), lead)
-            tree = ast.parse(source, mode="eval")
-            compile(source, "<assertion>", "eval", dont_inherit=True)
-            return PythonSource(text, tree, lead)
+            parsed = PythonSource(text, ast.parse(source, mode="eval"), lead)
+            if len(source) > _SHORT or not _ALWAYS_COMPILES.issuperset(map(type, parsed.nodes)):
+                compile(source, "<assertion>", "eval", dont_inherit=True)
+            return parsed
     except SyntaxError as error:
         return _fault(text, lead, error)
     except (RecursionError, MemoryError):
