@@ -287,7 +287,7 @@ class TaskRunner:
             self._context.trials - told,
             kind,
             task=outcome.id,
-            score=None if concluded.has_no_grader else score,
+            score=score if concluded.scored else None,
             message=outcome.error or (concluded.reason if concluded.has_no_grader else None),
             cached=True if outcome.cached else None,
             duration_ms=concluded.duration_ms,
