@@ -101,7 +101,9 @@ def compared(first: Choice, second: Choice, **details: Any) -> Verdict:
     consistent = first.winner == second.winner
     winner = first.winner if consistent else "tie"
     magnitude = min(first.magnitude, second.magnitude, key=_MAGNITUDES.index) if consistent else "equal"
-    if not consistent:
+    if first.called != second.called:
+        reasoning = f"the judge chose only once (first {_said(first)}; then {_said(second)})"
+    elif not consistent:
         reasoning = (
             "inconsistent: the judge changed its mind when the answers changed places "
             f"(first {_said(first)}; then {_said(second)})"
@@ -134,5 +136,7 @@ def compared(first: Choice, second: Choice, **details: Any) -> Verdict:
 
 
 def _said(choice: Choice) -> str:
+    if not choice.called:
+        return "nothing"
     name = {"skill": "the skill", "baseline": "the baseline", "tie": "a tie"}[choice.winner]
     return f"{name}: {choice.reasoning}" if choice.reasoning else name
