@@ -16,6 +16,8 @@ LONGEST_WORD = 100
 """Characters; a longer word is nobody's slip of the pen, and comparing it costs its length squared."""
 MAX_CANDIDATES = 1_000
 """How many known words are compared with a written one."""
+MOST_MEANT = 50
+"""For how many words of one text the meant one is looked for, where there may be thousands of them."""
 MAX_LISTED = 50
 """How many words a sentence enumerates."""
 

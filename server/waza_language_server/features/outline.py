@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 SymbolWord = Literal["block", "list", "value", "grader", "task", "item"]
 MOST_IN_DETAIL = 200
-"""Items of a list whose own keys are listed; of a longer list the items are."""
+"""Items of a list whose own keys are listed; of a longer list the items are, but for plain words."""
 _NAMES = ("name", "id", "prompt", "tool", "path", "type")
 """The keys by which people know an item of a list: the first that it has."""
 _ITEMS: Mapping[str, SymbolWord] = {"graders": "grader", "tasks": "task"}
 _BLOCKS: Mapping[str, SymbolWord] = {"mapping": "block", "sequence": "list"}
 _LONGEST = 60
+_PASSED_OVER_AT_ONCE = 1_000
 
 
 @frozen()
@@ -63,7 +64,12 @@ def _below(node: Node, key: str) -> Steps[tuple[OutlineSymbol, ...]]:
         if entry.value.kind in _BLOCKS:
             found += [(yield from _key(entry))]
     detailed = len(node.green.children) <= MOST_IN_DETAIL
-    for item in node.each_item():
+    for number, item in enumerate(node.each_item(), 1):
+        if not detailed and key not in _ITEMS and item.green.kind == "scalar":
+            # Nobody finds one of thousands of words by going through them.
+            if not number % _PASSED_OVER_AT_ONCE:
+                yield
+            continue
         found += [(yield from _item(item, _ITEMS.get(key, "item"), detailed=detailed))]
     return tuple(found)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from tests.server.project.files import workspace_with
 from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose, diagnose_in_steps
 from waza_language_server.project.document import Document
+from waza_language_server.spelling import MOST_MEANT
 from waza_language_server.syntax.aliases import aliased_nodes
 
 TASK = "id: t\nname: T\ninputs:\n  prompt: Go\n"
@@ -61,3 +63,25 @@ def test_a_word_as_long_as_the_file_is_nobodys_slip() -> None:
     document = Document("untitled:t", 1, f"{TASK}graders:\n- type: {'a' * 300_000}\n", "task")
     (problem,) = diagnose(document, workspace_with())
     assert not problem.fixes
+
+
+UNKNOWN_WORDS = {
+    "unknown-code": f"{TASK}" + "".join(f"# waza: ignore[unkown-key{at % 10}]\n" for at in range(200)),
+    "unknown-grader-name": "name: e\ngraders:\n- {type: text, name: judge, config: {contains: [a]}}\n"
+    + "".join(
+        f"- {{type: human_calibration, name: h{at}, config: {{calibrate_grader: judg}}}}\n"
+        for at in range(200)
+    ),
+}
+
+
+@pytest.mark.parametrize("code", UNKNOWN_WORDS)
+def test_of_hundreds_of_unknown_words_all_are_told_and_the_first_have_a_fix(
+    tmp_path: Path, code: str
+) -> None:
+    is_task = UNKNOWN_WORDS[code].startswith(TASK)
+    uri = (tmp_path / ("t.yaml" if is_task else "eval.yaml")).as_uri()
+    document = Document(uri, 1, UNKNOWN_WORDS[code], "task" if is_task else "eval")
+    found = [problem for problem in diagnose(document, workspace_with(document)) if problem.code == code]
+    assert len(found) == 200
+    assert [bool(problem.fixes) for problem in found] == [at < MOST_MEANT for at in range(200)]

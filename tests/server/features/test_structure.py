@@ -93,6 +93,26 @@ def test_the_outline_names_graders_and_tasks_and_what_they_are_made_of(opened: O
                     value x""")
 
 
+def test_of_long_lists_the_outline_has_what_has_a_name_and_no_keys_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("waza_language_server.features.outline.MOST_IN_DETAIL", 2)
+    text = """\
+        tags: [a, b, c]
+        graders:
+          - {type: text, name: one, config: {contains: [x]}}
+          - {type: text, name: two, config: {contains: [x]}}
+          - {type: text, name: three, config: {contains: [x]}}
+        tasks: [a.yaml, b.yaml, c.yaml]<CURSOR>
+        """
+    opened = open_at_cursor(tmp_path, {"eval.yaml": dedent(text)}, "eval")
+    assert [*drawn(finished(outline(opened.document)))] == [
+        "list tags",
+        *("list graders", "  grader one text", "  grader two text", "  grader three text"),
+        *("list tasks", "  value a.yaml", "  value b.yaml", "  value c.yaml"),
+    ]
+
+
 def test_what_is_selected_of_a_symbol_is_its_name(opened: Opened) -> None:
     graders = finished(outline(opened.document))[3]
     polite = graders.below[0]

@@ -12,7 +12,7 @@ from waza_engine.files import shown
 from waza_language_server.analysis.directives import DIRECTIVE, EVERY_CODE, GRAVITIES, MARK
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
-from waza_language_server.spelling import listed, nearest, slip_of
+from waza_language_server.spelling import MOST_MEANT, listed, nearest, slip_of
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
@@ -29,6 +29,7 @@ def unknown_codes(view: FileView) -> Found:
         return
     from waza_language_server.analysis.codes import CODES
 
+    told = 0
     for number, match in enumerate(DIRECTIVE.finditer(text), 1):
         if not number % NODES_AT_ONCE:
             yield None
@@ -36,19 +37,26 @@ def unknown_codes(view: FileView) -> Found:
             continue
         start, end = match.span("listed")
         if match["what"] == "severity":
-            for pair in _PAIR.finditer(text, start, end):
-                yield from _unknown(text, Span(*pair.span(1)), CODES, "code")
-                yield from _unknown(text, Span(*pair.span(2)), GRAVITIES, "severity")
+            words = [
+                (pair.span(group), known, what)
+                for pair in _PAIR.finditer(text, start, end)
+                for group, known, what in ((1, CODES, "code"), (2, GRAVITIES, "severity"))
+            ]
         else:
-            for word in _WORD.finditer(text, start, end):
-                yield from _unknown(text, Span(*word.span()), CODES, "code")
+            words = [(word.span(), CODES, "code") for word in _WORD.finditer(text, start, end)]
+        for place, known, what in words:
+            for problem in _unknown(text, Span(*place), known, what, with_fix=told < MOST_MEANT):
+                told += 1
+                yield problem
 
 
-def _unknown(text: str, span: Span, known: Collection[str], what: str) -> Iterator[Problem]:
+def _unknown(
+    text: str, span: Span, known: Collection[str], what: str, *, with_fix: bool
+) -> Iterator[Problem]:
     written = text[span.start : span.end]
     if written in known or written == EVERY_CODE:
         return
-    meant = nearest(written, known)
+    meant = nearest(written, known) if with_fix else None
     fixes: tuple[Fix, ...] = ()
     advice = f"; write {listed(GRAVITIES)}" if what == "severity" else ", so this comment leaves nothing out"
     if meant is not None:

@@ -16,7 +16,7 @@ from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.suite_file import SuiteFile, word
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.locate import grader_type, outside_graders
-from waza_language_server.spelling import listed, nearest, slip_of
+from waza_language_server.spelling import MOST_MEANT, listed, nearest, slip_of
 from waza_language_server.text.edit import Fix, Related
 from waza_language_server.text.span import Span
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
 
 _CALIBRATING = "human_calibration"
-_MOST_WITH_FIXES = 50
-"""For how many names of one text similar ones are looked for among perhaps thousands."""
 
 
 @frozen()
@@ -119,7 +117,7 @@ def _unknown(document: Document, nodes: list[Node], names: tuple[str, ...]) -> F
     unknown = [node for node in nodes if node.value and node.value not in known]
     for number, node in enumerate(unknown):
         yield None
-        meant = nearest(node.value, names) if number < _MOST_WITH_FIXES else None
+        meant = nearest(node.value, names) if number < MOST_MEANT else None
         choice = (
             f"did you mean `{meant}`?" if meant is not None else f"its graders are {listed(names, 'and')}."
         )
