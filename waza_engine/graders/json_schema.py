@@ -19,7 +19,7 @@ from waza_engine.graders.matching.proposing import schema_of
 from waza_engine.graders.matching.samples import Samples
 from waza_engine.graders.paths import beside_suite
 from waza_engine.graders.registry import register
-from waza_engine.spec.block import Given
+from waza_engine.spec.block import Discouraged, Given
 from waza_engine.spec.fields import PlainText, Switch
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.vocabulary import Check
@@ -54,6 +54,7 @@ class JsonSchemaConfig(GraderConfig):
     )
 
     at_least_one: ClassVar = {"schema": Given.PRESENT, "schema_file": Given.WRITTEN}
+    discouraged: ClassVar = (Discouraged(("schema_file",), ("schema",), "the `schema` beside it wins"),)
     misspellings: ClassVar = {
         "file": "schema_file",
         "schema_path": "schema_file",

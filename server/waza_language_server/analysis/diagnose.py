@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from waza_engine.steps import Steps, finished
+from waza_language_server.analysis.consequences import may_have_consequences, without_consequences
 from waza_language_server.analysis.directives import as_wanted
 from waza_language_server.analysis.failures import guarded, note_failure
 from waza_language_server.analysis.file_rules.schema_version import as_newer
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
 
 PROBLEMS_PER_PAUSE = 500
+_with_consequences: WeakKeyDictionary[Document, tuple[Problem, ...]] = WeakKeyDictionary()
+"""All that was found in the documents of which not everything is told."""
 
 
 def diagnose(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
@@ -41,7 +45,28 @@ def diagnose(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
 def diagnose_in_steps(document: Document, workspace: Workspace) -> Generator[None, None, tuple[Problem, ...]]:
     """Do the same with many pauses, where the caller may do something else or stop."""
     yield from document.read_in_steps()
-    return (yield from workspace.project.disk.held_still_in_steps(_wanted(document, workspace)))
+    return (yield from workspace.project.disk.held_still_in_steps(_told(document, workspace)))
+
+
+def all_in_steps(document: Document, workspace: Workspace) -> Generator[None, None, tuple[Problem, ...]]:
+    """Return also the problems that are not told because they go with the slip that has brought them."""
+    yield from document.read_in_steps()
+    if document not in _with_consequences:
+        wanted = _wanted(document, workspace)
+        _with_consequences[document] = yield from workspace.project.disk.held_still_in_steps(wanted)
+    return _with_consequences[document]
+
+
+def _told(document: Document, workspace: Workspace) -> Steps[tuple[Problem, ...]]:
+    problems = yield from _wanted(document, workspace)
+    if not may_have_consequences(document, problems):
+        return problems
+    _with_consequences[document] = problems
+
+    def judge(repaired: Document) -> Steps[tuple[Problem, ...]]:
+        return _wanted(repaired, workspace.with_document(repaired))
+
+    return (yield from without_consequences(document, problems, judge))
 
 
 def _wanted(document: Document, workspace: Workspace) -> Steps[tuple[Problem, ...]]:

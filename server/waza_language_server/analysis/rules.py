@@ -160,7 +160,7 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("named files", missing_files, _words("missing-file"), find_in=missing_files_of),
     Rule("programs", missing_programs, _words("missing-program"), find_in=missing_programs_of),
     Rule("skills", missing_skills, _words("skill-not-found")),
-    Rule("skill of trigger prompts", skill_of_triggers, _words("skill-not-found")),
+    Rule("skill of trigger prompts", skill_of_triggers, _words("skill-not-found missing-key")),
     Rule("skill directories", skill_directories, _words("missing-file path-not-portable")),
     Rule("skill files", skill_file, _words("skill-frontmatter skill-name unknown-key recommended-key")),
     Rule("judges", nobody_to_judge, _words("nobody-judges")),

@@ -13,13 +13,18 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from waza_engine.steps import Steps
 from waza_language_server.analysis.changed_places import Changes
-from waza_language_server.analysis.diagnose import PROBLEMS_PER_PAUSE, diagnose_in_steps, in_order
+from waza_language_server.analysis.consequences import may_have_consequences
+from waza_language_server.analysis.diagnose import (
+    PROBLEMS_PER_PAUSE,
+    all_in_steps,
+    in_order,
+)
 from waza_language_server.analysis.directives import as_wanted
 from waza_language_server.analysis.excerpt import Excerpt, Excerpts
 from waza_language_server.analysis.failures import guarded
@@ -65,6 +70,8 @@ class Trials:
     document: Document
     workspace: Workspace
     problems: Sequence[Problem]
+    _found: list[Sequence[Problem]] = field(default_factory=list[Sequence[Problem]], init=False, repr=False)
+    """They, and those that are not told because they go with a slip; once they are known."""
 
     def repairs(self, chosen: Sequence[Chosen], *, may_reveal: bool = False) -> Generator[None, None, bool]:
         """Say whether these fixes together take their problems away and bring no other ones; with pauses.
@@ -92,6 +99,10 @@ class Trials:
         """Return what edits bring, or leave of ``repaired``; None when they bring faults of syntax."""
         if not edits:
             return None
+        if not self._found:
+            more = may_have_consequences(self.document, self.problems)
+            found = (yield from all_in_steps(self.document, self.workspace)) if more else self.problems
+            self._found.append(found)
         text = apply(self.document.text, edits)
         changed = self.document.replaced(text, self.document.version)
         yield from changed.read_in_steps()
@@ -101,7 +112,7 @@ class Trials:
         changes = Changes(edits)
         excerpt = yield from self._excerpt(changed.tree, changes, repaired)
         if excerpt is None:
-            after = yield from diagnose_in_steps(changed, self.workspace.with_document(changed))
+            after = yield from all_in_steps(changed, self.workspace.with_document(changed))
         else:
             whole = FileView(changed.tree, changed.kind, self.workspace.catalog)
             found = as_newer(whole, self._judged_again(whole, changed, excerpt))
@@ -169,7 +180,7 @@ class Trials:
     @cached_property
     def _excerpts(self) -> Excerpts:
         told: dict[int, str] = {}
-        for problem in self.problems:
+        for problem in self._found[0]:
             if problem.code in _OF_UNKNOWN_KEYS:
                 key = self.document.text[problem.span.start : problem.span.end]
                 told[problem.span.start] = f"{problem.code} {problem.message.replace(f'`{key}`', '')}"
@@ -177,7 +188,7 @@ class Trials:
 
     @cached_property
     def _known(self) -> Counter[Key]:
-        return Counter(_key(problem) for problem in self.problems)
+        return Counter(_key(problem) for problem in self._found[0])
 
     def _brought(
         self, changes: Changes, repaired: Sequence[Problem], after: Sequence[Problem]
@@ -224,7 +235,7 @@ class Trials:
     @cached_property
     def _by_place(self) -> dict[tuple[str, int, int], list[Problem]]:
         found: dict[tuple[str, int, int], list[Problem]] = {}
-        for problem in self.problems:
+        for problem in self._found[0]:
             found.setdefault((problem.code, problem.span.start, problem.span.end), []).append(problem)
         return found
 
@@ -233,7 +244,7 @@ class Trials:
         places = yield from changes.places(self.document.tree)
         starts = [place.start for place in places]
         found: list[Problem] = []
-        for problem in self.problems:
+        for problem in self._found[0]:
             index = bisect_right(starts, problem.span.end)
             if index and problem.span.start <= places[index - 1].end:
                 found.append(problem)

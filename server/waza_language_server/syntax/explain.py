@@ -46,6 +46,9 @@ _WORD_IN_FLOW = re.compile(r"[^,\[\]{}#\r\n]+")
 _STAR_LINE = re.compile(r"[\r\n][ ]*\*(?=[ \t])")
 _BLOCK_SIGN = re.compile(r"(?P<sign>[|>][-+]?)[ \t]+(?=[^\s#])")
 _LEAD = re.compile(r"[ ]*(?:-[ ]+)*(?=[^\s-])")
+_MAY_END_SO = re.compile(r"(?:\d\"|[sxz]')\Z")
+"""Inches, and what belongs to several."""
+_MORE_BRACKETS = re.compile(r"[\]})]{1,3}")
 _ITEM_OR_KEY = re.compile(r"-[ ]+\S|[A-Za-z_][\w-]*:(?:\s|\Z)")
 _CLOSING = {"[": "]", "{": "}"}
 
@@ -299,6 +302,11 @@ def text_behind_brackets(text: str, start: int, closed: int, end: int) -> Syntax
         return needless
     if empty := _empty_above(text, start, closed, behind):
         return empty
+    if line_end == end and (more := _MORE_BRACKETS.fullmatch(text, behind, line_end)) is not None:
+        sign = more[0].strip()
+        fix = Fix(f"Delete the `{sign}`", (Edit(Span(closed, line_end), ""),))
+        message = f"Nothing is open here that `{sign}` closes; delete it."
+        return SyntaxFault(Span(behind, line_end), message, fixes=(fix,))
     opening, closing = text[start], text[closed - 1]
     message = f"The value from `{opening}` to `{closing}` ends before this; quote it all or start a new line."
     # Two braces are a template in many tools, and nothing in YAML.
@@ -354,7 +362,12 @@ def _quote_fix(text: str, line: Span, end: int, *, sure: bool = True) -> tuple[F
     stop = line.start + comment.start() if comment else line.end
     if stop <= line.start:
         return ()
-    edit = Edit(Span(line.start, stop), quoted(text[line.start : stop]))
+    written = text[line.start : stop]
+    last = written[-1:]
+    if last in {'"', "'"} and written.count(last) == 1 and not _MAY_END_SO.search(written):
+        # Its other quote is what was lost, or a printed one stands in its place.
+        written = written[:-1].removeprefix("“").removeprefix("„").removeprefix("‘")
+    edit = Edit(Span(line.start, stop), quoted(written))
     return (Fix("Put the value in quotes", (edit,), preferred=sure),)
 
 

@@ -25,6 +25,9 @@ FAULT_CODES: dict[str, str] = {
 STRUCTURAL_CODES = frozenset({"yaml-syntax", "yaml-indentation", "yaml-tab", "yaml-escape", "too-deep"})
 """Codes of faults that make the tree around them a guess."""
 
+MISREADING_CODES = STRUCTURAL_CODES | {"unknown-anchor", "control-character"}
+"""Codes of faults that let a part of the text be read as something else, or not at all."""
+
 
 @frozen()
 class SyntaxFault:

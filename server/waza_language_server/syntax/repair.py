@@ -57,6 +57,8 @@ _PROPERTIES = re.compile(r"[&!][^\s,\[\]{}]*(?:[ \t]+[&!][^\s,\[\]{}]*)*[ \t]*(?
 _ANCHOR = re.compile(r"&([^\s,\[\]{}]+)")
 _WORD = re.compile(r"[\w.-]+[ \t]*(?=#|$)")
 
+ITEM_AMONG_KEYS = "A list item cannot stand among keys; indent it below the key it belongs to."
+
 
 @dataclass(slots=True)
 class Repaired(Notes):
@@ -343,11 +345,7 @@ class _Reader:
             name = text[line.start : line.end] if bare.end() >= line.end else bare[0].strip()
             self.fault(SyntaxFault(line, f"A key is expected here; write `{name}: ` and a value."))
         elif item_at(text, head.content):
-            self.fault(
-                SyntaxFault(
-                    line, "A list item cannot stand among keys; indent it below the key it belongs to."
-                )
-            )
+            self.fault(SyntaxFault(line, ITEM_AMONG_KEYS))
         else:
             self.fault(explain.explain_line(text, line))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.server.analysis.drawing import EVAL, drawn, fixed, problems
+from waza_language_server.syntax.tried_edits import apply
 
 ROWS = EVAL.replace("tasks: [tasks/*.yaml]\n", "tasks_from: rows.csv\n")
 
@@ -30,3 +31,14 @@ def test_two_mock_servers_of_one_name() -> None:
     text = EVAL + "mcp_mocks:\n  - {name: a, fixtures: x}\n  - {name: ' a', fixtures: y}\n"
     (problem,) = problems(text, "eval")
     assert (problem.code, text[problem.span.start : problem.span.end]) == ("duplicate-mock-name", "' a'")
+
+
+def test_a_weight_in_percent_beside_one_that_is_not() -> None:
+    metrics = "".join(
+        f"  - name: {name}\n    weight: {weight} # so\n    threshold: 1\n"
+        for name, weight in (("a", 60), ("b", 0.4))
+    )
+    text = f"{EVAL}metrics:\n{metrics}"
+    [problem] = [each for each in problems(text, "eval") if each.code == "weights-not-one"]
+    assert text[problem.span.start : problem.span.end] == "60"
+    assert apply(text, problem.fixes[0].edits) == text.replace("60 # so", "0.6 # so")

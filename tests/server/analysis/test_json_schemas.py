@@ -9,6 +9,7 @@ import pytest
 
 from tests.server.analysis.drawing import fixed, graders, problems
 from waza_engine.graders.matching.json_schemas import SchemaError, compile_schema
+from waza_language_server.syntax.tried_edits import apply
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"type": "objct"}, '"objct"'),
@@ -127,3 +128,30 @@ def test_a_type_of_a_programming_language(written: str, meant: str) -> None:
     [problem] = problems(text)
     assert f"did you mean `{meant}`?" in problem.message
     assert fixed(text, "value-not-allowed") == text.replace(f": {written}\n", f": {meant}\n")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "code"),
+    [
+        ("required: [prioritty]", "required: [priority]", "value-not-allowed"),
+        ("properties: {priority: {type:string}}", "properties: {priority: {type: string}}", "unknown-key"),
+    ],
+)
+def test_slips_in_a_schema_that_stay_valid(wrong: str, right: str, code: str) -> None:
+    schema = "{type: object, properties: {priority: {type: string}}, required: [priority]}"
+    text = graders(f"  - type: json_schema\n    name: a\n    config:\n      schema: {schema} # so\n")
+    assert problems(text) == ()
+    changed = text.replace(right, wrong)
+    [problem] = problems(changed)
+    assert (problem.code, problem.severity) == (code, "warning")
+    assert apply(changed, problem.fixes[0].edits) == text
+
+
+def test_a_needed_name_that_is_like_none_of_those_described_may_be_meant() -> None:
+    assert problems(written({"required": ["owner"], "properties": {"priority": {}}})) == ()
+
+
+def test_a_schema_in_a_file_beside_one_that_is_written_has_no_effect() -> None:
+    config = "      schema_file: a.json\n      schema: {type: object}\n"
+    text = graders(f"  - type: json_schema\n    name: a\n    config:\n{config}")
+    assert [each.code for each in problems(text)] == ["key-without-effect"]

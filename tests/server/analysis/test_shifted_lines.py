@@ -138,3 +138,33 @@ def test_a_dash_with_a_blank_that_yaml_does_not_know() -> None:
     [fix] = problem.fixes
     assert (fix.title, fix.preferred) == ("Write `- `", True)
     assert apply(text, fix.edits) == text.replace("\u00a0", " ")
+
+
+CONFIG = "    config:\n      contains:\n        - a   # one\n\n      not_contains: [b]\n"
+
+
+@pytest.mark.parametrize("by", [2, -2])
+def test_a_key_is_moved_with_all_that_stands_below_it(by: int) -> None:
+    text = graders(f"  - type: text\n    name: a\n{CONFIG}{B}")
+    rows = CONFIG.splitlines(keepends=True)
+    moved = "".join(row if not row.strip() else (" " * by + row if by > 0 else row[-by:]) for row in rows)
+    changed = text.replace(CONFIG, moved, 1)
+    [problem] = problems(changed)
+    assert problem.code == "yaml-indentation"
+    assert changed[problem.span.start :].startswith("config:")
+    assert apply(changed, problem.fixes[0].edits) == text
+
+
+def test_a_key_alone_too_far_to_the_right_is_moved_alone() -> None:
+    text = graders(f"  - type: text\n    name: a\n{CONFIG}{B}")
+    changed = text.replace("    config:\n", "     config:\n", 1)
+    [problem] = problems(changed)
+    assert apply(changed, problem.fixes[0].edits) == text
+
+
+@pytest.mark.parametrize("line", ["- parallel: false\n", "  - parallel: false\n"])
+def test_a_key_with_a_dash_is_marked_itself(line: str) -> None:
+    text = f"paths:\n  skills: skills/\n  results: out/\n{line}\ndefaults:\n  model: m\n"
+    [problem] = problems(text, "project_config")
+    assert text[problem.span.start - 1 :].lstrip("\n ").startswith("- parallel")
+    assert apply(text, problem.fixes[0].edits) == text.replace(line, "  parallel: false\n")

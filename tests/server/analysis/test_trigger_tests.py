@@ -9,6 +9,7 @@ import pytest
 from tests.server.analysis.drawing import EVAL, drawn, fixed, problems
 from tests.server.project.files import opened, put, workspace_with
 from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.syntax.tried_edits import apply
 
 
 def test_a_prompt_of_plain_text() -> None:
@@ -57,3 +58,23 @@ def test_the_skill_is_the_one_that_the_suite_tests(tmp_path: Path, skill: str, i
     message = "The suite tests the skill `demo`, and no prompt ever triggers `dmeo`."
     assert [each.message for each in found] == [message][:is_told]
     assert [fix.title for each in found for fix in each.fixes] == ["Change to `demo`"][:is_told]
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+def test_a_missing_skill_is_the_one_of_the_suite(tmp_path: Path, line_break: str) -> None:
+    put(tmp_path, "eval.yaml", EVAL.replace("skill: demo", "skill: notes-writer"))
+    text = "# which prompts\n\nshould_trigger_prompts:\n  - prompt: a\n".replace("\n", line_break)
+    document = opened(put(tmp_path, "trigger_tests.yaml", text), "trigger_tests")
+    workspace = workspace_with(document, roots=(tmp_path,))
+    [problem] = diagnose(document, workspace)
+    assert problem.code == "missing-key"
+    [fix] = problem.fixes
+    assert fix.title == "Insert `skill: notes-writer`"
+    start = document.text.index("should_")
+    expected = f"{document.text[:start]}skill: notes-writer{line_break}{document.text[start:]}"
+    assert apply(document.text, fix.edits) == expected
+
+
+def test_a_misspelt_skill_is_told_once() -> None:
+    text = "skil: a\nshould_trigger_prompts:\n  - prompt: a\n"
+    assert [each.code for each in problems(text, "trigger_tests")] == ["unknown-key"]

@@ -398,3 +398,14 @@ def test_a_switch_by_a_contrary_name_is_turned(written: str, meant: str) -> None
 
 def test_a_reason_to_skip_a_task_is_no_switch() -> None:
     assert not any("enabled" in fix.title for each in problems(f"{TASK}skip: later\n") for fix in each.fixes)
+
+
+@pytest.mark.parametrize(
+    "line", ["timeout-minutes: 4", "timeoutMinutes: 4", "timeout_minutes: 4", "timeout: 4m", "timeout: 4 min"]
+)
+def test_a_time_in_another_unit_is_counted_anew(line: str) -> None:
+    text = EVAL.replace("timeout_seconds: 60", f"{line} # long")
+    [problem] = problems(text, "eval")
+    [fix] = problem.fixes
+    assert (fix.title, fix.preferred) == ("Change to `timeout_seconds: 240`", False)
+    assert apply(text, fix.edits) == EVAL.replace("timeout_seconds: 60", "timeout_seconds: 240 # long")

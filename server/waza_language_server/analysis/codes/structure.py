@@ -140,8 +140,9 @@ STRUCTURE_CODES = (
         "information",
         "Times in another unit than the key counts, and text in quotes of print, which YAML takes for a "
         "part of the text: a check for “done” looks for the quotes, too. Patterns between slashes, as "
-        "JavaScript has them, and patterns with each backslash twice. A warning where a text that begins "
-        "with `!` is a tag for YAML, so that its value is empty.",
+        "JavaScript has them, and patterns with each backslash twice. A warning where the text is not what "
+        "was written: one that begins with `!` is a tag for YAML, one with ` #1` in it ends there, a quote "
+        "or a comma that stands at its end alone is a part of it, and an `I` is no `|`.",
         f"{TASK}timeout_seconds: 300000\n",
         f"{TASK}timeout_seconds: 300\n",
     ),

@@ -22,6 +22,7 @@ from waza_language_server.analysis.schema_rules.plain_values import document_val
 from waza_language_server.analysis.schema_rules.schema_errors import explained
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.values import wrong_values
+from waza_language_server.analysis.schema_rules.values.damaged_texts import damaged_text, may_be_damaged
 from waza_language_server.analysis.schema_rules.values.unlikely_values import (
     BEGINNINGS,
     tag_for_text,
@@ -83,7 +84,7 @@ def structure_of_grader(view: GraderView) -> Found:
     for number, (node, shape) in enumerate(view.located, 1):
         if not number % NODES_AT_ONCE:
             yield None
-        if _may_need_advice(node, shape):
+        if _may_need_advice(tree.text, node, shape):
             yield from _advice(subject, node, shape, unknown)
 
 
@@ -114,7 +115,7 @@ def _untyped(
         yield missing_type(subject, node)
 
 
-def _may_need_advice(node: Node, shape: Shape) -> bool:
+def _may_need_advice(text: str, node: Node, shape: Shape) -> bool:
     """Whether ``_advice`` may say something: a look that is cheaper than to begin with it."""
     green = node.green
     if green.kind == "scalar":
@@ -123,7 +124,9 @@ def _may_need_advice(node: Node, shape: Shape) -> bool:
         if green.style != "plain":
             return False
         first = green.value[0]
-        return first in BEGINNINGS or (shape.reads_all_as_text and first in wrong_values.TYPED_BEGINNINGS)
+        if first in BEGINNINGS or (shape.reads_all_as_text and first in wrong_values.TYPED_BEGINNINGS):
+            return True
+        return may_be_damaged(text, node)
     if green.kind != "mapping":
         return False
     return not shape.keys_with_advice.isdisjoint(node.key_names) or any(
@@ -139,6 +142,8 @@ def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) ->
             yield from tag_for_text(subject.text, node)
         if node.value[:1] in BEGINNINGS:
             yield from unlikely_values(node, shape)
+        if node.value and node.style == "plain" and may_be_damaged(subject.text, node):
+            yield from damaged_text(subject.text, node, shape)
     elif node.kind == "mapping":
         if shape.recommended and not subject.tree.broken(node) and not subject.may_lack(node):
             yield from missing_keys.recommended_keys(subject, node, shape, unknown)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
+from waza_language_server.analysis.schema_rules.keys.fallen_text import fallen_text
 from waza_language_server.project.front_matter import front_matter, lost_opening
 from waza_language_server.project.suite_file import word
 from waza_language_server.project.uris import path_of
@@ -18,6 +20,9 @@ _NEEDED = {
     "name": "agents know the skill by it",
     "description": "an agent chooses the skill by it alone",
 }
+
+_OTHER_CLOSING = re.compile(r"(?:--|[—–]+|-[ ]-[ ]-|\*{3,}|={3,}|_{3,}|\.{3})(?=[ \t]*(?:[\r\n]|\Z))")
+"""What stands on a line of its own in place of the three dashes."""
 
 
 def skill_file(view: SuiteView) -> Found:
@@ -51,6 +56,8 @@ def _open_end(view: SuiteView) -> Found:
     fixes: tuple[Fix, ...] = ()
     if not rest or rest[0] in "\r\n":
         fixes = (Fix("Close it with `---`", (Edit(Span(end, end), closing),)),)
+    elif (written := _OTHER_CLOSING.match(rest)) is not None:
+        fixes = (Fix("Close it with `---`", (Edit(Span(end, end + written.end()), "---"),)),)
     message = "The frontmatter has no closing line `---`, so no agent and no run can read the skill."
     yield Problem("skill-frontmatter", Span(dashes, dashes + 3), message, "error", fixes)
 
@@ -62,10 +69,22 @@ def _keys(view: SuiteView) -> Found:
         return
     known = view.workspace.catalog.document("skill").properties
     missing = [key for key in _NEEDED if root.entry(key) is None]
+    for key in _NEEDED:
+        value = root.get(key)
+        if value is not None and value.target.kind == "scalar" and not value.target.value.strip():
+            entry = root.entry(key)
+            place = entry.key.span if entry is not None else value.span
+            yield Problem("recommended-key", place, f"`{key}` has no value: {_NEEDED[key]}.", "warning")
     for number, entry in enumerate(root.each_entry(), 1):
         if not number % NODES_AT_ONCE:
             yield None
-        meant = slip_of(entry.key.value, known) if entry.key.value not in known else None
+        if entry.key.value in known:
+            continue
+        fallen = fallen_text(tree.text, root, known, entry)
+        if fallen is not None:
+            yield Problem("unknown-key", entry.key.span, fallen[0], "warning", (fallen[1],))
+            continue
+        meant = slip_of(entry.key.value, known)
         if meant is None or root.entry(meant) is not None or tree.broken(entry.key):
             # Agents have keys of their own.
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from waza_engine.spec.reading.yaml_faults import MISSING_DASH, sentence
 from waza_language_server.analysis.problem import Problem
@@ -92,7 +92,10 @@ def key_at_dashes(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
         if written.strip() and len(written) - len(written.lstrip(" ")) <= column:
             break
         last += 1
-    for end in dict.fromkeys((number, last)):
+    below = next((column_of(text, at) for at in _starts(text, lines, number + 1, last)), 0)
+    # What stands at the new column already, or to the left of it, belongs to the key and moves with it.
+    ends = (number, last) if below > column + 2 else (last, number)
+    for end in dict.fromkeys(ends):
         rows = (lines.line_span(each) for each in range(number, end + 1))
         starts = [row.start for row in rows if text[row.start : row.end].strip()]
         edits = tuple(Edit(Span(at, at), "  ") for at in starts)
@@ -101,6 +104,41 @@ def key_at_dashes(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
         title = "Align the line" if len(edits) == 1 else "Align the lines"
         problem = Problem("yaml-indentation", place, message, "error", (Fix(title, edits),))
         yield Slip(problem, as_one(text, edits), known_at=fault.span.start + 2, cures=Span(0, len(text)))
+
+
+def _starts(text: str, lines: LineIndex, first: int, last: int) -> Iterator[int]:
+    """Yield where the written lines of some begin, behind their blanks."""
+    for number in range(first, last + 1):
+        line = lines.line_span(number)
+        written = text[line.start : line.end]
+        if written.strip() and not written.lstrip().startswith("#"):
+            yield line.start + len(written) - len(written.lstrip(" "))
+
+
+def stray_dash(text: str, lines: LineIndex, fault: SyntaxFault, known: Container[str]) -> Iterator[Slip]:
+    """Yield the dash of one of the ``known`` keys that stands alone among keys, at a fault or below it.
+
+    The key is put where those around it stand, or where the dash was.
+    """
+    if fault.fixes:
+        # A sign of the line itself is wrong.
+        return
+    number = lines.line_of(fault.span.start)
+    for below in range(number, min(lines.line_count, number + _LOOKED_AT)):
+        line = lines.line_span(below)
+        start = next(_starts(text, lines, below, below), line.end)
+        item = _DASH_AND_KEY.match(text, start)
+        if item is None or item.start() >= line.end or item["key"] not in known:
+            continue
+        key, column = item.start("key"), start - line.start
+        around = next(_starts(text, lines, max(below - 1, 0), max(below - 1, 0)), start)
+        for margin in dict.fromkeys((column_of(text, around), column)):
+            edit = Edit(Span(line.start, key), " " * margin)
+            message = f"`{item['key']}` is a key among others here, not an item of a list; delete the dash."
+            fix = Fix("Delete the dash", (edit,))
+            problem = Problem("yaml-syntax", Span(start, start + 1), message, "error", (fix,))
+            yield Slip(problem, edit, cures=Span(0, len(text)))
+        return
 
 
 def needless_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:

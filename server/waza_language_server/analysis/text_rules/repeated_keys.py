@@ -45,7 +45,17 @@ def without_repetition(tree: Tree, problem: Problem) -> Problem:
         Fix(f"Keep the first `{key}`", partial(_without, tree, problem.span)),
         Fix("Keep this one", partial(_without, tree, earlier)),
     )
+    if _is_empty(text, first_end, earlier):
+        fixes = (fixes[2], fixes[1])
     return replace(problem, fixes=fixes)
+
+
+def _is_empty(text: str, line_end: int, key: Span) -> bool:
+    """Whether nothing stands behind a key and the next line is no further to the right."""
+    below = text[line_end : text.find("\n", line_end) + 1 or len(text)]
+    is_bare = text[key.end : line_end].strip() == ":"
+    column = len(below) - len(below.lstrip(" "))
+    return is_bare and bool(below.strip()) and column == column_of(text, key.start) and below[column] != "-"
 
 
 def _joined(tree: Tree, key: Span, earlier: Span) -> Edits:

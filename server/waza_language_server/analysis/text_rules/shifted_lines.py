@@ -15,6 +15,7 @@ from waza_language_server.text.span import Span
 
 _ITEM = re.compile(r"(?P<lead>[ ]*)-[ ]+(?=\S)")
 _KEY = re.compile(r"(?:-[ ]+)+(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
+_BARE_KEY = re.compile(r"[A-Za-z_][\w-]*:[ \t]*(?:[|>][-+]?[ \t]*)?(?:#.*)?\Z")
 _TABS = re.compile(r"\t[ \t]*")
 _LOOKED_AT = 40
 _BELOW = 12
@@ -59,6 +60,42 @@ def tabbed_lines(text: str, lines: LineIndex, faults: Sequence[SyntaxFault]) -> 
         while first < number and not _is_written(text, lines, first):
             first += 1
         yield from _in_spaces(text, lines, first, seen)
+
+
+def moved_block(text: str, lines: LineIndex, number: int, usual: int) -> Iterator[Slip]:
+    """Yield a key with all that stands below it at another column, where both were pushed as one.
+
+    They were when the lines below stand as far behind the key as those of other keys do.
+    """
+    line = lines.line_span(number)
+    written = text[line.start : line.end].rstrip()
+    column = len(written) - len(written.lstrip(" "))
+    if _BARE_KEY.match(written, column) is None or text.startswith("\t", line.start):
+        return
+    last = _end_of_item(text, lines, number, column, column, others=False)
+    below = next(
+        (
+            column_of_line(text, lines.line_span(each))
+            for each in range(number + 1, last + 1)
+            if _is_written(text, lines, each)
+        ),
+        None,
+    )
+    if below is None or below - column != _step(text, lines):
+        return
+    if _has_room(text, lines, (number, last), column - usual):
+        yield _shifted(text, lines, (number, last), usual - column, is_item=False)
+
+
+def _step(text: str, lines: LineIndex) -> int:
+    """Return by how much the first key at the margin has its block indented; 2 where none has one."""
+    for number in range(min(lines.line_count - 1, _MOST_LINES)):
+        line, following = lines.line_span(number), lines.line_span(number + 1)
+        is_key = _BARE_KEY.match(text[line.start : line.end].rstrip()) is not None
+        column = column_of_line(text, following) if is_key and _is_written(text, lines, number + 1) else 0
+        if column and _item_at(text, lines, number + 1) is None:
+            return column
+    return 2
 
 
 def _in_spaces(text: str, lines: LineIndex, first: int, last: int) -> Iterator[Slip]:
@@ -154,7 +191,7 @@ def _has_room(text: str, lines: LineIndex, rows: tuple[int, int], left: int) -> 
     )
 
 
-def _shifted(text: str, lines: LineIndex, rows: tuple[int, int], by: int) -> Slip:
+def _shifted(text: str, lines: LineIndex, rows: tuple[int, int], by: int, *, is_item: bool = True) -> Slip:
     edits: list[Edit] = []
     for number in range(rows[0], rows[1] + 1):
         line = lines.line_span(number)
@@ -171,6 +208,12 @@ def _shifted(text: str, lines: LineIndex, rows: tuple[int, int], by: int) -> Sli
     spaces = "1 space" if far == 1 else f"{far} spaces"
     side = "left" if by > 0 else "right"
     message = f"This item stands {spaces} too far to the {side} of the others of its list."
+    if not is_item:
+        message = f"This key stands {spaces} too far to the {side}, with the lines below it."
+        problem = Problem(
+            "yaml-indentation", place, message, "error", (Fix("Align the lines", tuple(edits)),)
+        )
+        return Slip(problem, as_one(text, edits), moves=True)
     title = "Align the item" if rows[0] < rows[1] else "Align the line"
     problem = Problem("yaml-indentation", place, message, "error", (Fix(title, tuple(edits)),))
     key = _KEY.match(written, place.start - first.start)

@@ -8,7 +8,7 @@ it are not said.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 
@@ -21,6 +21,7 @@ from waza_language_server.analysis.text_rules.joined_lines import (
     joined_lines,
     joined_with_outer,
 )
+from waza_language_server.analysis.text_rules.lost_bars import lost_bar, plain_text_at_margin
 from waza_language_server.analysis.text_rules.lost_dashes import (
     NO_DASH,
     dash_of_first_key,
@@ -29,20 +30,29 @@ from waza_language_server.analysis.text_rules.lost_dashes import (
     missing_dash,
     needless_dash,
     repeats_first_key,
+    stray_dash,
     texts_without_dashes,
 )
 from waza_language_server.analysis.text_rules.lost_keys import lost_first_key
+from waza_language_server.analysis.text_rules.lost_places import (
+    first_text_without_dash,
+    key_too_far_left,
+    quote_before_key,
+    value_below_key,
+)
 from waza_language_server.analysis.text_rules.lost_signs import LostSign, lost_signs
 from waza_language_server.analysis.text_rules.merge_marks import sides_of_merge, without_keys_of_both_sides
 from waza_language_server.analysis.text_rules.plain_text import LIKE_A_BAR, blocks_meant
 from waza_language_server.analysis.text_rules.repeated_keys import without_repetition
-from waza_language_server.analysis.text_rules.shifted_lines import shifted_items, tabbed_lines
+from waza_language_server.analysis.text_rules.shifted_lines import moved_block, shifted_items, tabbed_lines
 from waza_language_server.analysis.text_rules.slip import Slip, column_of_line
 from waza_language_server.analysis.text_rules.syntax import fault_problem
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at
+from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import slip_of
 from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.repair import ITEM_AMONG_KEYS
 from waza_language_server.syntax.tree import Tree, parse, parse_in_steps
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.syntax.wrong_signs import has_odd_blank, is_merge_mark
@@ -60,6 +70,8 @@ _COLUMN_CODES = frozenset({"yaml-indentation", "yaml-tab"})
 _TRIALS = 10
 _SLIPS_TRIED = 16
 _LINES_ABOVE = 60
+_LEVELS_BELOW = 2
+"""Of blocks in blocks, in which a key may hold a text."""
 _LONGEST = 30_000
 """Characters; in a longer text every fault is said as it is."""
 
@@ -88,8 +100,17 @@ def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
             if not slip.moves or (len(explained) == len(faults) and _known(repaired, column, kind, catalog)):
                 yield slip.problem
                 faults = [fault for fault in faults if fault not in explained]
-    for fault in without_keys_of_both_sides(tree.text, faults):
+    for fault in _each_once(without_keys_of_both_sides(tree.text, faults)):
         yield _with_fixes(tree, fault)
+
+
+def _each_once(faults: Iterable[SyntaxFault]) -> Iterator[SyntaxFault]:
+    """Yield faults, and of items that stand among keys one after the other the first alone."""
+    last: SyntaxFault | None = None
+    for fault in faults:
+        if last is None or fault.message != ITEM_AMONG_KEYS or fault.message != last.message:
+            yield fault
+        last = fault
 
 
 def _with_fixes(tree: Tree, fault: SyntaxFault) -> Problem:
@@ -170,20 +191,51 @@ def _blocks(kind: SchemaName, catalog: Catalog) -> frozenset[str]:
 
 def _keys(kind: SchemaName, catalog: Catalog) -> frozenset[str]:
     """Return the keys of a document, of the blocks and items in it, of graders and their options."""
+    return frozenset(name for level in _levels(kind, catalog) for name in level.properties)
+
+
+def _levels(kind: SchemaName, catalog: Catalog) -> Iterator[Shape]:
+    """Yield the mappings of a document, the blocks and items in it, graders and their options."""
     top = catalog.document_root(kind).top
     below = [each.shape for each in top.properties.values()]
     items = [each.items for each in below if each.items is not None]
-    levels = [top, catalog.any_grader, *below, *items]
-    options = (catalog.options_of(name) for name in catalog.grader_types if kind in ("eval", "task"))
-    return frozenset(name for level in levels for name in level.branch("mapping").properties).union(*options)
+    for level in (top, catalog.any_grader, *below, *items):
+        yield level.branch("mapping")
+    if kind in ("eval", "task"):
+        for name in catalog.grader_types:
+            shape = catalog.grader(name)
+            options = shape.properties.get("config") if shape is not None else None
+            if options is not None:
+                yield options.shape.branch("mapping")
+
+
+def _texts(kind: SchemaName, catalog: Catalog) -> frozenset[str]:
+    """Return the keys that hold a text and nothing else wherever they are known."""
+    found: dict[str, bool] = {}
+    levels = list(_levels(kind, catalog))
+    for _ in range(_LEVELS_BELOW):
+        for level in tuple(levels):
+            below = (each.shape for each in level.properties.values())
+            inner = (shape.branch("mapping") for each in below for shape in (each, each.items) if shape)
+            levels += (shape for shape in inner if shape not in levels)
+    for level in levels:
+        for name, each in level.properties.items():
+            types = each.shape.types
+            is_text = "string" in types and types.isdisjoint({"array", "object"}) and not each.shape.enum
+            found[name] = found.get(name, True) and is_text and each.shape.kind != "switch"
+    return frozenset(name for name, is_text in found.items() if is_text)
 
 
 def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
     """Yield what may have gone wrong, the surest first."""
     lines, blocks, keys = LineIndex(tree.text), _blocks(kind, catalog), _keys(kind, catalog)
     faults = tree.errors
+    texts = _texts(kind, catalog)
+    yield from chain.from_iterable(lost_bar(tree.text, lines, each, texts) for each in faults[:_TRIALS])
     for fault in faults:
         yield from _glued_dash(tree.text, lines, lines.line_of(fault.span.start))
+    outside = catalog.document_root(kind).top.properties
+    yield from _beside_lines(tree.text, lines, faults, outside)
     for fault in faults[:_TRIALS]:
         yield from _lost_signs(lost_signs(tree.text, lines, fault, kind, catalog), fault)
         # Where the line is read with it, an item is due.
@@ -208,12 +260,25 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
     for fault in faults[:_TRIALS]:
         yield from _plain_text(tree.text, lines, fault, keys)
     yield from _pushed_keys(tree.text, lines, faults, blocks)
+    yield from chain.from_iterable(plain_text_at_margin(tree.text, lines, each, texts) for each in faults[:1])
     yield from chain.from_iterable(needless_dash(tree.text, lines, fault) for fault in faults[:1])
+    yield from chain.from_iterable(stray_dash(tree.text, lines, fault, keys) for fault in faults[:1])
     for fault in faults:
         if fault.message == NO_DASH or repeats_first_key(tree.text, lines, fault):
             yield from missing_dash(tree.text, lines, fault)
     if any(fault.code in _COLUMN_CODES for fault in faults):
         yield from _pushed_lines(tree.text, lines, faults[0])
+
+
+def _beside_lines(
+    text: str, lines: LineIndex, faults: Sequence[SyntaxFault], outside: Container[str]
+) -> Iterator[Slip]:
+    """Yield what one line has lost to another, or to the quote before it."""
+    yield from chain.from_iterable(key_too_far_left(text, lines, each, outside) for each in faults[:1])
+    for fault in faults[:_TRIALS]:
+        yield from quote_before_key(text, lines, fault)
+        yield from value_below_key(text, lines, fault)
+        yield from first_text_without_dash(text, lines, fault)
 
 
 def _items(
@@ -336,6 +401,7 @@ def _pushed_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
         start = span.start + len(written) - len(written.lstrip(" \t"))
         edit = Edit(Span(span.start, start), " " * usual)
         if text[span.start : start] != edit.text:
+            yield from moved_block(text, lines, line, usual)
             yield Slip(_moved_line(text, span, start, edit), edit, moves=True)
 
 

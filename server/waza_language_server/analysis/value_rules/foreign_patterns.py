@@ -1,10 +1,12 @@
-"""Patterns as other languages write them: they can be read, and look for other text than is meant."""
+"""Patterns as other languages write them, and signs that are meant as they are: both look for other text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 
 from waza_engine.files import shown
 from waza_language_server.analysis.problem import Problem
@@ -16,17 +18,22 @@ from waza_language_server.text.edit import Fix
 
 _BETWEEN_SLASHES = re.compile(r"/((?:[^/\\]|\\.)+)/([gimsuy]{1,6})")
 _FLAGS = frozenset("ims")
+_PARTS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
+"""Characters, escapes and classes, of which a pattern consists."""
+_LITERAL = re.compile(r"[A-Za-z0-9_{]")
+_MAY_LACK = re.compile(r"[?*]|\{0")
 _TWICE_ESCAPED = re.compile(r"\\\\([dDsSwW])(?=[+*?{])")
 """A backslash that is looked for, before a letter that is repeated: nobody means ``\\ddd``."""
 
 
 def foreign_patterns(view: GraderView) -> Found:
-    """Yield the patterns between slashes with flags behind them, and those with every backslash twice."""
+    """Yield patterns between slashes with flags, those with each backslash twice, ends in the middle."""
     for node, shape in view.located:
         if shape.kind == "regex" and node.kind == "scalar":
             yield None
             yield from _between_slashes(view.file.tree, node)
             yield from _twice_escaped(view.file.tree, node)
+            yield from _end_in_the_middle(view.file.tree, node)
 
 
 def _between_slashes(tree: Tree, node: Node) -> Iterator[Problem]:
@@ -51,6 +58,26 @@ def _twice_escaped(tree: Tree, node: Node) -> Iterator[Problem]:
     once = f"\\{match[1]}"
     message = f"`\\{once}` looks for a backslash before the letter `{match[1]}`; did you mean `{once}`?"
     yield _problem(tree, node, message, right)
+
+
+def _end_in_the_middle(tree: Tree, node: Node) -> Iterator[Problem]:
+    """Yield a `$` with a character behind it: nothing follows the end of a text, or of a line."""
+    if "$" not in node.value or "(?x" in node.value:
+        return
+    parts = list(_PARTS.finditer(node.value))
+    ends = [
+        part
+        for part, behind in pairwise(parts)
+        if part[0] == "$" and _LITERAL.fullmatch(behind[0]) and not _MAY_LACK.match(node.value, behind.end())
+    ]
+    if ends:
+        marked = {part.start() for part in ends}
+        right = "".join(f"\\{part[0]}" if part.start() in marked else part[0] for part in parts)
+        message = (
+            "`$` stands for the end, and nothing can follow it, so this pattern never matches; "
+            "write `\\$` for the sign itself."
+        )
+        yield replace(_problem(tree, node, message, right), severity="warning")
 
 
 def _problem(tree: Tree, node: Node, message: str, right: str) -> Problem:

@@ -5,6 +5,7 @@ The engine refuses such a schema, so the grader grades nothing. Only what every 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import partial
 
@@ -16,10 +17,11 @@ from waza_language_server.analysis.value_rules.json_schema_references import Ref
 from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.spelling import listed, nearest, slip_of
 from waza_language_server.syntax.edits import replace_scalar
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.scalar_map import ScalarMap
+from waza_language_server.text.span import Span
 
 _OTHER_TYPES = {
     **dict.fromkeys(("str", "text"), "string"),
@@ -80,6 +82,7 @@ _DIALECTS = (
 )
 _ALIKE = frozenset(each.rstrip("#") for each in _DIALECTS[:4])
 """Dialects in which the words mean the same as far as they are looked at here."""
+_GLUED = re.compile(r"(?P<word>[A-Za-z$]+):\S+")
 _DEEPEST = 40
 _MOST_TOLD = 20
 
@@ -116,7 +119,7 @@ def _of_dialect(tree: Tree, node: Node) -> Iterator[Problem]:
 def _in_schema(tree: Tree, schema: Node, references: References, depth: int) -> Iterator[Problem]:
     if schema.kind != "mapping" or not depth:
         return
-    yield from _without_values(schema)
+    yield from _without_values(tree, schema)
     for key in dict.fromkeys(schema.key_names):
         found = schema.get(key)
         if found is None or found.target is not found:
@@ -143,7 +146,7 @@ def _in_schema(tree: Tree, schema: Node, references: References, depth: int) -> 
                 yield from _in_schema(tree, below, references, depth - 1)
 
 
-def _without_values(schema: Node) -> Iterator[Problem]:
+def _without_values(tree: Tree, schema: Node) -> Iterator[Problem]:
     """Yield the bounds of a schema between which there is nothing, and names that it needs and refuses."""
     for low, high in _BOUNDS:
         first, second = schema.get(low), schema.get(high)
@@ -154,18 +157,35 @@ def _without_values(schema: Node) -> Iterator[Problem]:
             message = f"`{low}` ({first.value}) must not be greater than `{high}` ({second.value})."
             swap = (Edit(first.span, second.value), Edit(second.span, first.value))
             yield Problem("bounds-reversed", first.span, message, "warning", (Fix("Swap the two", swap),))
+    yield from _unknown_names(tree, schema)
+
+
+def _unknown_names(tree: Tree, schema: Node) -> Iterator[Problem]:
+    """Yield the names that a schema needs and refuses, or that are misspellings of those it describes."""
     known, needed, kind = schema.get("properties"), schema.get("required"), schema.get("type")
     others = schema.get("additionalProperties")
     is_closed = others is not None and others.to_python() is False and schema.get("patternProperties") is None
-    if needed is None or not is_closed or kind is None or kind.target.value != "object":
+    is_closed = is_closed and kind is not None and kind.target.value == "object"
+    if needed is None or (known is None and not is_closed):
         return
     names = known.target.key_names if known is not None and known.target.kind == "mapping" else ()
+    asked = {item.target.value for item in needed.target.items if item.target.kind == "scalar"}
     for item in needed.target.items:
-        if item.target.kind == "scalar" and item.target.value not in names:
+        written = item.target.value if item.target.kind == "scalar" else ""
+        if not written or written in names:
+            continue
+        meant = slip_of(written, [name for name in names if name not in asked])
+        fixes: tuple[Fix, ...] = ()
+        if meant is not None and item.target is item:
+            fixes = (Fix(f"Change to `{meant}`", partial(replace_scalar, tree, item, meant)),)
+        if is_closed:
+            message = f"`{shown(written)}` is required, and `additionalProperties: false` refuses it."
+            yield Problem("contradiction", item.span, message, "warning", fixes)
+        elif meant is not None:
             message = (
-                f"`{shown(item.target.value)}` is required, and `additionalProperties: false` refuses it."
+                f"`properties` does not have `{shown(written)}`, which is required; did you mean `{meant}`?"
             )
-            yield Problem("contradiction", item.span, message, "warning")
+            yield Problem("value-not-allowed", item.span, message, "warning", fixes)
 
 
 def _of_pattern(tree: Tree, node: Node) -> Iterator[Problem]:
@@ -178,10 +198,23 @@ def _of_pattern(tree: Tree, node: Node) -> Iterator[Problem]:
 
 def _of_unknown_word(schema: Node, key: str) -> Iterator[Problem]:
     entry, meant = schema.entry(key), slip_of(key, _KNOWN)
+    if entry is not None and (glued := _GLUED.fullmatch(key)) is not None and glued["word"] in _KNOWN:
+        yield from _glued_colon(entry, glued["word"])
+        return
     if entry is None or meant is None or schema.entry(meant) is not None or entry.key.style != "plain":
         return
     message = f"`{shown(key)}` is no word of JSON Schema, so it checks nothing; did you mean `{meant}`?"
     fix = Fix(f"Change to `{meant}`", (Edit(entry.key.span, meant),), preferred=True)
+    yield Problem("unknown-key", entry.key.span, message, "warning", (fix,))
+
+
+def _glued_colon(entry: Entry, word: str) -> Iterator[Problem]:
+    """Yield a word with its value as one key without a value: `{type:string}`."""
+    if entry.key.style != "plain" or len(entry.value.span):
+        return
+    start = entry.key.span.start
+    fix = Fix("Add a space after the colon", (Edit(Span(start + len(word), start + len(word) + 1), ": "),))
+    message = f"`{shown(entry.key.value)}` is one word for YAML; write a space behind `{word}:`."
     yield Problem("unknown-key", entry.key.span, message, "warning", (fix,))
 
 

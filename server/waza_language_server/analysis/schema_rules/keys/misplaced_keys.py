@@ -111,7 +111,10 @@ def _moved_down(
         others = _stray_siblings(mapping, shape, child)
         if len(others) > 1:
             all_moved = partial(move_entries_into, subject.tree, others, mapping, child)
-            fixes.append(Fix(f"Move all {len(others)} keys under `{child}`", all_moved))
+            fix_of_all = Fix(f"Move all {len(others)} keys under `{child}`", all_moved)
+            # A block that holds nothing was to hold them all.
+            is_empty = target is not None and not len(target.span)
+            fixes.insert(0 if is_empty else 1, fix_of_all)
     problem = Problem("misplaced-key", entry.key.span, message, shape.unknown_keys, tuple(fixes))
     return UnknownKey(problem, mapping, mapping, (child, right))
 

@@ -13,6 +13,7 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.graders.grader_types import current_types
 from waza_language_server.analysis.schema_rules.graders.keyed_graders import bare_key, key_as_value
 from waza_language_server.analysis.schema_rules.graders.one_pattern import OPTION, as_one_pattern, one_pattern
+from waza_language_server.analysis.schema_rules.keys.fallen_text import fallen_text
 from waza_language_server.analysis.schema_rules.keys.misplaced_keys import (
     at_other_level,
     in_needless_block,
@@ -23,7 +24,11 @@ from waza_language_server.analysis.schema_rules.keys.misplaced_keys import (
 from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKey
 from waza_language_server.analysis.schema_rules.meant.print_signs import odd_indent
 from waza_language_server.analysis.schema_rules.meant.regrouping import only_value
-from waza_language_server.analysis.schema_rules.meant.scalars import key_of_other_unit, milliseconds_of
+from waza_language_server.analysis.schema_rules.meant.scalars import (
+    key_of_other_unit,
+    meant_number,
+    milliseconds_of,
+)
 from waza_language_server.analysis.schema_rules.meant.wrapped_values import as_block, as_list, only_text
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.locate import grader_type
@@ -44,6 +49,7 @@ _CONTRARY = frozenset((name, "enabled") for name in ("skip", "skipped", "disable
 """Names of switches that are on where the one that is meant is off."""
 _TASK_FILE = re.compile(r"\S+\.ya?ml")
 _FIXTURE = re.compile(r"(?:[^/\s]+/)*?fixtures/(?P<path>[^\s/][^\s]*)")
+_EQUALS = re.compile(r"(?P<key>[A-Za-z_]\w*)[ ]?=[ ]?(?P<value>[^\s=].*)")
 _TYPED = frozenset({"number", "integer", "boolean"})
 
 
@@ -53,6 +59,8 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
     if not key.isascii() and (indent := odd_indent(subject, entry.key)) is not None:
         span, message, fix = indent
         return UnknownKey(Problem("yaml-indentation", span, message, "error", (fix,)), mapping, mapping, ())
+    if (glued := _with_equals_sign(subject, mapping, shape, entry)) is not None:
+        return glued
     if (keyed := _keyed_glob(subject, mapping, shape, entry)) is not None:
         return keyed
     if (pattern := one_pattern(shape, entry)) is not None:
@@ -67,13 +75,28 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
     return _by_its_name(subject, mapping, shape, entry)
 
 
+def _with_equals_sign(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
+    """Return the problem of a known key and its value with `=` between them, in brackets: `{weight=1.0}`."""
+    match = _EQUALS.fullmatch(entry.key.value)
+    if match is None or entry.key.style != "plain" or mapping.style != "flow" or len(entry.value.span):
+        return None
+    key, written = match["key"], f"{match['key']}: {match['value']}"
+    if key not in shape.properties or mapping.entry(key) is not None:
+        return None
+    message = f"`{entry.key.value}` is one key for YAML; write `{written}`."
+    fix = Fix(f"Change to `{written}`", (Edit(entry.key.span, written),), preferred=True)
+    problem = Problem("unknown-key", entry.key.span, message, shape.unknown_keys, (fix,))
+    return UnknownKey(problem, mapping, mapping, (key,))
+
+
 def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey:
     key = entry.key.value
     known = _turned(mapping, shape, shape.misspellings.get(key))
     if known is not None and _is_rather_slip(mapping, shape, entry, known):
         known = None
     if known is not None and _may_be_meant(shape, known, entry):
-        safe = key not in shape.uncertain and _is_other_name(mapping, shape, entry, known)
+        counted = _meant_number(known, shape.properties[known].shape, entry.value) is not None
+        safe = not counted and key not in shape.uncertain and _is_other_name(mapping, shape, entry, known)
         return _misspelt(subject, mapping, shape, entry, known, safe=safe)
     if (moved := at_other_level(subject, mapping, shape, entry)) is not None:
         return moved
@@ -85,6 +108,11 @@ def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
         return unwrapped
     if (named := _name_as_key(subject, mapping, shape, entry)) is not None:
         return named
+    if (fallen := fallen_text(subject.text, mapping, shape.properties, entry)) is not None:
+        message, fix = fallen
+        fixes = (fix, *removals(subject, entry))
+        problem = Problem("unknown-key", entry.key.span, message, shape.unknown_keys, fixes)
+        return UnknownKey(problem, mapping, mapping, ())
     if (text := _text_with_colon(subject, mapping, shape, entry)) is not None:
         return text
     owners = _types_with_option(subject, mapping, key)
@@ -167,7 +195,10 @@ def _misspelt(
     if mapping.entry(right) is None:
         message += f"; did you mean `{right}`?"
         renaming = partial(_renaming, subject, shape, entry, right)
-        fixes = (Fix(f"Change to `{right}`", renaming, preferred=safe),)
+        known = shape.properties.get(right)
+        number = _meant_number(right, known.shape, entry.value) if known is not None else None
+        written = right if number is None else f"{right}: {number}"
+        fixes = (Fix(f"Change to `{written}`", renaming, preferred=safe),)
         if (entry.key.value, right) in _CONTRARY:
             fixes = tuple(_turned_switch(entry, right))
     else:
@@ -236,6 +267,8 @@ def _renaming(subject: Subject, shape: Shape, entry: Entry, right: str) -> Steps
     """
     edits = [Edit(entry.key.span, right)]
     known, value = shape.properties.get(right), entry.value
+    if known is not None and (number := _meant_number(right, known.shape, value)) is not None:
+        return (*edits, Edit(value.span, number))
     if known is not None and value.kind == "scalar" and len(value.span) and known.shape.wants_list:
         edits += filter(None, [as_list(subject, value, known.shape)])
     elif known is not None and value.kind == "scalar" and len(value.span) and (key := only_text(known.shape)):
@@ -315,7 +348,19 @@ def _has_meaning(shape: Shape, entry: Entry) -> bool:
 def _may_be_meant(shape: Shape, key: str, entry: Entry) -> bool:
     """Whether another name of a key is meant: by what it is called, and by what its value is."""
     known = shape.properties.get(key)
-    return known is None or bool(slip_of(entry.key.value, [key])) or _may_hold(known.shape, entry.value)
+    if known is None or bool(slip_of(entry.key.value, [key])) or _may_hold(known.shape, entry.value):
+        return True
+    return _meant_number(key, known.shape, entry.value) is not None
+
+
+def _meant_number(key: str, shape: Shape, value: Node) -> str | None:
+    """Return the number that a text stands for as the value of a key: `4m` is 240 seconds."""
+    if value.kind != "scalar" or "string" in shape.types or shape.types.isdisjoint({"integer", "number"}):
+        return None
+    if not isinstance(resolve_scalar(value.value), str):
+        return None
+    meant = meant_number(value.value, key, shape, whole="number" not in shape.types)
+    return meant.value if meant is not None else None
 
 
 def _may_hold(shape: Shape, value: Node) -> bool:

@@ -16,7 +16,8 @@ from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
-_NUMBERED = re.compile(r"\d+[.)][ ]+(?=\S)")
+_NUMBERED = re.compile(r"(?:\d+[.)]|[+~_])[ ]+(?=\S)")
+"""What other notations begin an item with, in place of a dash."""
 _GLUED_DASH = re.compile(r"-(?=[^\s-])")
 _COMMAS = re.compile(r"[^,]*[^,\s][^,]*(?:,[^,]*[^,\s][^,]*)+,?")
 _OTHER_SIGNS = re.compile(r"[ ]+\|[ ]+|[ ]*(?:->|→)[ ]*|;[ ]+")

@@ -35,6 +35,7 @@ _MILLISECONDS: Mapping[str, int] = MappingProxyType(
 _NAME_WITH_UNIT = re.compile(
     "(?P<stem>[a-z_]+?)_(?P<unit>ms|msec|msecs|millis|milliseconds|s|secs?|seconds|m|mins?|minutes|h|hours)"
 )
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _COUNTED = re.compile("_(?:ms|seconds)$")
 _THOUSANDS: Mapping[str, int] = MappingProxyType({"k": 1_000, "m": 1_000_000})
 _FIGURES = re.compile(r"(?<![\w.,-])-?\d{1,15}(?:\.\d+)?(?![\w,%]|\.\d)")
@@ -131,7 +132,7 @@ def key_of_other_unit(written: str, known: Iterable[str]) -> tuple[str, float] |
 
     ``timeout_ms`` is ``timeout_seconds`` and 0.001.
     """
-    match = _NAME_WITH_UNIT.fullmatch(written)
+    match = _NAME_WITH_UNIT.fullmatch(_HUMP.sub("_", written).lower().replace("-", "_"))
     if match is None:
         return None
     for name in known:

@@ -1,0 +1,129 @@
+"""What is said of a text only because of a slip elsewhere in it: gone with the fix of that slip, so not said.
+
+A key at the margin leaves the block that it belongs to without it, an item too far to the right shortens its
+list. Who is told of both repairs the wrong one: inserts the key a second time, or weighs a shorter list anew.
+
+Architecture invariant: nothing is left out that stands in the text with the slips repaired as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from waza_engine.steps import Steps
+from waza_language_server.analysis.changed_places import Changes
+from waza_language_server.syntax.fault import FAULT_CODES, MISREADING_CODES
+from waza_language_server.syntax.tried_edits import apply
+from waza_language_server.text.edit import Edit
+
+if TYPE_CHECKING:
+    from waza_language_server.analysis.problem import Problem
+    from waza_language_server.project.document import Document
+    from waza_language_server.text.span import Span
+
+_OF_LACK = frozenset(
+    {
+        "empty-value",
+        "exactly-one-key",
+        "missing-grader-type",
+        "missing-key",
+        "nothing-checked",
+        "recommended-key",
+    }
+)
+"""Codes that say that something is not there. It may stand elsewhere."""
+_ELSEWHERE = "misplaced-key"
+_MOST_KEYS = 20
+"""Keys at the wrong level that are put in their place for trial."""
+_MERGE = "<<"
+MOST_CHARACTERS = 30_000
+"""Of a longer text everything is told that is found in it."""
+
+
+def without_consequences(
+    document: Document,
+    problems: Sequence[Problem],
+    judge: Callable[[Document], Steps[tuple[Problem, ...]]],
+) -> Steps[tuple[Problem, ...]]:
+    """Return the problems that are left when what cannot be read is repaired, and the faults themselves.
+
+    ``judge`` says what is wrong with a document in the same place.
+    """
+    slips = _slips(problems)
+    of_text = slips[0].code in FAULT_CODES
+    if not any(_may_go(problem, of_text=of_text) for problem in problems):
+        return tuple(problems)
+    unknown = list(_hidden_by_aliases(document, slips))
+    known = [problem for problem in problems if not _is_hidden(problem, unknown)]
+    edits = yield from _repairing(slips)
+    if not edits:
+        return tuple(known)
+    repaired = document.replaced(apply(document.text, edits), document.version)
+    yield from repaired.read_in_steps()
+    if len(repaired.tree.errors) > len(document.tree.errors) - of_text:
+        return tuple(known)
+    left = yield from judge(repaired)
+    changes = Changes(edits)
+    places: set[tuple[str, Span | None]] = {(each.code, changes.before(each.span)) for each in left}
+    touched = {(each.code, each.message) for each in left if changes.before(each.span) is None}
+    return tuple(
+        problem
+        for problem in known
+        if not _may_go(problem, of_text=of_text)
+        or (problem.code, problem.span) in places
+        or (problem.code, problem.message) in touched
+    )
+
+
+def may_have_consequences(document: Document, problems: Sequence[Problem]) -> bool:
+    """Whether something may be said only because of a slip; a long text would be judged twice."""
+    return len(document.text) <= MOST_CHARACTERS and bool(_slips(problems))
+
+
+def _slips(problems: Sequence[Problem]) -> Sequence[Problem]:
+    """Return what may have consequences: what cannot be read; where all can, keys at the wrong level."""
+    faults = [problem for problem in problems if problem.code in MISREADING_CODES]
+    elsewhere = (problem for problem in problems if problem.code == _ELSEWHERE and problem.fixes)
+    return faults or list(islice(elsewhere, _MOST_KEYS))
+
+
+def _may_go(problem: Problem, *, of_text: bool) -> bool:
+    """Whether a problem may be a consequence; behind a key at the wrong level that is only what it leaves."""
+    return problem.code not in FAULT_CODES if of_text else problem.code in _OF_LACK
+
+
+def _repairing(slips: Sequence[Problem]) -> Steps[list[Edit]]:
+    """Return what the first fix of each slip changes, as far as they do not meet."""
+    edits: list[Edit] = []
+    for slip in slips:
+        for fix in slip.fixes[:1]:
+            new = yield from fix.edits_in_steps()
+            if not any(_meet(one.span, other.span) for one in new for other in edits):
+                edits += new
+    return edits
+
+
+def _meet(one: Span, other: Span) -> bool:
+    return one.start <= other.end and other.start <= one.end
+
+
+def _hidden_by_aliases(document: Document, slips: Sequence[Problem]) -> Iterator[tuple[Span, bool]]:
+    """Yield what an alias without an anchor stands for, or is merged into (True): nothing is known of it."""
+    for fault in slips:
+        if fault.code == "unknown-anchor" and document.tree.root is not None:
+            alias = document.tree.root.at(fault.span.start)
+            is_merged = alias.parent is not None and alias.step == _MERGE
+            yield (alias.parent.span if alias.parent is not None and is_merged else fault.span), is_merged
+
+
+def _is_hidden(problem: Problem, unknown: Sequence[tuple[Span, bool]]) -> bool:
+    if problem.code in FAULT_CODES:
+        return False
+    return any(
+        span.start <= problem.span.start
+        and problem.span.end <= span.end
+        and (not is_merged or problem.code in _OF_LACK)
+        for span, is_merged in unknown
+    )

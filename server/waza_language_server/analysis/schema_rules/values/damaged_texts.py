@@ -1,0 +1,135 @@
+"""Texts without quotes that have lost a part, or have a sign too much: what YAML reads is not what was meant.
+
+`Fix #1 and that` ends before the number, `v2.0'` has a quote at its end, `view,` a comma, and an `I` above
+lines of prose was to be the bar that opens a block of text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from waza_engine.files import shown
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.escapes import quoted
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.span import Span
+
+ENDINGS = frozenset("\"',")
+"""How texts end that are looked at."""
+SIGNS_OF_BLOCKS = frozenset("Il1¦│-=/\\")
+"""How texts over several lines begin that are looked at."""
+_LIKE_A_SIGN = {
+    **dict.fromkeys(("I", "l", "1", "¦", "│", "/", "\\", "-|"), "|"),
+    **dict.fromkeys(("->", "=>"), ">-"),
+}
+"""What stands alone behind a key where the sign of a block of text was meant."""
+_NUMBER_BEHIND = re.compile(r"[ \t]+#(?=\d)[^\r\n]*")
+_WORD_BEHIND = re.compile(r"[ \t]+#(?=\w)[^\r\n]*")
+_OWN_WORDS = frozenset({"regex", "python.assertion", "glob", "task.glob", "model", "tool.name", "executor"})
+"""Kinds of text in which nobody writes `#1` as a part of it."""
+_NAMES = frozenset({"tool.name", "path.workspace", "task.id", "grader.name", "model"})
+"""Kinds of text that have no comma at their end."""
+_LOOKED_FOR = frozenset({"task.glob", "path.fixture", "path.suite", "python.assertion", "regex", "rubric"})
+"""Kinds of text of which it is told by other rules when they are not what they should be."""
+_PRINTED = {'"': "“„«", "'": "‘‚"}
+_MOST_WORDS = 4
+
+
+def damaged_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
+    """Yield what is wrong with the ends of a plain text."""
+    if node.style != "plain" or "string" not in shape.types or not node.value:
+        return
+    last = node.value[-1]
+    if last in "\"'" and shape.kind not in _LOOKED_FOR:
+        yield from _quote_at_end(node, last)
+    elif last == ",":
+        yield from _comma_at_end(node, shape)
+    if node.value[0] in SIGNS_OF_BLOCKS:
+        yield from _sign_of_block(text, node)
+    if (
+        not shape.enum
+        and shape.kind not in _OWN_WORDS
+        and text.startswith((" #", "\t#", "  #"), node.span.end)
+    ):
+        yield from _cut_off(text, node, shape)
+
+
+def may_be_damaged(text: str, node: Node) -> bool:
+    """Whether ``damaged_text`` may say something of a plain text: a look that is cheaper."""
+    value, end = node.green.value, node.green.end + node.offset
+    return (
+        value[-1] in ENDINGS
+        or text.startswith("#", end + 1)
+        or text.startswith("#", end + 2)
+        or (value[0] in SIGNS_OF_BLOCKS and value[1:2] in {" ", ">", "|"})
+    )
+
+
+def _quote_at_end(node: Node, quote: str) -> Iterator[Problem]:
+    before = node.value[:-1]
+    if before[:1] in _PRINTED[quote]:
+        before = before[1:]
+    # Inches, and what belongs to several.
+    may_be_meant = before[-1:].isdigit() and quote == '"' if before else True
+    if may_be_meant or quote in before or (quote == "'" and before[-1:] in {"s", "z", "x"}):
+        return
+    in_quotes = f"{quote}{before}{quote}" if "\\" not in before or quote == "'" else quoted(before)
+    fix = Fix(f"Change to `{shown(in_quotes)}`", (Edit(node.span, in_quotes),))
+    message = f"`{shown(node.value)}` ends with a quote that none opens, so the quote is a part of the text."
+    yield Problem("unlikely-value", node.span, message, "warning", (fix,))
+
+
+def _comma_at_end(node: Node, shape: Shape) -> Iterator[Problem]:
+    items = node.parent
+    if items is None or items.style == "flow":
+        return
+    ending: list[Node] = [node]
+    if items.kind == "sequence":
+        siblings = [item for item in items.items if item.kind == "scalar"]
+        ending = [item for item in siblings if item.style == "plain" and item.value.endswith(",")]
+        is_short = all(len(item.value.split()) <= _MOST_WORDS for item in siblings)
+        are_all = (
+            len(ending) > 1 and ending[: len(siblings) - 1] == siblings[: len(siblings) - 1] and is_short
+        )
+        if ending[0].span != node.span or not (are_all or shape.kind in _NAMES):
+            return
+    elif shape.kind not in _NAMES:
+        return
+    edits = tuple(Edit(Span(each.span.end - 1, each.span.end), "") for each in ending)
+    title, behind = (
+        ("Delete the comma", "this") if len(edits) == 1 else ("Delete the commas", "each of these")
+    )
+    place = Span(node.span.end - 1, node.span.end)
+    message = f"The comma is a part of `{shown(node.value)}`; no sign stands behind {behind} in YAML."
+    yield Problem("unlikely-value", place, message, "warning", (Fix(title, edits),))
+
+
+def _sign_of_block(text: str, node: Node) -> Iterator[Problem]:
+    start = node.span.start
+    first, line_break, _ = text[start : node.span.end].partition("\n")
+    sign = _LIKE_A_SIGN.get(first.strip())
+    if sign is not None and line_break:
+        place = Span(start, start + len(first.strip()))
+        message = f"`{first.strip()}` begins no block of text; write `{sign}` to have the lines below as one."
+        fix = Fix(f"Write `{sign}` for `{first.strip()}`", (Edit(place, sign),))
+        yield Problem("unlikely-value", place, message, "warning", (fix,))
+
+
+def _cut_off(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
+    start, end = node.span.start, node.span.end
+    behind = _NUMBER_BEHIND.match(text, end)
+    sure = behind is not None
+    if behind is None and shape.kind == "prompt.text":
+        behind = _WORD_BEHIND.match(text, end)
+    in_flow = node.parent is not None and node.parent.style == "flow"
+    if behind is None or in_flow or "\n" in text[start:end]:
+        return
+    place = Span(end + len(behind[0]) - len(behind[0].lstrip()), behind.end())
+    comment = shown(text[place.start : place.end])
+    message = f"`{comment}` is a comment for YAML, so the text ends before it; put all of it in quotes."
+    edit = Edit(Span(start, behind.end()), quoted(text[start : behind.end()].rstrip()))
+    fix = Fix("Put the whole line in quotes", (edit,))
+    yield Problem("unlikely-value", place, message, "warning" if sure else "information", (fix,))

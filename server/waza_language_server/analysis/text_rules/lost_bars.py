@@ -1,0 +1,114 @@
+"""Text over several lines without the bar that opens it, or with lines at the column of its key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.text_rules.slip import Slip, column_of_line
+from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.line_index import LineIndex
+from waza_language_server.text.span import Span
+
+_BARE_KEY = re.compile(
+    r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?P<blanks>[ \t]*)"
+    r"(?P<sign>\|[-+]?\||\|>|>\||\|:|-\||/|\\)?(?:[ \t]+#.*|[ \t]*)\Z"
+)
+_KEY_AND_TEXT = re.compile(
+    r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]+[^\s\"'|>\[{&*!#%@`][^\r\n]*\Z"
+)
+_KEY_OR_ITEM = re.compile(
+    r"[ ]*(?:(?:-[ ]+)+|[A-Za-z_][\w-]*[ \t]*:(?:[ \t]|\Z)|[\[{\"'#]|---|\.\.\.|([<=>|])\1{6}|```)"
+)
+_BULLET = re.compile(r"\s*[*•·‣◦–—]\s")
+"""How lists begin that are none: they are no text."""
+_LOOKED_AT = 60
+"""Lines above a fault in which the key of the text may stand."""
+_MOST_LINES = 200
+
+
+def lost_bar(text: str, lines: LineIndex, fault: SyntaxFault, texts: Collection[str]) -> Iterator[Slip]:
+    """Yield the bar behind one of the keys of ``texts``, which have lines of text below them and no value."""
+    number = lines.line_of(fault.span.start)
+    margin = column_of_line(text, lines.line_span(number))
+    for above in range(number, max(-1, number - _LOOKED_AT), -1):
+        line = lines.line_span(above)
+        written = text[line.start : line.end].rstrip()
+        column = len(written) - len(written.lstrip(" "))
+        key = _BARE_KEY.match(written)
+        is_own = above == number and key is not None and key["sign"] is not None
+        if not written or (column >= margin and not is_own):
+            continue
+        margin = column
+        if key is not None and key["key"] in texts and above + 1 < lines.line_count:
+            last = _end_of_text(text, lines, above + 1, len(key["lead"]))
+            if last < max(number, above + 1) or _BULLET.match(text, lines.line_span(above + 1).start):
+                return
+            place = Span(line.start + key.start("key"), line.start + key.end("key"))
+            behind = key.start("blanks") if key["sign"] is None else key.end("sign")
+            edit = Edit(Span(line.start + key.start("blanks"), line.start + behind), " |")
+            written = f"`{key['key']}: |`"
+            message = (
+                f"Lines of text stand below `{key['key']}`; write {written}, which makes one text of them."
+            )
+            fix = Fix(f"Write {written}", (edit,))
+            body = Span(lines.line_span(above + 1).start, lines.line_span(last).end)
+            problem = Problem("yaml-syntax", place, message, "error", (fix,))
+            yield Slip(problem, edit, known_at=place.start, cures=body)
+            return
+
+
+def plain_text_at_margin(
+    text: str, lines: LineIndex, fault: SyntaxFault, texts: Collection[str]
+) -> Iterator[Slip]:
+    """Yield the lines of a text without quotes that stand no further to the right than its key."""
+    number = lines.line_of(fault.span.start)
+    line = lines.line_span(number)
+    written = text[line.start : line.end].rstrip()
+    if not written or fault.fixes or _KEY_OR_ITEM.match(written):
+        # A sign of the line itself may be wrong.
+        return
+    column = column_of_line(text, line)
+    above = number - 1
+    while above > number - _LOOKED_AT and above >= 0 and not _has_key(text, lines, above):
+        above -= 1
+    opening = lines.line_span(max(above, 0))
+    key = _KEY_AND_TEXT.match(text[opening.start : opening.end].rstrip())
+    if key is None or key["key"] not in texts or len(key["lead"]) < column or above < 0:
+        return
+    last = number
+    for below in range(number + 1, min(lines.line_count, number + _MOST_LINES)):
+        row = text[lines.line_span(below).start : lines.line_span(below).end]
+        if _KEY_OR_ITEM.match(row) or (row.strip() and column_of_line(text, lines.line_span(below)) < column):
+            break
+        last = below if row.strip() else last
+    shift = " " * (len(key["lead"]) + 2 - column)
+    parts: list[str] = []
+    for each in range(number, last + 1):
+        row = lines.line_span(each)
+        end = lines.line_span(each + 1).start if each < last else row.end
+        parts += shift if text[row.start : row.end].strip() else "", text[row.start : end]
+    edit = Edit(Span(line.start, lines.line_span(last).end), "".join(parts))
+    place = Span(line.start + column, line.start + len(written))
+    message = f"The text of `{key['key']}` must stand further to the right than its key; indent it."
+    problem = Problem("yaml-indentation", place, message, "error", (Fix("Indent the text", (edit,)),))
+    yield Slip(problem, edit, cures=edit.span)
+
+
+def _has_key(text: str, lines: LineIndex, number: int) -> bool:
+    line = lines.line_span(number)
+    return _KEY_OR_ITEM.match(text[line.start : line.end]) is not None
+
+
+def _end_of_text(text: str, lines: LineIndex, first: int, column: int) -> int:
+    """Return the last line further to the right than ``column``."""
+    last = first - 1
+    for number in range(first, min(lines.line_count, first + _MOST_LINES)):
+        line = lines.line_span(number)
+        if text[line.start : line.end].strip():
+            if column_of_line(text, line) <= column:
+                break
+            last = number
+    return last

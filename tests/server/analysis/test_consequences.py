@@ -1,0 +1,50 @@
+"""One slip is told once: what it leaves lacking or misread elsewhere goes with it, and is not said."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.server.analysis.drawing import EVAL, TASK, drawn, graders, problems
+from waza_language_server.project.document import DocumentKind
+from waza_language_server.syntax.tried_edits import apply
+
+A, B = (
+    f"  - type: text\n    name: {name}\n    config:\n      contains: [a]\n      regex_match: [b]\n"
+    for name in "ab"
+)
+METRIC = "  - name: y\n    weight: 0.4\n    threshold: 0.5\n"
+METRICS = f"metrics:\n  - name: x\n    weight: 0.6\n    threshold: 0.5\n{METRIC}"
+SLIPS: dict[str, tuple[str, str, str, DocumentKind]] = {
+    "a key at the margin": (EVAL, "  executor: mock\n", "executor: mock\n", "eval"),
+    "a prompt at the margin": (f"{TASK}expected: {{}}\n", "  prompt: Go\n", "prompt: Go\n", "task"),
+    "a list too far to the right": (f"{EVAL}{METRICS}graders:\n{A}{B}", "graders:", "  graders:", "eval"),
+    "an item too far to the right": (
+        f"{EVAL}{METRICS}",
+        METRIC,
+        METRIC.replace("  -", "    -").replace("\n    ", "\n      "),
+        "eval",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "line", "moved", "kind"), SLIPS.values(), ids=SLIPS)
+def test_a_line_at_another_column_is_all_that_is_told(
+    text: str, line: str, moved: str, kind: DocumentKind
+) -> None:
+    changed = text.replace(line, moved, 1)
+    code = "misplaced-key" if "prompt" in line else "yaml-indentation"
+    known = [problem.code for problem in problems(text, kind)]
+    found = [problem for problem in problems(changed, kind) if problem.code not in known]
+    assert [problem.code for problem in found] == [code]
+    assert apply(changed, found[0].fixes[0].edits) == text
+
+
+def test_what_is_wrong_besides_is_told_as_well() -> None:
+    text = f"{EVAL}graders:\n{A}".replace("  executor", "executor").replace("contains:", "contians:")
+    assert sorted(problem.code for problem in problems(text, "eval")) == ["unknown-key", "yaml-indentation"]
+
+
+def test_nothing_is_lacking_where_an_alias_without_an_anchor_stands() -> None:
+    assert drawn(graders("  - type: text\n    name: a\n    config: *options\n")).count("^") == len("*options")
+    [problem] = problems(graders("  - <<: *base\n    name: a\n"))
+    assert problem.code == "unknown-anchor"

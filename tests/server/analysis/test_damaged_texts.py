@@ -1,0 +1,82 @@
+"""Plain texts that YAML reads otherwise than they were meant, by a sign at their end or beginning."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.server.analysis.drawing import TASK, drawn, graders, problems
+from waza_language_server.syntax.tried_edits import apply
+
+CHECK = "- type: text\n  name: a\n  config:\n    contains:\n"
+TOOLS = "- type: behavior\n  name: a\n  config:\n    required_tools:\n"
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (f"{CHECK}    - v2.0'\n", f"{CHECK}    - 'v2.0'\n"),
+        (f'{CHECK}    - "a"\n    - done" # so\n', f'{CHECK}    - "a"\n    - "done" # so\n'),
+        (
+            "- type: text\n  name: a\n  config: {contains: ['x', all done']}\n",
+            "- type: text\n  name: a\n  config: {contains: ['x', 'all done']}\n",
+        ),
+        (f"{TOOLS}    - view,\n", f"{TOOLS}    - view\n"),
+        (
+            f"{TOOLS}    - view,   # a\n    - edit,\n    - bash\n",
+            f"{TOOLS}    - view   # a\n    - edit\n    - bash\n",
+        ),
+        (f"{CHECK}    - one,\n    - two,\n    - x\n", f"{CHECK}    - one\n    - two\n    - x\n"),
+    ],
+)
+def test_a_sign_at_the_end_that_belongs_to_no_text(written: str, meant: str) -> None:
+    text = graders(written)
+    [problem] = problems(text)
+    assert (problem.code, problem.severity) == ("unlikely-value", "warning")
+    [fix] = problem.fixes
+    assert not fix.preferred
+    assert apply(text, fix.edits) == graders(meant)
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("  prompt: Fix #1 and that", "  prompt: 'Fix #1 and that'"),
+        ("  prompt: It's in \\a #12", "  prompt: 'It''s in \\a #12'"),
+        ("  prompt: Post it as #news", "  prompt: 'Post it as #news'"),
+    ],
+)
+def test_a_text_that_a_comment_cuts_off(line: str, meant: str, line_break: str) -> None:
+    text = TASK.replace("  prompt: Go", line).replace("\n", line_break)
+    [problem] = problems(text)
+    assert problem.code == "unlikely-value"
+    assert text[problem.span.start] == "#"
+    assert apply(text, problem.fixes[0].edits) == text.replace(line, meant)
+
+
+@pytest.mark.parametrize(("sign", "meant"), [("I", "|"), ("l", "|"), ("->", ">-")])
+def test_a_letter_for_the_sign_of_a_block(sign: str, meant: str) -> None:
+    text = f"id: t\nname: T\ninputs:\n  prompt: {sign}\n    Read this.\n    Write that.\n"
+    [problem] = problems(text)
+    assert text[problem.span.start : problem.span.end] == sign
+    assert apply(text, problem.fixes[0].edits) == text.replace(f": {sign}\n", f": {meant}\n")
+
+
+def test_where_the_sign_is_marked() -> None:
+    text = drawn(graders(f"{TOOLS}    - view,\n    - bash,\n"))
+    assert "\n    - view,\n          ^ warning unlikely-value: The comma is a part of `view,`;" in text
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        f"{CHECK}    - the users'\n    - a 24\"\n    - say \"hi\"\n    - n for 'no'\n",
+        f"{CHECK}    - Dear all,\n    - done\n    - ok\n",
+        f"{CHECK}    - C# #1\n".replace(" #1", "#1"),
+        f"{CHECK}    - a # 1 comment\n    - b #comment\n",
+        f"{TOOLS}    - view #1 before the next\n",
+        f"{CHECK}    - I am\n      here\n",
+    ],
+)
+def test_what_may_well_be_meant(written: str) -> None:
+    assert not problems(graders(written))
