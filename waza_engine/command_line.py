@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from waza_engine.sparkline import BARS
-from waza_engine.terminal import complain, complain_lines
+from waza_engine.terminal import complain, complain_lines, written_out
 
 FAILED = 2
 """The exit code when output cannot be written, or when something goes wrong that nobody expected."""
@@ -38,6 +38,16 @@ _PLAIN_SIGNS = {
     "…": "...",
     "→": "->",
     "│": "|",
+    "─": "-",
+    "▶": ">",
+    "↻": "@",
+    "‹": "<",
+    "›": ">",
+    "◐": "o",
+    "“": '"',
+    "”": '"',
+    "’": "'",
+    "−": "-",
 } | dict(zip(BARS, "12345678", strict=True))
 
 
@@ -139,4 +149,5 @@ def _plain_signs(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     unknown = error.object[error.start : error.end]
-    return "".join(_PLAIN_SIGNS.get(character, "?") for character in unknown), error.end
+    # A letter is written out: a path with another one in its place would be that of another file.
+    return "".join(_PLAIN_SIGNS.get(letter) or written_out(letter) for letter in unknown), error.end

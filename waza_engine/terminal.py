@@ -105,6 +105,14 @@ def as_written(text: str) -> str:
     return _KEPT_BYTES.sub(_letters, text)
 
 
+def written_out(letter: str) -> str:
+    """Return a character as its number, as it is written in a text of Python or JSON."""
+    number = ord(letter)
+    if number > 0xFFFF:
+        return f"\\U{number:08x}"
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
+
+
 class LogFormatter(logging.Formatter):
     """Writes records so that no text in them looks like a record of its own."""
 
@@ -142,7 +150,4 @@ def _letters(found: re.Match[str]) -> str:
 
 
 def _written_out(found: re.Match[str]) -> str:
-    number = ord(found[0])
-    if number > 0xFFFF:
-        return f"\\U{number:08x}"
-    return _NAMED.get(found[0]) or (f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}")
+    return _NAMED.get(found[0]) or written_out(found[0])

@@ -146,8 +146,14 @@ def shown_grader(name: str) -> str:
     return f"expected.{key}" if name != key and key in EXPECTED_LISTS else name
 
 
-def no_word(kind: Literal["start", "timeout", "signal"], why: str) -> dict[str, object]:
-    """Return the details of a failed check whose program said nothing of the answer: why that is so."""
+Wordless = Literal["start", "timeout", "signal", "raised", "unusable", "silent", "surroundings"]
+"""Why a check said nothing of the answer. Of a program: it could not be started, was killed, was ended by a
+signal. Of assertions: those that are not true raised something, or could be true of no answer. Of a judge: it
+gave no verdict, or its provider failed."""
+
+
+def no_word(kind: Wordless, why: str) -> dict[str, object]:
+    """Return the details of a failed check that said nothing of the answer: why that is so."""
     return {"error": {"kind": kind, "message": why}}
 
 

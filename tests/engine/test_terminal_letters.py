@@ -41,3 +41,19 @@ def test_a_run_in_an_ascii_locale_names_its_files_to_programs(tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
     last = json.loads(done.stdout.splitlines()[-1])
     assert Path(last["results_file"]).is_file()
+
+
+@pytest.mark.parametrize("program", ["waza_engine run", "waza_language_server show"])
+def test_letters_that_a_terminal_has_not_are_written_out(tmp_path: Path, program: str) -> None:
+    suite = write_suite(tmp_path / "größe", {"a": task("ä-日-🦀")}, graders=GREETS)
+    command = [sys.executable, "-m", *program.split(), str(suite)]
+    narrow = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, capture_output=True, check=False, env=narrow, timeout=120)
+    assert done.returncode == 0, done.stderr
+    shown = done.stdout.decode("ascii")
+    if "run" in program:
+        assert "+ \\xe4-\\u65e5-\\U0001f980  1.00" in shown
+        assert f"gr\\xf6\\xdfe{os.sep}" in shown
+    else:
+        assert "> Run suite" in shown
+    assert "?" not in shown

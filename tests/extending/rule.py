@@ -37,7 +37,7 @@ def shouted_name(view: FileView) -> Iterator[Problem]:
         Lines(
             f"{ANALYSIS}/rules.py",
             "FILE_RULES: tuple[Rule[FileView], ...] = (",
-            '    Rule("shouted name", shouted_name, _codes("shouted-name")),\n',
+            '    Rule("shouted name", shouted_name, _words("shouted-name")),\n',
         ),
         Lines(
             f"{ANALYSIS}/codes/structure.py",

@@ -178,9 +178,14 @@ async def test_what_ran_in_a_terminal_since_is_not_what_the_client_shows(suite: 
         change = types.FileEvent(report.results_file.as_uri(), types.FileChangeType.Created)
         editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
         found = await shown(editor, suite, since, done["resultsFile"])
-        assert found == [("", newer, False), ("::one", newer, True)]
+        assert found == [("", newer, False), ("::one", f"{newer}, it passed", True)]
         await editor.command("waza.regrade", {"id": f"{suite.as_posix()}::one"})
         assert await shown(editor, suite, since, done["resultsFile"]) == []
+        report, _ = run(suite)
+        assert report.results_file is not None
+        change = types.FileEvent(report.results_file.as_uri(), types.FileChangeType.Created)
+        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        assert await shown(editor, suite, since, done["resultsFile"]) == [("", f"{newer}, it passed", True)]
 
 
 async def test_what_a_client_shows_is_stale_when_its_record_is_gone(suite: Path) -> None:

@@ -4,6 +4,7 @@ import type { LogOutputChannel } from "vscode";
 import { plain } from "./messages";
 import type { RunEvent } from "./runEvents";
 import type { RunView } from "./runViews";
+import { shownScore } from "./runWords";
 import type { RunRequest } from "./runs";
 
 export class RunLog implements RunView {
@@ -36,7 +37,7 @@ export class RunLog implements RunView {
 /** An event in one line: `failed one trial 1: not passed: short`. */
 export function lineOf(event: RunEvent): string {
     const trial = event.trial === undefined ? "" : `trial ${event.trial}`;
-    const score = event.score === undefined ? "" : event.score.toFixed(2);
+    const score = event.score === undefined ? "" : shownScore(event.score);
     const passed = event.kind === "graded" ? (event.status === "graded" ? (event.passed === true ? "passed" : "failed") : event.status) : "";
     const told = event.conclusion === undefined ? [] : [event.conclusion.verdict, ...(event.conclusion.reasons ?? [event.conclusion.reason])];
     const why = [event.message, ...told].filter((word) => word !== undefined && word !== "").join(" · ");

@@ -61,6 +61,11 @@ function clock(milliseconds: number): string {
     return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
+/** A score as the engine shows it: only a full one reads as `1.00`. */
+export function shownScore(score: number): string {
+    return (score < 1 && Number(score.toFixed(2)) >= 1 ? 0.99 : score).toFixed(2);
+}
+
 function dollars(amount: number | undefined): string {
     return amount === undefined ? "" : `$${amount.toFixed(amount < 0.01 ? 4 : 2)}`;
 }

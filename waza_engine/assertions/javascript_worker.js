@@ -57,7 +57,16 @@ function evaluate(assertion, context) {
     if (error !== null && typeof error === "object" && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT") {
       return { passed: false, error: `it took longer than ${deadlineSeconds} seconds`, timed_out: true };
     }
-    return { passed: false, error: described(error).slice(0, ERROR_CHARACTERS) };
+    return { passed: false, error: described(error).slice(0, ERROR_CHARACTERS), unusable: !isProgram(assertion) };
+  }
+}
+
+function isProgram(text) {
+  try {
+    new vm.Script(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 

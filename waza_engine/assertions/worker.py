@@ -2,8 +2,9 @@
 
 It speaks JSON lines. First line in: its settings (``workers.py``).
 Then a request ``{"contexts", "assertions", "replay", "explain"?}`` is answered by a line ``{"ready"}`` and
-one line an assertion of each context, ``{"passed", "error", "observed"?}``, with ``values`` and ``decided``
-when it is to be explained; ``observed`` is what short parts of a false one come to. The assertions in
+one line an assertion of each context, ``{"passed", "error", "observed"?, "unusable"?}``, with ``values`` and
+``decided`` when it is to be explained; ``observed`` is what short parts of a false one come to, ``unusable``
+one that no answer could make true: it is no expression, or names what there is not. The assertions in
 ``replay`` are evaluated first, unanswered, for the names they bind. In one context every answer is told at
 once, in several within ``told_within_seconds`` or when the evaluation ends that then goes on. A context may
 be the number of one that it was told to ``keep``; the numbers in ``forget`` are of no use any more.
@@ -88,6 +89,7 @@ def main() -> None:
                     # It may be enough for one that keeps nothing.
                     sys.exit(3)
                 answer = {"passed": passed, "error": error, **(parts.told() if parts is not None else {})}
+                answer |= {"unusable": True} if evaluate.unusable else {}
                 if observing and brief and not passed and error is None:
                     answer["observed"] = evaluate.observed(text, context)
                 replies.write(json.dumps(answer).encode() + b"\n")
@@ -112,11 +114,12 @@ class _Evaluation:
         self._parts = functools.lru_cache(maxsize=64)(_parts_of)
         self.is_repeatable = functools.lru_cache(maxsize=64)(is_repeatable)
         self.ran_out = False
+        self.unusable = False
 
     def __call__(
         self, text: str, context: dict[str, Any], parts: Parts | None = None
     ) -> tuple[bool, str | None]:
-        self.ran_out = False
+        self.ran_out = self.unusable = False
         try:
             return self._evaluate(text, context, parts), None
         except MemoryError:
@@ -125,9 +128,14 @@ class _Evaluation:
         except RecursionError:
             return False, "it calls itself without end or is nested too deeply"
         except SyntaxError as error:
+            self.unusable = True
             return False, _bounded(f"not a Python expression: {error.msg}{_column(error)}")
         except NameError as error:
+            self.unusable = True
             return False, _bounded(_name_error(error, context))
+        except _RefusedError as error:
+            self.unusable = True
+            return False, _bounded(str(error))
         except BaseException as error:  # noqa: BLE001 - every exception is a failure, SystemExit and StopIteration included
             return False, _bounded(_described(error))
 
@@ -190,8 +198,6 @@ class _RefusedError(Exception):
 
 
 def _described(error: BaseException) -> str:
-    if isinstance(error, _RefusedError):
-        return str(error)
     try:
         text = str(error)
     except BaseException:  # noqa: BLE001 - an exception may fail to describe itself

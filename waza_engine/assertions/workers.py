@@ -1,9 +1,10 @@
 """The languages of assertions, and the processes that evaluate them: started once, used for many graders.
 
 A request to a worker is ``{"contexts", "assertions", "replay", "explain"?}``; each assertion is answered by a
-line ``{"passed", "error", "timed_out"?}``, in one context after the other, with ``values`` and ``decided``
-when it is to be explained. Where a language takes several contexts, one may be the number of a trial that the
-worker keeps: ``keep`` tells it some by number, and ``forget`` are those that nobody will ask for again.
+line ``{"passed", "error", "timed_out"?, "unusable"?}``, in one context after the other, with ``values`` and
+``decided`` when it is to be explained. Where a language takes several contexts, one may be the number of a
+trial that the worker keeps: ``keep`` tells it some by number, and ``forget`` are those that nobody will ask
+for again.
 """
 
 from __future__ import annotations
@@ -32,19 +33,22 @@ class MissingInterpreterError(Exception):
 class AssertionOutcome:
     """Whether an assertion was true. ``error`` says why that is unknown: it raised, hung or crashed.
 
-    ``observed`` are short parts of one that was not true, as they are written, with their values.
+    ``observed`` are short parts of one that was not true, as they are written, with their values. One that is
+    ``unusable`` cannot be evaluated whatever the answer is: it is no expression, or names what there is not.
     """
 
     passed: bool
     error: str | None = None
     timed_out: bool = False
     observed: tuple[tuple[str, str], ...] = ()
+    unusable: bool = False
 
     @classmethod
     def of(cls, answer: Mapping[str, Any]) -> AssertionOutcome:
         """Return what a worker answers."""
         observed = tuple((str(part), str(value)) for part, value in answer.get("observed", ()))
-        return cls(answer["passed"], answer["error"], answer.get("timed_out") is True, observed)
+        late, unusable = (answer.get(key) is True for key in ("timed_out", "unusable"))
+        return cls(answer["passed"], answer["error"], late, observed, unusable)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from rich.table import Table
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.records import record_of
 from waza_engine.counting import counted
+from waza_engine.figures import shown_score, shown_share
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.recordings import RecordingError, read_recording
 from waza_engine.results.reports.comparison import comparison
@@ -90,7 +91,7 @@ def _rows(
         scored = [verdict in _SCORED for verdict in task["verdicts"]]
         scores = [score if told else None for score, told in zip(task["scores"], scored, strict=True)]
         cells = [
-            verdict or "n/a" if score is None else f"{score:.2f} {verdict}"
+            verdict or "n/a" if score is None else f"{shown_score(score)} {verdict}"
             for score, verdict in zip(scores, task["verdicts"], strict=True)
         ]
         yield task["task_id"], *cells, _delta(task["score_delta"], scores)
@@ -120,8 +121,8 @@ def _change(delta: float | None) -> Part:
 
 
 def _figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
+    return "–" if value is None else shown_score(value)
 
 
 def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{value:.0%}"
+    return "–" if value is None else shown_share(value)

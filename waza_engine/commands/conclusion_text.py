@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from waza_engine.commands.printer import Part, Printer
+from waza_engine.figures import shown_score
 from waza_engine.results.conclusion import Conclusion, Reason
 from waza_engine.results.conclusion_words import counts_words
 from waza_engine.results.reports.words import (
@@ -52,7 +53,7 @@ def print_conclusion(printer: Printer, found: Conclusion, duration_ms: float) ->
 
 def score_words(found: Conclusion) -> str:
     """Return the score as the part of a line that follows others, "" for a run that has none."""
-    return f"  ·  score {found.score:.2f}" if found.scored else ""
+    return f"  ·  score {shown_score(found.score)}" if found.scored else ""
 
 
 def mark_of(task: TaskConclusion) -> Part:

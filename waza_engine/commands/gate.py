@@ -8,6 +8,7 @@ from waza_engine.commands.options import GateFormat
 from waza_engine.commands.printer import Printer
 from waza_engine.commands.records import record_of
 from waza_engine.counting import counted
+from waza_engine.figures import shown_share
 from waza_engine.results.json_values import Json, plain
 from waza_engine.results.reading.recordings import RecordingError, read_recording
 from waza_engine.results.reports.gate import NOT_GATED, GateLimits, gate, gate_markdown, prompts_words
@@ -60,7 +61,7 @@ def _print_for_people(found: Json) -> None:
         others = found[f"{name}_task_count"] - judged
         prompts = prompts_words(found, name)
         printer.line(
-            f"{name}: {found[f'{name}_success_rate']:.1%} of {counted(judged, 'task')} passed"
+            f"{name}: {shown_share(found[f'{name}_success_rate'], 1)} of {counted(judged, 'task')} passed"
             if judged
             else f"{name}: no task was judged",
             f", {others} not judged" if others and judged else "",

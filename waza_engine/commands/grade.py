@@ -14,6 +14,7 @@ from waza_engine.commands.reporting import report_code
 from waza_engine.commands.run import INTERRUPTED, NOT_RUN
 from waza_engine.counting import counted
 from waza_engine.executors.base import Cancellation
+from waza_engine.figures import shown_score
 from waza_engine.results.conclusion_words import TASKS, counts_words
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reading.scores import GraderResult
@@ -93,6 +94,8 @@ def _told(regrading: Regrading, cancellation: Cancellation) -> list[TaskReport]:
     for reason in found.reasons:
         if reason.about != TASKS:
             printer.line(MARKS[reason.kind], f" {reason.words}")
+    for note in found.notes:
+        printer.line(("note: ", "dim"), note)
     printer.line(
         f"{VERDICT_WORDS[found.verdict]}: {counts_words(found.counts)}"
         f"{score_words(found)}"
@@ -132,7 +135,9 @@ def _kept(reports: Sequence[TaskReport], *, of_files: bool) -> str:
 
 def _print_task(printer: Printer, report: TaskReport) -> None:
     then = "" if report.now.status == report.recorded.status else f"  (was {report.recorded.status})"
-    score = f"  {report.score:.2f}" if report.concluded.scored else ""
+    if report.doubted:
+        then += "  (was recorded as passed, which a verdict contradicts)"
+    score = f"  {shown_score(report.score)}" if report.concluded.scored else ""
     printer.line(mark_of(report.concluded), f" {report.now.id}{score}", (then, "dim"))
 
 
@@ -151,7 +156,7 @@ def _explain(printer: Printer, report: TaskReport) -> None:
         (
             "    ",
             MARKS[grader.verdict],
-            f" {shown_grader(grader.name)}  {grader.score:.2f}",
+            f" {shown_grader(grader.name)}  {shown_score(grader.score)}",
             feedback_part(grader.feedback),
         )
         for grader in report.concluded.graders
@@ -163,13 +168,16 @@ def _explain(printer: Printer, report: TaskReport) -> None:
     printer.line(mark_of(report.concluded), " ", (report.now.id, "bold"))
     if report.now.error:
         printer.lines(report.now.error, "    ")
+    if (cause := report.concluded.cause) is not None:
+        printer.line("    ", (f"{cause.kind}: {cause.evidence}", "dim"))
     for line in lines:
         printer.line(*line)
 
 
 def _differs(report: TaskReport) -> bool:
     graders = report.now.graders.values()
-    return report.now.status != report.recorded.status or any(_then(grader, report) for grader in graders)
+    changed = report.now.status != report.recorded.status or report.doubted
+    return changed or any(_then(grader, report) for grader in graders)
 
 
 def _then(grader: GraderResult, report: TaskReport) -> str:
@@ -178,7 +186,7 @@ def _then(grader: GraderResult, report: TaskReport) -> str:
         return "  (new)"
     if abs(recorded.score - grader.score) < 1e-9 and recorded.passed == grader.passed:
         return ""
-    return f"  (was {recorded.score:.2f}{', passed' if recorded.passed else ''})"
+    return f"  (was {shown_score(recorded.score)}{', passed' if recorded.passed else ''})"
 
 
 def _mark(grader: GraderResult) -> Part:
@@ -186,4 +194,4 @@ def _mark(grader: GraderResult) -> Part:
 
 
 def _score(grader: GraderResult) -> str:
-    return "" if grader.status == "pending" else f"{grader.score:.2f}"
+    return "" if grader.status == "pending" else shown_score(grader.score)

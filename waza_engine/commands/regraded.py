@@ -29,13 +29,17 @@ Answer = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class TaskReport:
-    """A task graded again beside its record. ``score`` is the mean of its trials' weighted scores."""
+    """A task graded again beside its record. ``score`` is the mean of its trials' weighted scores.
+
+    Of one that is ``doubted`` the record says that it, or a trial of it, passed, and verdicts say otherwise.
+    """
 
     task: RegradedTask
     now: TaskResult
     recorded: TaskResult
     score: float
     concluded: TaskConclusion
+    doubted: bool = False
 
     @property
     def passed(self) -> bool:
@@ -60,6 +64,7 @@ def graded(
             recorded=task.recorded.scores,
             score=number(figures.get("avg_weighted_score")),
             concluded=conclude_task(task_of(written), regrading.recording.header.executor),
+            doubted=task_of(task.recorded.document, resampled=False).doubted,
         )
         reports.append(report)
         if tell is not None:

@@ -13,6 +13,7 @@ from waza_engine.commands.complaints import Complaints, is_complaint
 from waza_engine.commands.conclusion_text import MARKS, feedback_part, mark_of, print_conclusion
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.counting import counted
+from waza_engine.figures import shown_score
 from waza_engine.results.codec.runs import figures_document
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.record import TrialOutcome, Validation, verdicts_of
@@ -74,7 +75,7 @@ class TextReport:
             case "output" if self._verbose and event.message:
                 self._tell_answer(event)
             case "passed" | "failed" | "errored" | "skipped" | "pending" if event.trial is None:
-                score = "" if event.score is None else f"  {event.score:.2f}"
+                score = "" if event.score is None else f"  {shown_score(event.score)}"
                 note = "  without skills" if event.baseline else "  from the cache" if event.cached else ""
                 self._printer.line(MARKS[event.kind], f" {event.task or ''}{score}", (note, "dim"))
                 self._answering = ""
@@ -173,7 +174,7 @@ class TextReport:
             if said in seen or (verdict.passed and not self._verbose):
                 continue
             seen.add(said)
-            score = "" if verdict.status == "pending" else f"{verdict.score:.2f}"
+            score = "" if verdict.status == "pending" else shown_score(verdict.score)
             self._printer.line(
                 "    ",
                 _mark(verdict),

@@ -7,6 +7,7 @@ from typing import IO
 from waza_engine.commands.conclusion_text import MARKS, feedback_part, mark_of, print_conclusion
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.counting import counted
+from waza_engine.figures import shown_score
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import Conclusion, conclude
 from waza_engine.results.json_values import Block
@@ -30,7 +31,7 @@ def print_results(
     found = conclude(run, fail_under=fail_under)
     printer.line(*_headline(run.header, found))
     for task in found.tasks:
-        score = f"  {task.score:.2f}" if task.scored else ""
+        score = f"  {shown_score(task.score)}" if task.scored else ""
         trials = f"  {task.share} trials" if task.share and task.ended_trials > 1 else ""
         flaky = "  flaky" if task.flaky else ""
         printer.line(mark_of(task), f" {task.id or task.name}{score}", (f"{trials}{flaky}", "dim"))
@@ -73,7 +74,7 @@ def _explain(printer: Printer, task: TaskConclusion) -> None:
 
 
 def _score(grader: GraderConclusion) -> str:
-    return "" if grader.verdict == "pending" else f"  {grader.score:.2f}"
+    return "" if grader.verdict == "pending" else f"  {shown_score(grader.score)}"
 
 
 def _shortened(text: str) -> str:

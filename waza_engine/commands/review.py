@@ -13,6 +13,7 @@ from typing import Any, cast
 from waza_engine.commands.conclusion_text import MARKS
 from waza_engine.commands.printer import Printer
 from waza_engine.counting import counted
+from waza_engine.figures import shown_score
 from waza_engine.results.json_values import Block, block_of, plain
 from waza_engine.results.reading.formats import read_document, todays_layout, why_unreadable
 from waza_engine.results.reading.newest_scores import result_files
@@ -223,7 +224,7 @@ def _tell_recorded(found: Found, review: Review, file: Path, *, as_json: bool) -
     word = "passed" if review.passed else "failed"
     by = f" by {review.reviewer}" if review.reviewer else ""
     key = found.item.key
-    say(f"{key.task}, trial {key.trial}, {key.grader}: {word} with {review.score:.2f}{by}")
+    say(f"{key.task}, trial {key.trial}, {key.grader}: {word} with {shown_score(review.score)}{by}")
     say(f"reviews: {file}")
 
 

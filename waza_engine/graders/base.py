@@ -61,6 +61,10 @@ class GraderError(Exception):
     """
 
 
+class SurroundingsError(GraderError):
+    """The grader cannot grade for what surrounds it: the provider of its judge fails or is not reached."""
+
+
 @frozen()
 class GradingContext:
     """What one trial left behind, and where relative paths start.

@@ -150,11 +150,10 @@ class CodeGrader(Grader[CodeConfig]):
         checks = [
             _check(i, text, out) for i, (text, out) in enumerate(zip(assertions, outcomes, strict=True))
         ]
-        late = [outcome.timed_out for outcome in outcomes if not outcome.passed]
         return verdict_of_checks(
             checks,
             all_passed="All assertions passed",
-            **(no_word("timeout", _LATE) if late and all(late) else {}),
+            **_nothing_said(assertions, outcomes),
             total_assertions=len(checks),
             passed_assertions=sum(check.passed for check in checks),
         )
@@ -194,6 +193,20 @@ class CodeGrader(Grader[CodeConfig]):
                 pass
 
 
+def _nothing_said(assertions: Sequence[str], outcomes: Sequence[AssertionOutcome]) -> dict[str, object]:
+    """Return why the assertions that are not true tell nothing of the answer, {} if one of them does."""
+    untrue = [(text, out) for text, out in zip(assertions, outcomes, strict=True) if not out.passed]
+    if not untrue or any(out.error is None for _, out in untrue):
+        return {}
+    if all(out.timed_out for _, out in untrue):
+        return no_word("timeout", _LATE)
+    # A name may be missing for an assertion that was to bind it and did not come to that.
+    binds = any(":=" in text for text in assertions)
+    unusable = all(out.unusable for _, out in untrue) and not binds
+    text, first = untrue[0]
+    return no_word("unusable" if unusable else "raised", f"{_quoted(text)}: {first.error}")
+
+
 def _evaluate(
     assertions: Sequence[str],
     names: Mapping[str, Any],
@@ -226,8 +239,11 @@ def _evaluator(shared: AssertionEvaluator | None) -> Generator[AssertionEvaluato
 def _check(index: int, assertion: str, outcome: AssertionOutcome) -> Check:
     if outcome.passed:
         return Check(("assertions", index), True)
-    quoted = assertion if len(assertion) <= _QUOTED_CHARACTERS else assertion[:_QUOTED_CHARACTERS] + "…"
     reason = f": {outcome.error}" if outcome.error else ""
     if outcome.observed:
         reason = f" ({', '.join(f'{part} is {value}' for part, value in outcome.observed)})"
-    return Check(("assertions", index), False, f"not true: {quoted}{reason}")
+    return Check(("assertions", index), False, f"not true: {_quoted(assertion)}{reason}")
+
+
+def _quoted(assertion: str) -> str:
+    return assertion if len(assertion) <= _QUOTED_CHARACTERS else assertion[:_QUOTED_CHARACTERS] + "…"

@@ -12,7 +12,7 @@ from pydantic import Field
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
 from waza_engine.graders.judging.evidence import task_and_answer
 from waza_engine.graders.judging.judge import AgentTool, JudgeError
-from waza_engine.graders.judging.judges import JudgedConfig, ask, limit_seconds
+from waza_engine.graders.judging.judges import JudgedConfig, ask, limit_seconds, without_judge
 from waza_engine.graders.judging.pairwise import ChoiceBox, compared, question
 from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, evidence_for, rate
 from waza_engine.graders.judging.rubric import Rubric
@@ -241,7 +241,7 @@ class PromptGrader(Grader[PromptConfig]):
         except JudgeError as error:
             # What was said before the session broke holds.
             if not box.given:
-                raise GraderError(str(error)) from None
+                raise without_judge(error) from None
         details: dict[str, Any] = {"response": response, "prompt": prompt}
         if rubric is not None:
             details["rubric"] = rubric.details
@@ -276,7 +276,7 @@ class PromptGrader(Grader[PromptConfig]):
                 responses.append(self._ask(prompt, context, box.tools))
             except JudgeError as error:
                 if not box.choice.called:
-                    raise GraderError(str(error)) from None
+                    raise without_judge(error) from None
         details: dict[str, Any] = {"prompt": prompts[0], "response": "\n\n".join(filter(None, responses))}
         if rubric is not None:
             details["rubric"] = rubric.details

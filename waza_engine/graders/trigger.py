@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
+from waza_engine.figures import shown_below, shown_threshold
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.explanation import Explanation, RulePath, shortened
@@ -109,8 +110,12 @@ class TriggerGrader(Grader[TriggerConfig]):
         relevance = max(word_score, phrase_score) if prompt_words else 0.0
         positive = config.mode == "positive"
         passed = (relevance >= config.threshold) == positive
-        relation = "reaches" if relevance >= config.threshold else "stays below"
-        feedback = f"relevance {relevance:.2f} {relation} the threshold {config.threshold:.2f}"
+        threshold = shown_threshold(config.threshold)
+        if relevance >= config.threshold:
+            feedback = f"relevance {relevance:.2f} reaches the threshold {threshold}"
+        else:
+            shown, _ = shown_below(relevance, config.threshold)
+            feedback = f"relevance {shown} stays below the threshold {threshold}"
         return Verdict(
             score=relevance if positive else 1.0 - relevance,
             passed=passed,

@@ -44,7 +44,8 @@ def cause_of(task: TaskConclusion) -> Cause | None:
             found = _of_failed(task) if task.verdict == "failed" else _of_errored(task)
             return _of_nobody(task) if found.kind == "skill" and asks_nobody(task.executor) else found
         case "lost":
-            return Cause("environment", f"No trial came to its end: {_shown(task.reason)}.")
+            told = f": {_shown(task.error)}" if task.error else ""
+            return Cause("environment", f"No trial came to its end{told}.")
         case _:
             return None
 
@@ -56,10 +57,12 @@ def _of_errored(task: TaskConclusion) -> Cause:
             # A checkpoint that stops the conversation: an answer was graded, and found wrong.
             return Cause("skill", f"The conversation was ended, for {_listed(ended)} found the answer wrong.")
         count = f"{len(broken)} of {counted(len(task.task.trials), 'trial')}"
-        return Cause("environment", f"{count} broke before an answer was graded: {_shown(broken[0].error)}.")
+        # What an agent had said until then is graded.
+        when = "" if any(trial.validations for trial in broken) else " before an answer was graded"
+        return Cause("environment", f"{count} broke{when}: {_shown(broken[0].error)}.")
     errored = [grader for grader in task.graders if grader.verdict == "errored"]
     if errored:
-        return _of_broken(errored[0])
+        return _of_broken(errored[0], task)
     if task.task.status == "failed" and not task.task.trials and task.error:
         # So a hook is written that failed, as upstream does.
         return Cause("environment", f"No answer was asked for: {_shown(task.error)}.")
@@ -79,7 +82,7 @@ def _of_failed(task: TaskConclusion) -> Cause:
     names = [name for name in names if name not in silent]
     if not names:
         if broken is not None:
-            return _of_broken(broken)
+            return _of_broken(broken, task)
         return Cause("not known", "No grader is recorded that says why.")
     if task.passed_trials:
         passed = f"{task.passed_trials} of {counted(task.ended_trials, 'trial')} passed the same test"
@@ -108,8 +111,13 @@ def _of_silent(names: Sequence[str], found: Mapping[str, tuple[str, str]]) -> Ca
     kind, why = found[names[0]]
     more = f"; neither did {_listed(names[1:])}" if names[1:] else ""
     told = f"`{shown_grader(names[0])}` said nothing of the answer: {_shown(why)}{more}."
-    # A program that cannot be started is at fault itself; one that hangs may hang for what the agent left.
-    return Cause("test", told) if kind == "start" else Cause("not known", f"{told} {_EITHER}")
+    # What cannot be started, or evaluated at all, is at fault itself; what hangs or raises may do so for what
+    # the agent left.
+    return (
+        Cause("test", told)
+        if kind in ("start", "unusable", "silent")
+        else Cause("not known", f"{told} {_EITHER}")
+    )
 
 
 def _of_nobody(task: TaskConclusion) -> Cause:
@@ -146,9 +154,17 @@ def _listed(names: Sequence[str]) -> str:
     return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"
 
 
-def _of_broken(grader: GraderConclusion) -> Cause:
+def _of_broken(grader: GraderConclusion, task: TaskConclusion) -> Cause:
     why = _shown(grader.feedback.removeprefix(COULD_NOT_GRADE))
-    return Cause("test", f"`{shown_grader(grader.name)}` could not grade: {why}.")
+    said = [
+        verdict for trial in task.task.trials for name, verdict in verdicts_of(trial) if name == grader.name
+    ]
+    lost = [said_nothing(verdict.details) for verdict in said if verdict.status == "error"]
+    # A judge whose provider fails is neither the answer nor its test.
+    of_provider = bool(lost) and all(found is not None and found[0] == "surroundings" for found in lost)
+    return Cause(
+        "environment" if of_provider else "test", f"`{shown_grader(grader.name)}` could not grade: {why}."
+    )
 
 
 def _shown(text: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, cast
 
 from waza_engine.counting import counted
+from waza_engine.figures import reaches, shown_below
 from waza_engine.results.baseline_conclusion import BaselineConclusion, conclude_baseline
 from waza_engine.results.conclusion_words import (
     PROMPTS,
@@ -186,7 +187,11 @@ def conclude(
     return Conclusion(
         verdict=verdict,
         reasons=(*_ending(verdict, run, tasks), *failures, *breakages),
-        notes=(*_parts(run), *_waiting(verdict, tasks), *_notes(counts, missed, baseline, failures)),
+        notes=(
+            *_parts(run),
+            *_waiting(verdict, tasks),
+            *_notes(counts, tasks, missed, baseline, failures),
+        ),
         counts=counts,
         tasks=tasks,
         score=run.summary.aggregate_score,
@@ -212,7 +217,8 @@ def decides(metric: str) -> bool:
 
 def missed_words(metric: MetricOutcome) -> str:
     """Return how a metric fell short: ``trigger_accuracy is 0.50, below 0.9``."""
-    return f"{metric.name} is {metric.value:.2f}, below {metric.threshold:g}"
+    value, threshold = shown_below(metric.value, metric.threshold)
+    return f"{metric.name} is {value}, below {threshold}"
 
 
 def _verdict(
@@ -318,7 +324,7 @@ def _only_broke(metric: MetricOutcome, run: RunOutcome, triggers: TriggerConclus
         for trigger, weight in zip(tried, weights, strict=True)
         if trigger.did_trigger == trigger.should_trigger
     )
-    return bool(tried) and right / sum(weights) >= metric.threshold
+    return bool(tried) and reaches(right / sum(weights), metric.threshold)
 
 
 def _below(fail_under: float | None, run: RunOutcome, tasks: Sequence[TaskConclusion]) -> Iterator[Reason]:
@@ -330,8 +336,9 @@ def _below(fail_under: float | None, run: RunOutcome, tasks: Sequence[TaskConclu
     if not judged and not errored:
         words = f"there is no score, for nothing was judged; at least {fail_under:g} is wanted"
         yield Reason(words, "failed", SCORE)
-    elif judged and (mean(judged) if errored else run.summary.aggregate_score) < fail_under:
-        yield Reason(f"the score is {run.summary.aggregate_score:.4g}, below {fail_under:g}", "failed", SCORE)
+    elif judged and not reaches(mean(judged) if errored else run.summary.aggregate_score, fail_under):
+        score, least = shown_below(run.summary.aggregate_score, fail_under)
+        yield Reason(f"the score is {score}, below {least}", "failed", SCORE)
 
 
 def _parts(run: RunOutcome) -> Iterator[str]:
@@ -358,10 +365,16 @@ def _waiting(verdict: RunVerdict, tasks: Sequence[TaskConclusion]) -> Iterator[s
 
 def _notes(
     counts: Counts,
+    tasks: Sequence[TaskConclusion],
     missed: Sequence[MissedMetric],
     baseline: BaselineConclusion | None,
     failures: Sequence[Reason],
 ) -> Iterator[str]:
+    if doubted := sum(task.task.doubted for task in tasks):
+        words = "is recorded as passed, which a verdict contradicts: that"
+        if doubted > 1:
+            words = "are recorded as passed, which verdicts contradict: these"
+        yield f"{counted(doubted, 'task')} {words} count{'s' if doubted == 1 else ''}"
     if counts.flaky:
         yield f"{counted(counts.flaky, 'task')} flaky: some trials passed, some failed"
     for metric in missed:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from waza_engine.figures import reaches
 from waza_engine.frozen import frozen
 from waza_engine.scoring.composite import Graded, TrialStatus, composite
 from waza_engine.scoring.tasks import TrialScore
@@ -126,9 +127,14 @@ class TrialOutcome:
         return [validation.graded for validation in (self.validations or {}).values()]
 
     @property
+    def broke(self) -> bool:
+        """Whether the agent broke, and not a grader."""
+        return self.status == "error" and bool(self.error)
+
+    @property
     def score(self) -> TrialScore:
-        """What the trial adds to its task."""
-        means = composite(self.graded)
+        """What the trial adds to its task: nothing if it broke, whatever graders said of what there was."""
+        means = composite([] if self.broke else self.graded)
         return TrialScore(self.status, means.score, means.weighted_score, self.duration_ms)
 
 
@@ -137,6 +143,7 @@ class TaskOutcome:
     """One task with its trials; ``error`` says why it could not run, or not to its end.
 
     ``cached`` trials were taken from an earlier run. ``impact`` compares with the baseline, if there is one.
+    Of one that is ``doubted`` the file says that it, or a trial of it, passed, and verdicts say otherwise.
     """
 
     id: str
@@ -150,6 +157,7 @@ class TaskOutcome:
     group: str = ""
     cached: bool = False
     impact: SkillImpact | None = None
+    doubted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +177,11 @@ class MetricOutcome:
     threshold: float
     passed: bool
     weight: float
+
+    @property
+    def reached(self) -> bool:
+        """Whether the value is not below the threshold; one of 0 or less asks for nothing."""
+        return self.threshold <= 0 or reaches(self.value, self.threshold)
 
 
 @dataclass(frozen=True, slots=True)

@@ -263,7 +263,12 @@ class PreparedRun:
             program_timeout_seconds=self._program_timeout_seconds,
         )
         handling = Handling(
-            self._backend, self._cache, lambda task, baseline: self._keep(course, task, baseline=baseline)
+            self._backend,
+            self._cache,
+            lambda task, baseline: self._keep(course, task, baseline=baseline),
+            lambda task_id, trial, baseline: course.writing(
+                lambda: course.store.add_trial(task_id, trial, baseline=baseline)
+            ),
         )
         # A grader that compares needs the answer of the baseline when it is asked.
         first = self._without is not None and any(compares(task) for task in main.tasks)

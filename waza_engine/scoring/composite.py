@@ -64,3 +64,13 @@ def trial_status(graded: Sequence[Graded], *, execution_error: bool = False) -> 
     if any(grader.status == "graded" and not grader.passed for grader in counted):
         return "failed"
     return "error" if any(grader.status == "error" for grader in counted) else "passed"
+
+
+def borne_out(written: TrialStatus, said: Sequence[TrialStatus]) -> TrialStatus:
+    """Return the status that what a file says below it bears out: of a ``passed`` the worst, else as written.
+
+    A file may have been edited by hand; upstream writes a worse one for reasons of its own.
+    """
+    if written != "passed":
+        return written
+    return "failed" if "failed" in said else "error" if "error" in said else written

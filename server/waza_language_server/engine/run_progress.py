@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from waza_engine.figures import shown_score
 from waza_engine.frozen import frozen
 from waza_engine.vocabulary import shown_grader
 
@@ -37,7 +38,7 @@ def _describe(event: Mapping[str, Any]) -> str:
     kind = event.get("kind")
     names = [shown_grader(str(event[key])) for key in ("task", "grader") if event.get(key)]
     if kind == "graded" and isinstance(event.get("score"), int | float):
-        names.append(f"{event['score']:.2f}")
+        names.append(shown_score(event["score"]))
     elif kind in ("passed", "failed", "errored", "pending", "skipped"):
         names.append(str(kind))
     return " · ".join(names)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from waza_engine.counting import counted
+from waza_engine.figures import shown_score
 from waza_engine.markdown import code
 from waza_engine.sparkline import sparkline
 from waza_engine.steps import Steps
@@ -83,7 +84,7 @@ def _title(scores: tuple[float | None, ...]) -> str:
 
 
 def _run_line(run: RunOnce, now: datetime) -> str:
-    score = "not judged" if run.score is None else f"{run.score:.2f}"
+    score = "not judged" if run.score is None else shown_score(run.score)
     return f"- {score}: {_of_run(run, now)}"
 
 

@@ -32,6 +32,13 @@ if TYPE_CHECKING:
 STALE_WORD = "stale"
 RECORD_GONE = f"{STALE_WORD}: its record is gone"
 RAN_ELSEWHERE = f"{STALE_WORD}: a newer run is recorded"
+_CAME_TO = {
+    "passed": "it passed",
+    "failed": "it failed",
+    "error": "it broke",
+    "errored": "it broke",
+    "pending": "it waits for a review",
+}
 _EXPECTED = "//expected"
 _METRICS = "//metrics"
 _ByPlace = Mapping[str, Mapping[str, "Json"]]
@@ -88,15 +95,30 @@ def stale_results_in_steps(
             identity = RunnableId(suite, prompt=prompt.prompt, should_trigger=prompt.should_trigger)
             found.append(StaleResult(identity, words, whole=True))
         fresh = fresh or not words
+    first = found[0].words if found else ""
+    if first.startswith(RAN_ELSEWHERE):
+        # What a part came to is not what the suite did.
+        first = RAN_ELSEWHERE
     if found and not fresh:
-        return (StaleResult(RunnableId(suite), found[0].words, whole=True),)
+        if all(each.words.startswith(RAN_ELSEWHERE) for each in found):
+            # With the first results: most suites were never run.
+            from waza_engine.results.reading.suite_conclusion import conclude_suite
+
+            first = _elsewhere(conclude_suite(run).verdict)
+        return (StaleResult(RunnableId(suite), first, whole=True),)
     gone = [
         task.id
         for task in run.tasks.values()
         if task.timestamp == run.timestamp and task.id not in evidence.places
     ]
-    words = evidence.words_of_suite(run.timestamp, gone) or (found[0].words if found else "")
+    words = evidence.words_of_suite(run.timestamp, gone) or first
     return (*([StaleResult(RunnableId(suite), words, whole=False)] if words else []), *found)
+
+
+def _elsewhere(verdict: str) -> str:
+    """Return that something has run elsewhere since, and what it came to."""
+    came_to = _CAME_TO.get(verdict)
+    return f"{RAN_ELSEWHERE}, {came_to}" if came_to else RAN_ELSEWHERE
 
 
 def _evidence_in_steps(
@@ -142,7 +164,7 @@ class _Evidence:
             return []
         identity = RunnableId(self._suite, task.id)
         if self._ran_elsewhere(task.origin, task.timestamp) and self._again(task) is None:
-            return [StaleResult(identity, RAN_ELSEWHERE, whole=True)]
+            return [StaleResult(identity, _elsewhere(task.status), whole=True)]
         words = self._words_of_answer(task.id, task.timestamp)
         if words and not task.rejudged:
             return [StaleResult(identity, words, whole=True)]
@@ -163,7 +185,7 @@ class _Evidence:
         """Return why the result of a trigger prompt may no longer hold, "" when it does."""
         moment = prompt.timestamp
         if self._ran_elsewhere(prompt.origin, moment):
-            return RAN_ELSEWHERE
+            return _elsewhere("error" if prompt.error else "passed" if prompt.right else "failed")
         found = self._scores.recorded.changes(moment, ())
         # Other prompts of the file say nothing of this one.
         return self._said(moment, [each for each in found if each.path.name not in TRIGGER_NAMES])
@@ -193,7 +215,8 @@ class _Evidence:
         verdict = task.graders[name]
         moment = verdict.timestamp
         if self._ran_elsewhere(verdict.origin, moment) and self._again(task) is None:
-            return RAN_ELSEWHERE
+            graded = "passed" if verdict.passed else "failed"
+            return _elsewhere(graded if verdict.status == "graded" else verdict.status)
         words = self._words_of_answer(task.id, moment)
         if words:
             return words

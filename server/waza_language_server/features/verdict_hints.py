@@ -11,6 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from waza_engine.counting import counted
+from waza_engine.figures import shown_below, shown_threshold
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.steps import Steps
@@ -374,7 +375,8 @@ def _prompt_line(prompt: PromptResult) -> str:
 
 
 def _shortfall(metric: MetricResult) -> str:
-    return f"{number(metric.value)} < {number(metric.threshold)}"
+    value, _ = shown_below(metric.value, metric.threshold)
+    return f"{value} < {shown_threshold(metric.threshold)}"
 
 
 def _prompt_label(result: PromptResult) -> str:

@@ -6,6 +6,7 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from waza_engine.figures import shown_score
 from waza_engine.markdown import code
 from waza_engine.spec.executors import asked_model
 
@@ -52,7 +53,7 @@ def _cut(line: str) -> str:
 
 def number(score: float) -> str:
     """Return two digits; only a full score reads as 1.00."""
-    return "0.99" if 0.99 < score < 1 else f"{score:.2f}"
+    return shown_score(score)
 
 
 def told_by(origin: RunOrigin | None) -> str:

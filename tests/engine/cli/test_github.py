@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,23 @@ def test_an_annotation_stands_at_the_grader_that_failed(repository: Path) -> Non
     )
     assert any(text.startswith(f"::error file=evals/eval.yaml,line={shared_line},") for text in told)
     assert "0 of 2 tasks passed" in (repository / "summary.md").read_text("utf-8")
+
+
+def test_what_a_grader_says_of_several_tasks_is_told_once(repository: Path) -> None:
+    alike = "- {type: text, name: alike, config: {contains: [nope]}}\n"
+    by_length = "- {type: code, name: length, config: {assertions: [len(output) > 1000]}}\n"
+    tasks = {"a": task("a"), "b": task("b", prompt="Bye bye"), "c": task("c", OWN)}
+    suite = write_suite(repository, tasks, graders=alike + by_length)
+    run(suite)
+    told = engine("report", suite, "--format", "github").stdout.splitlines()
+    said = [re.sub(r"\d+\)", "N)", text.partition("::")[2].partition("::")[2]) for text in told]
+    assert said == [
+        'alike failed in 3 tasks (a, b, c): missing text: "nope"',
+        "length failed in 3 tasks%0Aa: not true: len(output) > 1000 (len(output) is N)"
+        "%0Ab: not true: len(output) > 1000 (len(output) is N)"
+        "%0Ac: not true: len(output) > 1000 (len(output) is N)",
+        'c: own failed: missing text: "nope"',
+    ]
 
 
 JUDGED_OTHERWISE = """\

@@ -105,3 +105,10 @@ def test_an_expectation_or_a_checkpoint_judges_as_well(tmp_path: Path) -> None:
     )
     tasks = {"a": task("a", expects), "b": f"id: b\nname: b\n{checks}"}
     assert "2 of 2 tasks passed" in engine("run", write_suite(tmp_path, tasks)).stdout
+
+
+def test_a_task_that_waits_for_people_has_no_score_while_it_runs(tmp_path: Path) -> None:
+    waits = "graders: [{type: human, name: look, config: {criteria: ['ok?']}}]\n"
+    suite = write_suite(tmp_path, {"a": task("a", waits), "b": task("b", f"graders:\n{GREETS}")})
+    told = engine("run", suite).stdout.splitlines()
+    assert ("⧖ a" in told, "✓ b  1.00" in told) == (True, True)

@@ -77,6 +77,8 @@ def test_no_call_in_one_question_is_a_tie_there(scripted_model: StartModel) -> N
     verdict = compared(scripted_model, winner("B"), "ok", "I cannot say.")
     assert result(verdict) == (0.5, True)
     assert verdict.details["pairwise"]["position_consistent"] is False
+    assert "the judge chose only once (first the skill" in verdict.feedback
+    assert "; then nothing)" in verdict.feedback
 
 
 def test_no_call_at_all_is_no_verdict(scripted_model: StartModel) -> None:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from tests.engine.suites import CONFIG, only_task, run, task, write_suite
 from waza_engine.results.cause import cause_of
+from waza_engine.results.codec.tasks import task_document, task_of
+from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import CheckpointOutcome, TaskOutcome, TrialOutcome, Validation
 from waza_engine.results.task_conclusion import conclude_task
+from waza_engine.scoring.tasks import task_statistics
 
 
 def verdict(name: str, *, passed: bool) -> Validation:
@@ -153,3 +159,44 @@ def test_a_hook_that_failed_before_a_task_is_the_environment(tmp_path: Path) -> 
         "environment",
         True,
     )
+
+
+@pytest.mark.parametrize(
+    ("assertions", "kind", "told"),
+    [
+        (["length > 3"], "test", "`shape` said nothing of the answer: length > 3: the name `length` does"),
+        (["len(output) > 0", "output says hello"], "test", "output says hello: not a Python expression"),
+        (["output.__globals__ is str"], "test", "the attribute `__globals__` is not allowed in an assertion"),
+        (["all(word in output for word in ['a'])"], "test", "`output` is not visible inside a comprehension"),
+        (["tool_calls[0]['name'] == 'bash'"], "not known", "IndexError: list index out of range. It is the"),
+        (["length > 3", "tool_calls[0]"], "not known", "length > 3: the name `length` does not exist here"),
+        (["output and len(errors) and (n := 5)", "n > 3"], "skill", "found wrong by `shape`"),
+        (["len(errors) < 0 or (n := 5)", "(m := n + 'a')", "m"], "not known", "It is the answer or this"),
+        (["length > 3", "len(output) == 0"], "skill", "found wrong by `shape`"),
+    ],
+)
+def test_assertions_that_raise_have_found_nothing_wrong(
+    tmp_path: Path, assertions: list[str], kind: str, told: str
+) -> None:
+    config = json.dumps({"assertions": assertions})
+    found = cause_in_a_run(tmp_path, f"- {{type: code, name: shape, config: {config}}}\n")
+    assert (found[0], told in found[1]) == (kind, True), found
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+@pytest.mark.parametrize(("assertion", "kind"), [("output.(", "test"), ("tool_calls[0].name", "not known")])
+def test_javascript_that_raises_has_found_nothing_wrong(tmp_path: Path, assertion: str, kind: str) -> None:
+    config = json.dumps({"language": "javascript", "assertions": [assertion]})
+    found = cause_in_a_run(tmp_path, f"- {{type: code, name: shape, config: {config}}}\n")
+    assert (found[0], "`shape` said nothing of the answer" in found[1]) == (kind, True), found
+
+
+def test_an_agent_that_broke_after_it_had_said_something_has_no_score() -> None:
+    said = TrialOutcome(1, "error", {"g": verdict("g", passed=True)}, error="no answer in time")
+    assert (said.score.score, said.score.weighted_score) == (0.0, 0.0)
+    written = task_of(task_document(TaskOutcome("a", "A", "error", (said,), task_statistics([said.score]))))
+    found = conclude_task(written)
+    assert (found.verdict, found.score) == ("errored", 0.0)
+    assert found.cause is not None
+    assert found.cause.evidence == "1 of 1 trial broke: no answer in time."
+    assert task_result(task_document(written), datetime.now(UTC)).score == 0.0

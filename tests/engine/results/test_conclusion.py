@@ -34,7 +34,7 @@ from waza_engine.results.record import (
     Validation,
 )
 from waza_engine.results.reports.words import VERDICT_WORDS
-from waza_engine.scoring.composite import TrialStatus
+from waza_engine.scoring.composite import TrialStatus, borne_out
 from waza_engine.scoring.tasks import TaskScore, suite_summary, task_statistics, task_status
 from waza_engine.scoring.triggers import trigger_metrics
 
@@ -241,7 +241,7 @@ def records(draw: st.DrawFn) -> RunOutcome:
                 TaskOutcome(
                     f"t{number}",
                     f"Task {number}",
-                    status,
+                    borne_out(status, [each.status for each in ended]),
                     trials,
                     task_statistics([each.score for each in ended]),
                     error=draw(st.sampled_from(["", "", "it broke"])),

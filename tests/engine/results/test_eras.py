@@ -182,7 +182,7 @@ def test_a_file_of_a_later_format_is_refused_by_name(tmp_path: Path) -> None:
 def test_the_newest_run_counts_whatever_era_it_is_of(tmp_path: Path) -> None:
     old, new = python_era(), go_march()
     new["tasks"] = new["tasks"][:1]
-    new["tasks"][0]["stats"]["avg_score"] = 0.9
+    new["tasks"][0]["runs"][0]["validations"]["greets"]["score"] = 0.8
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "old.json").write_text(json.dumps(old))
     (tmp_path / "results" / "new.json").write_text(json.dumps(new))

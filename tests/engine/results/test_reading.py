@@ -152,7 +152,7 @@ def test_results_of_the_python_era_are_read(tmp_path: Path) -> None:
     assert (found.model, found.executor) == ("m", "mock")
     assert (found.tasks["a"].status, found.tasks["a"].score, found.tasks["a"].error) == (
         "failed",
-        0.5,
+        0.0,
         "too slow",
     )
     assert found.tasks["a"].graders["g"].feedback == "half"

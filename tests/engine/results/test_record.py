@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -29,14 +30,15 @@ from waza_engine.results.record import (
     TriggerOutcome,
     Validation,
     VerdictStatus,
+    verdicts_of,
 )
-from waza_engine.scoring.composite import TrialStatus
+from waza_engine.scoring.composite import TrialStatus, borne_out, trial_status
 from waza_engine.scoring.cost import Cost, Spending
 from waza_engine.scoring.impact import PairwiseImpact, SkillImpact
 from waza_engine.scoring.recommendation import RankedModel, Recommendation
 from waza_engine.scoring.statistics import Interval
-from waza_engine.scoring.tasks import SuiteSummary, task_statistics
-from waza_engine.scoring.triggers import TriggerMetrics
+from waza_engine.scoring.tasks import SuiteSummary, TaskScore, suite_summary, task_statistics
+from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
 from waza_engine.vocabulary import (
     Check,
     CommandInvocation,
@@ -183,7 +185,13 @@ def trials(number: int) -> st.SearchStrategy[TrialOutcome]:
         cost=st.none() | costs,
         stopped=st.booleans(),
         captured_at=texts,
-    ).map(lambda trial: trial if trial.status in FAILURES else replace(trial, captured_at=""))
+    ).map(_consistent)
+
+
+def _consistent(trial: TrialOutcome) -> TrialOutcome:
+    """Return a trial whose status none of its verdicts contradicts."""
+    status = borne_out(trial.status, [trial_status([said.graded for _, said in verdicts_of(trial)])])
+    return replace(trial, status=status, captured_at=trial.captured_at if status in FAILURES else "")
 
 
 impacts = st.builds(
@@ -214,7 +222,7 @@ def tasks(draw: st.DrawFn) -> TaskOutcome:
     return TaskOutcome(
         id=draw(texts),
         name=draw(texts),
-        status=draw(statuses),
+        status=borne_out(draw(statuses), [trial.status for trial in ran if not trial.stopped]),
         trials=ran,
         statistics=task_statistics([trial.score for trial in ran if not trial.stopped]) if counted else None,
         golden=draw(st.booleans()),
@@ -296,21 +304,33 @@ def metrics(name: str) -> st.SearchStrategy[MetricOutcome]:
         threshold=shares,
         passed=st.booleans(),
         weight=amounts,
-    )
+    ).map(lambda metric: replace(metric, passed=metric.passed and metric.reached))
+
+
+def _counted(written: SuiteSummary, of: Sequence[TaskOutcome]) -> SuiteSummary:
+    """Return figures that the tasks bear out, as far as these tell."""
+    ended = [trial for task in of for trial in task.trials if not trial.stopped]
+    if not of or any(trial.validations is None and trial.status != "error" for trial in ended):
+        return written
+    scores = [TaskScore(task.status, task.statistics) for task in of]
+    found = suite_summary(scores, duration_ms=written.duration_ms)
+    return replace(found, interval=written.interval, pass_hat_k=written.pass_hat_k)
 
 
 @st.composite
 def runs(draw: st.DrawFn, *, baseline: bool = True) -> RunOutcome:
     tried = draw(st.none() | figures)
+    triggers = () if tried is None else tuple(draw(st.lists(trigger_outcomes, max_size=2)))
+    of = tuple(draw(st.lists(tasks(), max_size=2)))
     return RunOutcome(
         header=draw(headers),
         status=draw(st.sampled_from(["completed", "failed", "canceled", "error"])),
-        tasks=tuple(draw(st.lists(tasks(), max_size=2))),
-        summary=draw(summaries),
+        tasks=of,
+        summary=_counted(draw(summaries), of),
         usage=draw(st.none() | usages),
         metrics=tuple(draw(metrics(name)) for name in draw(st.lists(names, max_size=2, unique=True))),
-        triggers=() if tried is None else tuple(draw(st.lists(trigger_outcomes, max_size=2))),
-        trigger_metrics=tried,
+        triggers=triggers,
+        trigger_metrics=trigger_metrics(triggers) or tried,
         message=draw(texts),
         spending=draw(st.none() | st.builds(Spending, tokens=st.integers(1, 10**9), cost=costs)),
         limit=draw(texts),

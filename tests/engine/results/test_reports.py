@@ -71,7 +71,7 @@ def test_junit_has_a_suite_with_its_counts_and_properties() -> None:
     }
     assert suite.get("timestamp") == "2026-01-02T03:04:05+00:00"
     properties = {found.get("name"): found.get("value") for found in suite.iter("property")}
-    assert properties == {"skill": "explain", "model": "gpt", "engine": "openai", "score": "0.7500"} | {
+    assert properties == {"skill": "explain", "model": "gpt", "engine": "openai", "score": "0.5417"} | {
         "verdict": "failed",
         "reason": "1 task in error",
         "note": "1 task waits for a review",
@@ -105,7 +105,9 @@ def test_junit_says_which_grader_failed_and_what_broke() -> None:
     assert error is not None
     assert skipped is not None
     assert (failure.get("type"), failure.get("message")) == ("GraderFailure", "not passed: says")
-    assert failure.text == "says: 0.25 no <word>"
+    cause, said = (failure.text or "").splitlines()
+    assert cause == "skill: The answer was found wrong by `says`, and nothing contradicts that."
+    assert said == "says: 0.25 no <word>"
     assert (error.get("type"), error.get("message")) == ("ExecutionError", "the task file is empty")
     assert skipped.get("message") == "waits for a review: review"
 
@@ -123,7 +125,8 @@ def test_markdown_has_a_headline_a_table_and_details_of_what_failed() -> None:
     assert text.startswith("## ❌ `explainers`: 1 of 4 tasks passed\n")
     assert "Model: **`gpt`**" in text
     assert "| ✅ | `good` | 1.00 | 1/1 |" in text
-    assert "<summary>❌ <code>bad</code></summary>\n\n- **`says`** 0.25: `no <word>`\n" in text
+    cause = "skill: The answer was found wrong by `says`, and nothing contradicts that."
+    assert f"<summary>❌ <code>bad</code></summary>\n\n{cause}\n\n- **`says`** 0.25: `no <word>`\n" in text
     assert "- `the task file is empty`" in text
     assert "- **`review`** pending" in text
     assert "<summary>✅" not in text

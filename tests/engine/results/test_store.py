@@ -224,6 +224,44 @@ def test_what_a_killed_run_took_and_spent_is_told_from_its_journal(tmp_path: Pat
     assert engine("report", store.path).stdout == told.replace("; what was finished is kept", "")
 
 
+def test_the_finished_trials_of_a_task_that_was_under_way_are_kept(tmp_path: Path) -> None:
+    spent = Usage(input_tokens=100, output_tokens=20)
+    trials = [replace(judged(score), number=place, usage=spent) for place, score in enumerate((1.0, 0.0), 1)]
+    done = TaskOutcome("a", "A", "passed", trials[:1], task_statistics([trials[0].score]))
+    store = dead_run(tmp_path, [], {"a": "A", "b": "B", "c": "C"}, of_trials=4)
+    writing = ResultStore(tmp_path, replace(header(), trials_per_task=4))
+    writing.open()
+    writing.add_trial("a", trials[0])
+    writing.add(done)
+    for trial in trials:
+        writing.add_trial("b", trial)
+    with store.journal_path.open("ab") as journal:
+        journal.writelines(writing.journal_path.read_bytes().splitlines(keepends=True)[1:])
+    writing.journal_path.unlink()
+    told = engine("report", store.journal_path).stdout
+    assert "interrupted: 1 of 3 tasks passed, 1 failed, 1 not run" in told
+    assert "the run was interrupted; what was finished is kept; 2 of 4 trials ran" in told
+    assert "360 tokens" in told
+    recover_journals(tmp_path)
+    recovered = json.loads(store.path.read_text("utf-8"))
+    assert [len(task["runs"]) for task in recovered["tasks"]] == [1, 2, 0]
+    assert not {"trial", "baseline_trial"} & recovered.keys()
+
+
+def test_each_trial_is_kept_when_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[tuple[str, int]] = []
+
+    def add_trial(_: ResultStore, name: str, trial: TrialOutcome, *, baseline: bool) -> None:
+        assert not baseline
+        kept.append((name, trial.number))
+
+    monkeypatch.setattr(ResultStore, "add_trial", add_trial)
+    config = "config: {trials_per_task: 3, timeout_seconds: 20, executor: mock}\n"
+    run(write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS, config=config))
+    # The last one is kept with its task.
+    assert kept == [("a", 1), ("a", 2), ("b", 1), ("b", 2)]
+
+
 def test_a_journal_that_tells_no_time_has_that_of_its_trials(tmp_path: Path) -> None:
     trial = replace(judged(1.0), duration_ms=2_500)
     store = dead_run(tmp_path, [TaskOutcome("a", "A", "passed", [trial])])
@@ -268,9 +306,10 @@ def dead_run(
     tasks: list[TaskOutcome],
     planned: dict[str, str] | None = None,
     writer: tuple[int, float] = (2**22 + 1, 0),
+    of_trials: int = 1,
 ) -> ResultStore:
     """Leave the journal of a process, by its number and start, that was killed after these tasks."""
-    store = ResultStore(suite, header(), planned)
+    store = ResultStore(suite, replace(header(), trials_per_task=of_trials), planned)
     store.open()
     for done in tasks:
         store.add(done)

@@ -13,13 +13,14 @@ import pytest
 
 from tests.conftest import StartModel
 from tests.engine.graders.judging import passes, verdicts, winner
-from tests.engine.suites import only_trial, run, task, write_suite
+from tests.engine.suites import only_task, only_trial, run, task, write_suite
 from tests.engine.suites import verdicts as verdicts_of
 from tests.patience import ON_A_BUSY_MACHINE
-from tests.scripted_model import Held, ModelRequest, ScriptedModel, Status
+from tests.scripted_model import Held, ModelRequest, RateLimited, ScriptedModel, Status
 from waza_engine.commands.grade import grade_command
 from waza_engine.commands.regraded import answer, document, graded
 from waza_engine.results.record import Validation
+from waza_engine.results.task_conclusion import conclude_task
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.preparing import prepare
@@ -131,6 +132,24 @@ def test_a_judge_that_is_down_costs_its_own_verdict_alone(scripted_model: StartM
     assert found["judge"].status == "error"
     assert "no such model" in found["judge"].feedback
     assert found["says"].passed
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "told"),
+    [
+        (Status(401, "bad key"), "environment", "`judge` could not grade: the judge gave no answer"),
+        (RateLimited(3600), "environment", "asks to wait 3600 seconds"),
+        ("It looks good to me.", "test", "`judge` said nothing of the answer: the judge gave no verdict"),
+    ],
+)
+def test_a_judge_that_says_nothing_has_not_found_the_answer_wrong(
+    scripted_model: StartModel, tmp_path: Path, answer: Any, kind: str, told: str
+) -> None:
+    model = scripted_model(answer)
+    report, _ = run(suite_at(tmp_path, model, JUDGE + TEXT), judge_executor="openai")
+    found = conclude_task(only_task(report)).cause
+    assert found is not None
+    assert (found.kind, told in found.evidence) == (kind, True), found
 
 
 def test_checkpoints_ask_the_judge_too(scripted_model: StartModel, tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ SLIPS: list[tuple[str, str, str, DocumentKind]] = [
     (GRADERS, "{contains: [b]}", "{contains: [b]}}", "task"),
     (FILES, "content: |\n", "content: ||\n", "task"),
     (FILES, "content: |\n", "content: \\\n", "task"),
+    (FILES, "content: |\n", "content: '|'\n", "task"),
 ]
 
 

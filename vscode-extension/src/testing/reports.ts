@@ -8,6 +8,7 @@
 import type { Location } from "vscode-languageclient/node";
 import { promptIn, type Runnable } from "../runnables";
 import { verdictOf, type RunEvent, type Verdict } from "../runEvents";
+import { shownScore } from "../runWords";
 
 export interface ReportMessage {
     readonly text: string;
@@ -148,7 +149,7 @@ export class RunReports {
         }
         this.state(task).graded.push({ event, trial: event.trial ?? 1 });
         const verdict = saidBy(event);
-        const score = event.score === undefined || verdict === "pending" ? "" : ` ${event.score.toFixed(2)}`;
+        const score = event.score === undefined || verdict === "pending" ? "" : ` ${shownScore(event.score)}`;
         const why = verdict === "passed" || !event.message ? "" : `: ${event.message}`;
         const { label, location } = event; // it may be the first that is told of this grader
         return [{ kind: "output", item: id, label, location, text: `${MARKS[verdict] ?? ""} ${graderOf(event)}${score}${why}` }];

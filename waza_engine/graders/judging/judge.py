@@ -14,6 +14,10 @@ class JudgeError(Exception):
     """There is no answer of the judge; the text is for the author of the suite."""
 
 
+class LostJudgeError(JudgeError):
+    """The judge was asked, and its provider gave no answer: that is no fault of the suite."""
+
+
 @dataclass(frozen=True, slots=True)
 class AgentTool:
     """A tool that a model may call: ``parameters`` is the JSON Schema of its arguments.

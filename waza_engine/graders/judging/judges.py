@@ -10,10 +10,16 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from waza_engine.graders.base import GraderError, GradingContext
+from waza_engine.graders.base import GraderError, GradingContext, SurroundingsError
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.judging.durations import seconds_of
-from waza_engine.graders.judging.judge import DEFAULT_LIMIT_SECONDS, AgentTool, JudgeQuestion
+from waza_engine.graders.judging.judge import (
+    DEFAULT_LIMIT_SECONDS,
+    AgentTool,
+    JudgeError,
+    JudgeQuestion,
+    LostJudgeError,
+)
 from waza_engine.masking import masked
 from waza_engine.spec.fields import PlainText
 
@@ -65,6 +71,11 @@ def ask(
         timeout_seconds=limit_seconds(),
     )
     return context.judge.ask(question)
+
+
+def without_judge(error: JudgeError) -> GraderError:
+    """Return why a grader cannot grade that got no answer of its judge."""
+    return (SurroundingsError if isinstance(error, LostJudgeError) else GraderError)(str(error))
 
 
 def limit_seconds() -> float:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from waza_engine.graders.base import GradingContext, Verdict
 from waza_engine.graders.judging.evidence import section
 from waza_engine.graders.judging.judge import AgentTool
+from waza_engine.vocabulary import no_word
 
 WINNER_TOOL = "set_pairwise_winner"
 _MAGNITUDES = ("equal", "slightly-better", "much-better")
@@ -100,7 +101,9 @@ def compared(first: Choice, second: Choice, **details: Any) -> Verdict:
     consistent = first.winner == second.winner
     winner = first.winner if consistent else "tie"
     magnitude = min(first.magnitude, second.magnitude, key=_MAGNITUDES.index) if consistent else "equal"
-    if not consistent:
+    if first.called != second.called:
+        reasoning = f"the judge chose only once (first {_said(first)}; then {_said(second)})"
+    elif not consistent:
         reasoning = (
             "inconsistent: the judge changed its mind when the answers changed places "
             f"(first {_said(first)}; then {_said(second)})"
@@ -121,7 +124,8 @@ def compared(first: Choice, second: Choice, **details: Any) -> Verdict:
     }
     if not first.called and not second.called:
         feedback = f"The judge gave no verdict: it did not call `{WINNER_TOOL}`"
-        return Verdict(0.0, passed=False, feedback=feedback, details=details)
+        why = feedback[0].lower() + feedback[1:]
+        return Verdict(0.0, passed=False, feedback=feedback, details=details | no_word("silent", why))
     said = {
         "skill": f"The answer with the skill is {magnitude.replace('-', ' ')} than the baseline",
         "baseline": f"The baseline is {magnitude.replace('-', ' ')} than the answer with the skill",
@@ -132,5 +136,7 @@ def compared(first: Choice, second: Choice, **details: Any) -> Verdict:
 
 
 def _said(choice: Choice) -> str:
+    if not choice.called:
+        return "nothing"
     name = {"skill": "the skill", "baseline": "the baseline", "tie": "a tie"}[choice.winner]
     return f"{name}: {choice.reasoning}" if choice.reasoning else name

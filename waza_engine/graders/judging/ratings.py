@@ -10,16 +10,16 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from waza_engine.figures import reaches, shown_below
 from waza_engine.graders.base import GraderError, GradingContext, Verdict
 from waza_engine.graders.judging.evidence import everything, inputs
 from waza_engine.graders.judging.judge import JudgeError
-from waza_engine.graders.judging.judges import ask
+from waza_engine.graders.judging.judges import ask, without_judge
 from waza_engine.graders.judging.replies import Reply, read_reply
 from waza_engine.graders.judging.rubric import Rubric
 from waza_engine.graders.judging.scales import RatingError, Scale, linear, scales_in
 
 DEFAULT_THRESHOLD = 0.75
-_ROUNDING = 1e-9
 _FIELD_IN_TEXT = re.compile(r"[\"'`](overall_score|score|overall|\w+_score)[\"'`]")
 
 
@@ -42,10 +42,11 @@ def rate(rating: Rating, context: GradingContext) -> Verdict:
     prompt, notes = _question(rating, scale, context)
     reply, response = asked(rating, prompt, scale, context)
     score = scale.score(reply.rating)
-    passed = score >= rating.threshold - _ROUNDING
+    passed = reaches(score, rating.threshold)
     said = f"Rated {scale.shown(reply.rating)}" + ("" if scale.words else f" on the scale {scale.text}")
     if not passed:
-        said += f" (score {score:.2f}, the threshold is {rating.threshold:g})"
+        shown, threshold = shown_below(score, rating.threshold)
+        said += f" (score {shown}, the threshold is {threshold})"
     details: dict[str, Any] = {
         **rating_details(reply, scale, prompt, response),
         "threshold": rating.threshold,
@@ -68,7 +69,7 @@ def asked(rating: Rating, prompt: str, scale: Scale, context: GradingContext) ->
         )
         return read_reply(response, scale, rating.rubric.rating_field), response
     except JudgeError as error:
-        raise GraderError(str(error)) from None
+        raise without_judge(error) from None
     except RatingError as error:
         raise GraderError(f"the judge {error}") from None
 

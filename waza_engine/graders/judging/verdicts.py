@@ -8,6 +8,7 @@ from typing import Any
 
 from waza_engine.graders.base import Verdict
 from waza_engine.graders.judging.judge import AgentTool
+from waza_engine.vocabulary import no_word
 
 PASS_TOOL, FAIL_TOOL = "set_waza_grade_pass", "set_waza_grade_fail"
 HOW_TO_ANSWER = (
@@ -63,7 +64,8 @@ class VerdictBox:
             passes, fails = list(self._passes), list(self._fails)
         details = {**details, "passes": _joined(passes), "failures": _joined(fails)}
         if not passes and not fails:
-            return Verdict(0.0, passed=False, feedback=NO_VERDICT, details=details)
+            why = NO_VERDICT[0].lower() + NO_VERDICT[1:]
+            return Verdict(0.0, passed=False, feedback=NO_VERDICT, details=details | no_word("silent", why))
         return Verdict(
             score=len(passes) / (len(passes) + len(fails)),
             passed=not fails,

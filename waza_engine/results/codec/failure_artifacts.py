@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from waza_engine.figures import shown_score
 from waza_engine.results.json_values import Json, given
 from waza_engine.results.record import TrialOutcome, Validation
 
@@ -52,7 +53,7 @@ def _summary(trial: TrialOutcome, failed: list[Validation]) -> Iterator[str]:
     if trial.error:
         yield f"- **Error**: {_one_line(trial.error)}"
     for found in failed:
-        yield f"- **{found.name}** ({found.type}, {found.score:.2f}): {_one_line(found.feedback)}"
+        yield f"- **{found.name}** ({found.type}, {shown_score(found.score)}): {_one_line(found.feedback)}"
     for checkpoint in trial.checkpoints:
         if checkpoint.status in ("failed", "error"):
             yield f"- **Checkpoint after turn {checkpoint.after_turn}**: {checkpoint.status}"

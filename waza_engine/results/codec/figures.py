@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from waza_engine.results.codec.trials import status_borne_out
 from waza_engine.results.codec.verdicts import verdicts_of
 from waza_engine.results.json_values import Block, Json, blocks_of, text_of
 from waza_engine.scoring.composite import Graded, TrialStatus, composite, trial_status
@@ -37,9 +38,10 @@ def counted_run(run: Block, *, execution_error: bool) -> Json:
 def counted_task(task: Block, runs: Sequence[Block], *, resampled: bool = True) -> Json:
     """Return an element of ``tasks`` with these trials, and the status and figures that follow from them.
 
-    Without ``resampled`` the interval of the score is left out: it costs more than all else.
+    Trials that did not come to their end count for nothing. Without ``resampled`` the interval of the score
+    is left out: it costs more than all else.
     """
-    scores = [trial_score(run) for run in runs]
+    scores = [trial_score(run) for run in runs if run.get("stopped") is not True]
     statistics = task_statistics(scores, resampled=resampled)
     return {
         **task,
@@ -51,16 +53,22 @@ def counted_task(task: Block, runs: Sequence[Block], *, resampled: bool = True) 
 
 def trial_score(run: Block) -> TrialScore:
     """Return what a trial of a document adds to its task."""
-    found = composite(_graded(run))
+    verdicts = verdicts_of(run)
+    broke = task_status_of(run) == "error" and bool(text_of(run.get("error_msg")))
+    found = composite([] if broke else [verdict.graded for verdict in verdicts.values()])
     duration = run.get("duration_ms")
     return TrialScore(
-        task_status_of(run), found.score, found.weighted_score, duration if isinstance(duration, int) else 0
+        status_borne_out(run, verdicts),
+        found.score,
+        found.weighted_score,
+        duration if isinstance(duration, int) else 0,
     )
 
 
 def task_figures(task: Block) -> TaskStatistics | None:
     """Return the figures of a task of a document, counted from the verdicts of its trials."""
-    return task_statistics([trial_score(run) for run in blocks_of(task.get("runs"))])
+    runs = (run for run in blocks_of(task.get("runs")) if run.get("stopped") is not True)
+    return task_statistics([trial_score(run) for run in runs])
 
 
 def statistics_document(statistics: TaskStatistics) -> Json:

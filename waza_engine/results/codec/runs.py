@@ -14,7 +14,7 @@ from waza_engine.results.codec.figures import summary_figures
 from waza_engine.results.codec.header import engine_block, header_document, header_of
 from waza_engine.results.codec.tasks import task_document, task_of
 from waza_engine.results.codec.usage import cost_document, cost_of, usage_document, usage_of
-from waza_engine.results.conclusion import conclude
+from waza_engine.results.conclusion import conclude, decides
 from waza_engine.results.json_values import (
     Block,
     Json,
@@ -37,8 +37,8 @@ from waza_engine.results.record import (
 from waza_engine.scoring.cost import Spending
 from waza_engine.scoring.recommendation import RankedModel, Recommendation
 from waza_engine.scoring.statistics import Interval
-from waza_engine.scoring.tasks import SuiteSummary
-from waza_engine.scoring.triggers import TriggerMetrics
+from waza_engine.scoring.tasks import SuiteSummary, TaskScore, suite_summary
+from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
 from waza_engine.vocabulary import Usage
 
 
@@ -103,23 +103,23 @@ def concluded_document(document: Block, *, fail_under: float | None = None) -> J
 def run_of(document: Block) -> RunOutcome:
     """Return the run of a document in today's layout. Everything may be missing or null.
 
-    The figures of the suite are as written; those of tasks are counted again.
+    Figures are counted again from what they are figures of; where that is not in the document, as in files
+    of other makes, they are as written.
     """
     engine, summary = engine_block(document), block_of(document, "summary")
     tasks = tuple(task_of(task) for task in blocks_of(document.get("tasks")))
     cost, baseline = cost_of(summary.get("cost")), document.get("baseline_outcome")
-    triggers = document.get("trigger_metrics")
+    triggers = tuple(_trigger_of(trigger) for trigger in blocks_of(document.get("trigger_results")))
+    accuracy = _accuracy_of(document, triggers)
     return RunOutcome(
         header=header_of(document),
         status=_status_of(engine, tasks),
         tasks=tasks,
-        summary=_summary_of(summary),
+        summary=_counted(_summary_of(summary), tasks),
         usage=usage_of(summary.get("usage")),
-        metrics=tuple(_metrics_of(block_of(document, "metrics"))),
-        triggers=tuple(_trigger_of(trigger) for trigger in blocks_of(document.get("trigger_results"))),
-        trigger_metrics=figures_of(TriggerMetrics, cast("Block", triggers))
-        if isinstance(triggers, Mapping)
-        else None,
+        metrics=tuple(_metrics_of(block_of(document, "metrics"), accuracy)),
+        triggers=triggers,
+        trigger_metrics=accuracy,
         message=text_of(engine.get("message")),
         spending=None if cost is None else Spending(whole(block_of(summary, "cost").get("tokens")), cost),
         limit=text_of(engine.get("limit")),
@@ -197,11 +197,33 @@ def _summary_of(summary: Block) -> SuiteSummary:
     )
 
 
-def _metrics_of(metrics: Block) -> Iterator[MetricOutcome]:
+def _counted(written: SuiteSummary, tasks: Sequence[TaskOutcome]) -> SuiteSummary:
+    """Return the figures of a suite as they follow from its tasks; chances and intervals as written."""
+    ended = [trial for task in tasks for trial in task.trials if not trial.stopped]
+    if not tasks or any(trial.validations is None and trial.status != "error" for trial in ended):
+        return written
+    found = suite_summary(
+        [TaskScore(task.status, task.statistics) for task in tasks], duration_ms=written.duration_ms
+    )
+    return replace(found, interval=written.interval, pass_hat_k=written.pass_hat_k)
+
+
+def _accuracy_of(document: Block, triggers: Sequence[TriggerOutcome]) -> TriggerMetrics | None:
+    """Return the figures of the trigger prompts of the suite, None where these were not tried."""
+    written = document.get("trigger_metrics")
+    if not isinstance(written, Mapping):
+        return None
+    return trigger_metrics(triggers) or figures_of(TriggerMetrics, cast("Block", written))
+
+
+def _metrics_of(metrics: Block, triggers: TriggerMetrics | None) -> Iterator[MetricOutcome]:
+    """Yield the metrics. One that is below its threshold is missed, whatever else is written of it."""
     for name, value in metrics.items():
         if isinstance(value, Mapping):
-            metric = cast("Block", value)
-            yield replace(figures_of(MetricOutcome, metric), name=name)
+            metric = replace(figures_of(MetricOutcome, cast("Block", value)), name=name)
+            if decides(name) and triggers is not None:
+                metric = replace(metric, value=triggers.accuracy)
+            yield replace(metric, passed=metric.passed and metric.reached)
 
 
 def _trigger_of(trigger: Block) -> TriggerOutcome:

@@ -11,7 +11,7 @@ from waza_engine.results.codec.trials import trial_document, trial_of
 from waza_engine.results.codec.usage import cost_document
 from waza_engine.results.json_values import Block, Json, blocks_of, figures_of, given, number, plain, text_of
 from waza_engine.results.record import TaskOutcome, TrialOutcome
-from waza_engine.scoring.composite import TrialStatus
+from waza_engine.scoring.composite import TrialStatus, borne_out
 from waza_engine.scoring.cost import total_cost
 from waza_engine.scoring.impact import PairwiseImpact, SkillImpact
 from waza_engine.scoring.tasks import task_statistics
@@ -46,12 +46,16 @@ def task_of(document: Block, *, resampled: bool = True) -> TaskOutcome:
     Files of upstream may leave them out; where they are null, or nothing was judged, there are none.
     Without ``resampled`` the interval of the score is left out: it costs more than all else.
     """
-    trials = tuple(trial_of(run, position) for position, run in enumerate(blocks_of(document.get("runs")), 1))
+    runs = blocks_of(document.get("runs"))
+    trials = tuple(trial_of(run, position) for position, run in enumerate(runs, 1))
+    written = _STATUSES.get(text_of(document.get("status")), "error")
+    status = borne_out(written, [trial.status for trial in trials if not trial.stopped])
+    doubted = [run.get("status") == "passed" != trial.status for run, trial in zip(runs, trials, strict=True)]
     scores = [trial.score for trial in trials if not trial.stopped]
     return TaskOutcome(
         id=text_of(document.get("test_id")),
         name=text_of(document.get("display_name")),
-        status=_STATUSES.get(text_of(document.get("status")), "error"),
+        status=status,
         trials=trials,
         statistics=task_statistics(scores, resampled=resampled) if _has_figures(document, trials) else None,
         golden=document.get("golden") is True,
@@ -60,6 +64,7 @@ def task_of(document: Block, *, resampled: bool = True) -> TaskOutcome:
         group=text_of(document.get("group")),
         cached=document.get("cached") is True,
         impact=_impact_of(document.get("skill_impact")),
+        doubted=status != written or any(doubted),
     )
 
 

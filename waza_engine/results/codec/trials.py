@@ -21,7 +21,7 @@ from waza_engine.results.json_values import (
     whole,
 )
 from waza_engine.results.record import CheckpointOutcome, ResponderOutcome, TrialOutcome, Validation
-from waza_engine.scoring.composite import TrialStatus, trial_status
+from waza_engine.scoring.composite import TrialStatus, borne_out, trial_status
 from waza_engine.vocabulary import KNOWN_ARGUMENTS, CommandInvocation, SkillInvocation, ToolCall, ToolDenial
 
 _STATUSES: dict[str, TrialStatus] = {"passed": "passed", "failed": "failed", "skipped": "skipped"}
@@ -287,8 +287,22 @@ def _checkpoint_of(found: Block) -> CheckpointOutcome:
 
 
 def _status_of(run: Block, verdicts: Mapping[str, Validation], error: str) -> TrialStatus:
-    """Return the status as written; where none is, the one that follows from the verdicts."""
+    """Return the status as written, if the verdicts bear it out; where none is, what follows from them."""
     written = text_of(run.get("status"))
-    if written:
-        return _STATUSES.get(written, "error")
-    return trial_status([verdict.graded for verdict in verdicts.values()], execution_error=bool(error))
+    if not written:
+        return trial_status([verdict.graded for verdict in verdicts.values()], execution_error=bool(error))
+    return status_borne_out(run, verdicts)
+
+
+def status_borne_out(run: Block, verdicts: Mapping[str, Validation]) -> TrialStatus:
+    """Return the status that is written in an element of ``runs``, or what its verdicts make of it.
+
+    ``verdicts`` are those of the trial; what its checkpoints said counts as well.
+    """
+    written = _STATUSES.get(text_of(run.get("status")), "error")
+    if written != "passed":
+        return written
+    told = [verdict.graded for verdict in verdicts.values()]
+    for checkpoint in blocks_of(run.get("checkpoints")):
+        told += [verdict.graded for verdict in verdicts_of(checkpoint).values()]
+    return borne_out(written, [trial_status(told)])

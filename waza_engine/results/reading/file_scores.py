@@ -18,7 +18,7 @@ from waza_engine.results.codec.header import engine_block, header_of
 from waza_engine.results.codec.recounting import conclusion_again
 from waza_engine.results.codec.tasks import task_of
 from waza_engine.results.codec.verdicts import verdict_count
-from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of
+from waza_engine.results.json_values import Block, block_of, blocks_of, figures_of, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES
 from waza_engine.results.reading.formats import document_in, is_of_the_python_era, todays_header, todays_task
 from waza_engine.results.reading.score_fields import holds_too_much, score_fields
@@ -31,6 +31,7 @@ from waza_engine.results.reading.scores import (
     TaskResult,
 )
 from waza_engine.results.reading.task_scores import task_result_in_steps
+from waza_engine.results.record import MetricOutcome
 from waza_engine.results.reviews.reviewed import RunReviews, reviews_of_in_steps
 from waza_engine.results.task_conclusion import TaskConclusion, conclude_task
 from waza_engine.steps import Steps
@@ -123,8 +124,9 @@ def _metrics(document: Block) -> Iterator[MetricResult]:
     for name, metric in islice(block_of(document, "metrics").items(), MOST_FIGURES):
         if isinstance(metric, dict):
             block = cast("Block", metric)
-            value, threshold = number(block.get("value")), number(block.get("threshold"))
-            yield MetricResult(str(name), value, threshold, block.get("passed") is True)
+            told = figures_of(MetricOutcome, block)
+            passed = told.passed and told.reached
+            yield MetricResult(str(name), told.value, told.threshold, passed)
 
 
 def _prompts(document: Block, started: datetime, origin: RunOrigin) -> Iterator[PromptResult]:

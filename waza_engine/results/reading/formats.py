@@ -101,7 +101,10 @@ def document_in(
     times = [entry["elapsed_ms"] for entry in entries[1:] if "elapsed_ms" in entry]
     elapsed = {"elapsed_ms": times[-1]} if times else {}
     without = {"is_baseline": True, "baseline_outcome": {"tasks": baseline}} if baseline else {}
-    return {**entries[0], "tasks": tasks, **without, **elapsed}
+    under_way = {
+        key: [entry[key] for entry in entries[1:] if key in entry] for key in ("trial", "baseline_trial")
+    }
+    return {**entries[0], "tasks": tasks, **without, **elapsed, **under_way}
 
 
 def todays_layout(document: Block) -> Block:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from waza_engine.counting import counted
+from waza_engine.results.codec.figures import counted_task
 from waza_engine.results.codec.recounting import counted_document
 from waza_engine.results.codec.usage import cost_document, cost_of, usage_of
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of, whole
 from waza_engine.scoring.cost import total_cost
 from waza_engine.scoring.usage import input_tokens_of
 
-_OF_JOURNALS = ("process", "planned", "elapsed_ms")
+_OF_JOURNALS = ("process", "planned", "elapsed_ms", "trial", "baseline_trial")
 _OF_RUN = ("is_baseline", "baseline_outcome", "summary")
 _USAGES = ("usage", "judge_usage", "other_usage")
 
@@ -20,8 +22,10 @@ def unended_document(journal: Block, message: str) -> Json:
     """Return the document of a run that did not end, with its figures; its status is ``canceled``.
 
     ``journal`` is what its lines say, ``message`` why the run has no end. A planned task without an outcome
-    is ``skipped``: nothing is known of it, so it has neither passed nor failed.
+    has the trials that were finished; without any it is ``skipped``: nothing is known of it, so it has
+    neither passed nor failed.
     """
+    journal = _with_trials(journal, message)
     planned = blocks_of(journal.get("planned"))
     metadata = block_of(journal, "metadata")
     engine = {**block_of(metadata, "engine"), "status": "canceled", "message": message}
@@ -38,6 +42,30 @@ def unended_document(journal: Block, message: str) -> Json:
         header = {key: value for key, value in head.items() if key not in _OF_RUN}
         head["baseline_outcome"] = counted_document(header, without)
     return counted_document(head, _listed(planned, blocks_of(journal.get("tasks")), message))
+
+
+def _with_trials(journal: Block, message: str) -> Block:
+    """Return a journal in which the tasks that were under way stand with their finished trials."""
+    names = {text_of(task.get("test_id")): task for task in blocks_of(journal.get("planned"))}
+    wanted = whole(block_of(journal, "config").get("runs_per_test"))
+
+    def completed(done: Sequence[Block], trials: Sequence[Block]) -> list[Block]:
+        finished = {text_of(task.get("test_id")) for task in done}
+        begun: dict[str, list[Block]] = {}
+        for trial in trials:
+            if (name := text_of(trial.get("test_id"))) not in finished:
+                begun.setdefault(name, []).append(block_of(trial, "run"))
+        return [*done, *(under_way(name, runs) for name, runs in begun.items())]
+
+    def under_way(name: str, runs: Sequence[Block]) -> Block:
+        ran = f"{message}; {len(runs)} of {counted(max(wanted, len(runs)), 'trial')} ran"
+        return {**counted_task(names.get(name, {"test_id": name}), runs), "error_msg": ran}
+
+    tasks = completed(blocks_of(journal.get("tasks")), blocks_of(journal.get("trial")))
+    baseline = block_of(journal, "baseline_outcome")
+    without = completed(blocks_of(baseline.get("tasks")), blocks_of(journal.get("baseline_trial")))
+    of_baseline = {"is_baseline": True, "baseline_outcome": {**baseline, "tasks": without}} if without else {}
+    return {**journal, "tasks": tasks, **of_baseline}
 
 
 def goes_on(journal: Block) -> bool:

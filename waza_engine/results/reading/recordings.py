@@ -50,8 +50,13 @@ class RecordedTrial:
 
     @property
     def gradable(self) -> bool:
-        """Whether there is an answer to grade: a trial that broke before it was graded has none."""
+        """Whether there is an answer to grade: a trial that broke before it was graded has none.
+
+        Neither has one that did not come to its end: nobody knows whether all of the answer is there.
+        """
         found = self.outcome
+        if found.stopped:
+            return False
         return bool(found.validations) or not (found.error or found.status == "error")
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from waza_engine.results.codec.verdicts import passed_unjudged, verdict_blocks, verdict_of
+from waza_engine.results.codec.trials import status_borne_out
+from waza_engine.results.codec.verdicts import passed_unjudged, verdict_blocks, verdict_of, verdicts_of
 from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of, whole
 from waza_engine.results.reading.scores import CheckResult, GraderResult, RunOrigin, TaskResult
 from waza_engine.results.record import Validation
@@ -28,11 +29,8 @@ def task_result_in_steps(
     trials = (verdict_blocks(run) for run in runs)
     graders = yield from _graders_in_steps(trials, timestamp, origin)
     checkpoints = yield from _graders_in_steps(map(_at_checkpoints, runs), timestamp, origin)
-    # Files of upstream may leave the figures out.
-    counted = "stats" in task
-    score = (
-        number(block_of(task, "stats").get("avg_score")) if counted else (yield from _score_in_steps(runs))
-    )
+    score = yield from _score_in_steps(task, runs)
+    against = list(_against(graders, checkpoints))
     errors = (text_of(run.get("error_msg")) for run in runs)
     status = text_of(task.get("status"))
     if status == "passed" and runs and all(map(passed_unjudged, runs)):
@@ -40,7 +38,7 @@ def task_result_in_steps(
         status = "skipped"
     elif status == "passed":
         # Of a file that was edited by hand the worse counts, as in ``task_conclusion``.
-        said = {one.status for one in _against(graders, checkpoints)}
+        said = {one.status for one in against}
         said |= {text_of(run.get("status")) for run in runs if run.get("stopped") is not True}
         status = "failed" if said & {"graded", "failed"} else "error" if "error" in said else status
     return TaskResult(
@@ -49,7 +47,7 @@ def task_result_in_steps(
         status=status,
         score=score,
         trials=len(runs),
-        passed_trials=sum(run.get("status") == "passed" for run in runs),
+        passed_trials=sum(run.get("status") == "passed" and (not against or _stands(run)) for run in runs),
         graders=graders,
         timestamp=timestamp,
         origin=origin,
@@ -58,27 +56,38 @@ def task_result_in_steps(
     )
 
 
+def _stands(run: Block) -> bool:
+    """Tell whether no verdict speaks against a trial that is written as passed."""
+    return status_borne_out(run, verdicts_of(run)) == "passed"
+
+
 def _against(*said: Mapping[str, GraderResult]) -> Iterator[GraderResult]:
     return (grader for graders in said for grader in graders.values() if not grader.passed)
 
 
-def _score_in_steps(runs: Sequence[Block]) -> Steps[float]:
-    """Return the mean over the trials of what their graders gave."""
+def _score_in_steps(task: Block, runs: Sequence[Block]) -> Steps[float]:
+    """Return the mean over the trials of what their graders gave; without any verdict, what is written."""
     means: list[float] = []
+    judged = False
     done = 0
     for run in runs:
+        if run.get("stopped") is True:
+            continue
         verdicts = (verdict_of(name, block) for name, block in verdict_blocks(run).items())
         scores: list[float] = []
         for verdict in verdicts:
             if verdict.status != "pending":
-                scores.append(verdict.score)
+                scores.append(0.0 if verdict.status == "error" else verdict.score)
             done += 1 + len(verdict.checks)
             if done > _VALUES_PER_PAUSE:
                 done = 0
                 yield
-        if scores:
-            means.append(sum(scores) / len(scores))
-    return sum(means) / len(means) if means else 0.0
+        broke = run.get("status") not in ("passed", "failed", "skipped") and text_of(run.get("error_msg"))
+        means.append(sum(scores) / len(scores) if scores and not broke else 0.0)
+        judged = judged or bool(scores)
+    if not judged or not isinstance(task.get("stats", {}), Mapping):
+        return number(block_of(task, "stats").get("avg_score"))
+    return sum(means) / len(means)
 
 
 def _at_checkpoints(run: Block) -> dict[str, Block]:

@@ -26,10 +26,15 @@ def comparison(recordings: Sequence[Recording]) -> Json:
     """
     documents = [recording.document for recording in recordings]
     summaries = [block_of(document, "summary") for document in documents]
-    scores = [_number(s.get("aggregate_score")) for s in summaries]
-    rates = [_number(s.get("success_rate")) for s in summaries]
     durations = [_number(s.get("duration_ms")) for s in summaries]
     runs = [run_of(document) for document in documents]
+    scores, rates = (
+        [
+            None if _number(written.get(key)) is None else getattr(run.summary, key)
+            for run, written in zip(runs, summaries, strict=True)
+        ]
+        for key in ("aggregate_score", "success_rate")
+    )
     concluded = [conclude(run) for run in runs]
     by_run = [_tasks(recording) for recording in recordings]
     by_id = [{task.id: task.verdict for task in found.tasks} for found in concluded]

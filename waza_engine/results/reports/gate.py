@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from waza_engine.counting import counted
+from waza_engine.figures import shown_above, shown_score, shown_share
 from waza_engine.markdown import sentence
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import Conclusion, TriggerConclusion, conclude
@@ -59,8 +60,8 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
     elif now.verdict in ("interrupted", "limited", "broken", "unjudged"):
         issues.tell("fail", "incomplete", f"the current run is no whole run: {now.reasons[0].words}")
     if regression > limits.most_regression + 1e-9:
-        most = limits.most_regression
-        said = f"the pass rate fell by {regression:.2f} percentage points, more than {most:.2f}"
+        fell, most = shown_above(regression, limits.most_regression)
+        said = f"the pass rate fell by {fell} percentage points, more than {most}"
         issues.tell("fail", "regression", f"{said} ({_chance(then, now)})")
     _tell_prompts(issues, then, now, limits)
     before, after = _by_id(then), _by_id(now)
@@ -111,8 +112,8 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
             baseline_runs_per_test=baseline.header.trials_per_task,
             current_runs_per_test=current.header.trials_per_task,
         ),
-        "baseline_aggregate_score": _score(baseline),
-        "current_aggregate_score": _score(current),
+        "baseline_aggregate_score": then.score,
+        "current_aggregate_score": now.score,
     }
 
 
@@ -127,14 +128,13 @@ def _chance(then: Conclusion, now: Conclusion) -> str:
 
 
 def _rate(recording: Recording, found: Conclusion) -> float:
-    judged = _judged(found)
-    if judged and any(task.has_no_grader for task in found.tasks):
-        # Upstream counts what nobody judged as passed.
+    """Return the share of the judged tasks that passed; as written where no task was judged.
+
+    Upstream counts what nobody judged as passed.
+    """
+    if judged := _judged(found):
         return found.counts.passed / judged
-    written = block_of(recording.document, "summary").get("success_rate")
-    if isinstance(written, int | float) and not isinstance(written, bool):
-        return number(written)
-    return found.counts.passed / judged if judged else 0.0
+    return number(block_of(recording.document, "summary").get("success_rate"))
 
 
 def _tell_prompts(issues: _Issues, then: Conclusion, now: Conclusion, limits: GateLimits) -> None:
@@ -169,10 +169,6 @@ def _judged(found: Conclusion) -> int:
     return found.counts.passed + found.counts.failed + found.counts.errored
 
 
-def _score(recording: Recording) -> float:
-    return number(block_of(recording.document, "summary").get("aggregate_score"))
-
-
 def _by_id(found: Conclusion) -> dict[str, TaskConclusion]:
     return {task.id: task for task in found.tasks}
 
@@ -197,10 +193,10 @@ def prompts_words(found: Json, name: str) -> str:
     return f"{tried['right']} of {counted(total, 'trigger prompt')} right"
 
 
-def _figure(found: Json, key: str, form: str) -> str:
+def _figure(found: Json, key: str, shown: Callable[[float], str]) -> str:
     """Return the cells of a figure that only runs have in which a task was judged."""
     return " | ".join(
-        f"{found[f'{name}_{key}']:{form}}" if found[f"{name}_judged_count"] else "none judged"
+        shown(found[f"{name}_{key}"]) if found[f"{name}_judged_count"] else "none judged"
         for name in ("baseline", "current")
     )
 
@@ -218,8 +214,8 @@ def gate_markdown(found: Json) -> str:
         "",
         "| | Baseline | Current |",
         "|---|--:|--:|",
-        f"| Pass rate | {_figure(found, 'success_rate', '.1%')} |",
-        f"| Score | {_figure(found, 'aggregate_score', '.4f')} |",
+        f"| Pass rate | {_figure(found, 'success_rate', lambda rate: shown_share(rate, 1))} |",
+        f"| Score | {_figure(found, 'aggregate_score', lambda score: shown_score(score, 4))} |",
         f"| Tasks | {found['baseline_task_count']} | {found['current_task_count']} |",
         *_prompt_row(found),
         "",

@@ -6,10 +6,11 @@ an agent can be another command.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from waza_engine.counting import counted
 from waza_engine.results.conclusion import TASKS, Conclusion
 from waza_engine.results.record import TriggerOutcome
 from waza_engine.results.reports.words import mistake_words
@@ -19,6 +20,8 @@ from waza_engine.vocabulary import shown_grader
 
 MOST = 50
 _LONGEST = 1_000
+_MOST_NAMES = 10
+_RED = ("failed", "errored", "lost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +75,9 @@ def _all(found: Conclusion, suite: str, places: Places) -> Iterator[str]:
             # What makes the step red is an error, whoever is to blame; nothing judged is none.
             level = "warning" if reason.kind == "unjudged" else "error"
             yield annotation(level, reason.words, Place(suite), reason.about)
+    yield from _of_tasks(found.tasks, places)
     for task in found.tasks:
-        if task.verdict in ("failed", "errored", "lost"):
-            yield from _of_task(task, places)
-        elif task.flaky:
+        if task.verdict not in _RED and task.flaky:
             yield annotation("warning", f"task {task.id} is flaky", places.of(task.id, ""), task.id)
     if found.triggers is not None:
         # With enough right answers a wrong one fails nothing.
@@ -91,14 +93,36 @@ def _of_prompt(level: Literal["error", "warning"], trigger: TriggerOutcome, plac
     return annotation(level, f"{trigger.prompt}: {mistake_words(trigger)}", place, "trigger prompt")
 
 
-def _of_task(task: TaskConclusion, places: Places) -> Iterator[str]:
-    told = [grader for grader in task.graders if grader.verdict in ("failed", "errored")]
-    for grader in told:
-        name = shown_grader(grader.name)
-        words = f"{task.id}: {name} {grader.verdict}: {grader.feedback}"
-        yield annotation("error", words, places.of(task.id, grader.name), f"{task.id}: {name}")
-    if task.error or not told:
-        yield annotation("error", f"{task.id}: {task.error or task.reason}", places.of(task.id, ""), task.id)
+def _of_tasks(tasks: Sequence[TaskConclusion], places: Places) -> Iterator[str]:
+    """Yield what is wrong with tasks: what a grader of several says of them all at its line, and once."""
+    told: dict[tuple[Place, str, str], list[tuple[str, str]]] = {}
+    for task in tasks:
+        if task.verdict not in _RED:
+            continue
+        against = [grader for grader in task.graders if grader.verdict in ("failed", "errored")]
+        for grader in against:
+            key = places.of(task.id, grader.name), shown_grader(grader.name), grader.verdict
+            told.setdefault(key, []).append((task.id, grader.feedback))
+        if task.error or not against:
+            told.setdefault((places.of(task.id, ""), "", task.id), []).append(("", task.error or task.reason))
+    for (place, name, verdict), said in told.items():
+        if not name:
+            yield from (annotation("error", f"{verdict}: {why}", place, verdict) for _, why in said)
+        elif len(said) == 1:
+            ((task_id, why),) = said
+            yield annotation("error", f"{task_id}: {name} {verdict}: {why}", place, f"{task_id}: {name}")
+        else:
+            yield annotation("error", f"{name} {verdict} in {_together(said)}", place, name)
+
+
+def _together(said: Sequence[tuple[str, str]]) -> str:
+    """Return what was said of several tasks: once if it is the same of all, else a line for each."""
+    count = counted(len(said), "task")
+    if len({why for _, why in said}) == 1:
+        names = ", ".join(name for name, _ in said[:_MOST_NAMES])
+        more = f" and {len(said) - _MOST_NAMES} more" if len(said) > _MOST_NAMES else ""
+        return f"{count} ({names}{more}): {said[0][1]}"
+    return "\n".join([count, *(f"{name}: {' '.join(why.split())}" for name, why in said)])
 
 
 def _data(text: str) -> str:

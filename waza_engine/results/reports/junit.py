@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
+from waza_engine.figures import shown_score
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import (
     DECIDING,
@@ -55,7 +56,7 @@ def junit_report(document: Block, *, fail_under: float | None = None) -> bytes:
         ("skill", header.skill),
         ("model", header.asked_model),
         ("engine", header.executor),
-        ("score", _score(document) if found.scored else ""),
+        ("score", shown_score(found.score, 4) if found.scored else ""),
         ("verdict", VERDICT_WORDS[found.verdict]),
         ("spent", spending_words(document)),
         ("baseline", found.baseline.words if found.baseline else ""),
@@ -109,19 +110,15 @@ def _case(task: TaskConclusion, skill: str) -> TestCase:
     found = kind(_clean(task.reason), name)
     broken = [task.error] if task.error and task.error != task.reason else []
     told = [_line(grader) for grader in task.graders if grader.verdict in ("failed", "errored")]
-    found.text = _clean("\n".join([*told, *broken]))
+    cause = [] if task.cause is None else [f"{task.cause.kind}: {task.cause.evidence}"]
+    found.text = _clean("\n".join([*cause, *told, *broken]))
     case.result = [found]
     return case
 
 
 def _line(grader: GraderConclusion) -> str:
-    return f"{shown_grader(grader.name)}: {grader.score:.2f} {' '.join(grader.feedback.split())}".rstrip()
-
-
-def _score(document: Block) -> str:
-    summary = document.get("summary")
-    score = cast("Block", summary).get("aggregate_score") if isinstance(summary, dict) else None
-    return f"{score:.4f}" if isinstance(score, int | float) else ""
+    said = " ".join(grader.feedback.split())
+    return f"{shown_grader(grader.name)}: {shown_score(grader.score)} {said}".rstrip()
 
 
 def _clean(text: str) -> str:

@@ -6,6 +6,7 @@ import html
 from collections.abc import Iterator
 
 from waza_engine.counting import counted
+from waza_engine.figures import shown_score
 from waza_engine.markdown import cell, code, sentence
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import Conclusion, RunVerdict, TriggerConclusion, conclude
@@ -70,7 +71,7 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
         ("Skill", code(header.skill)),
         ("Model", code(header.asked_model)),
         ("Executor", code(header.executor)),
-        ("Score", _figure(summary.get("aggregate_score")) if found.scored else ""),
+        ("Score", _figure(found.score) if found.scored else ""),
         ("Duration", _duration(summary.get("duration_ms"))),
         # The names of models may be among these words.
         ("Spent", code(spending_words(document))),
@@ -83,7 +84,7 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
     if found.tasks:
         yield "| | Task | Score | Trials passed |\n|---|---|--:|--:|\n"
     for task in found.tasks:
-        score = f"{task.score:.2f}" if task.scored else ""
+        score = f"{shown_score(task.score)}" if task.scored else ""
         yield f"| {_MARKS[task.verdict]} | {cell(task.id or task.name)} | {score} | {task.share} |\n"
     yield from _flaky(found)
     if found.triggers is not None:
@@ -115,7 +116,8 @@ def _details(task: TaskConclusion) -> str:
     told = [task.error] if task.error else []
     if not told and all(grader.verdict == "passed" for grader in task.graders):
         told = [task.reason]
-    lines = [f"- {code(_shortened(text))}" for text in told]
+    lines = [] if task.cause is None else [f"{task.cause.kind}: {sentence(task.cause.evidence)}\n"]
+    lines += [f"- {code(_shortened(text))}" for text in told]
     lines += [_line(grader) for grader in task.graders if grader.verdict != "passed"]
     # A block of HTML goes on until the blank line, so there is no Markdown in the title.
     title = html.escape(visible(" ".join((task.id or task.name).split())))
@@ -126,7 +128,7 @@ def _details(task: TaskConclusion) -> str:
 
 def _line(grader: GraderConclusion) -> str:
     feedback = code(_shortened(grader.feedback))
-    score = "pending" if grader.verdict == "pending" else f"{grader.score:.2f}"
+    score = "pending" if grader.verdict == "pending" else shown_score(grader.score)
     trials = f", {grader.passed_trials} of {grader.trials} trials passed" if grader.trials > 1 else ""
     return f"- **{code(shown_grader(grader.name))}** {score}{trials}{': ' if feedback else ''}{feedback}"
 
@@ -136,7 +138,7 @@ def _shortened(text: str) -> str:
 
 
 def _figure(value: object) -> str:
-    return f"{value:.2f}" if isinstance(value, int | float) else ""
+    return shown_score(value) if isinstance(value, int | float) else ""
 
 
 def _duration(milliseconds: object) -> str:

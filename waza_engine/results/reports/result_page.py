@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from waza_engine.counting import counted
+from waza_engine.figures import shown_score
 from waza_engine.markdown import cell, cell_sentence, code, fenced, sentence
 from waza_engine.results.conclusion import Conclusion, TriggerConclusion
 from waza_engine.results.conclusion_words import counts_words
@@ -176,7 +177,7 @@ def _answer(trial: TrialOutcome) -> str:
 
 def _verdict(verdict: Validation, output: str) -> Iterator[str]:
     if verdict.status == "graded":
-        mark, score = "✓" if verdict.passed else "✗", f" {verdict.score:.2f}"
+        mark, score = "✓" if verdict.passed else "✗", f" {shown_score(verdict.score)}"
     else:
         mark, score = ("!", " could not grade") if verdict.status == "error" else ("⧖", " waits for a review")
     yield f"**{mark} {code(shown_grader(verdict.name))}**{score} ({code(verdict.type)})"

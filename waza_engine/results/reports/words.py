@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from waza_engine.counting import counted
+from waza_engine.figures import shown_percent, shown_score
 from waza_engine.results.conclusion import Conclusion, RunVerdict, TriggerConclusion
 from waza_engine.results.json_values import Block, block_of, number
 from waza_engine.results.record import TriggerOutcome
@@ -47,7 +48,7 @@ def trigger_words(found: TriggerConclusion) -> str:
     if not tried:
         return f"none of the {counted(found.total, 'prompt')} could be tried"
     broken = f", {found.errored} more could not be tried" if found.errored else ""
-    figures = f"accuracy {found.accuracy:.2f}, F1 {found.f1:.2f}"
+    figures = f"accuracy {shown_score(found.accuracy)}, F1 {shown_score(found.f1)}"
     return f"{found.right} of {counted(tried, 'prompt')} right{broken}, {figures}"
 
 
@@ -62,7 +63,7 @@ def repeated_words(conclusion: Conclusion) -> str:
     """Return what may be expected of the tasks when they are run again, "" for tasks of one trial."""
     if conclusion.pass_at_k is None or conclusion.pass_exp_k is None:
         return ""
-    return f"pass@k {conclusion.pass_at_k:.2f}, pass^k {conclusion.pass_exp_k:.2f}"
+    return f"pass@k {shown_score(conclusion.pass_at_k)}, pass^k {shown_score(conclusion.pass_exp_k)}"
 
 
 def dollars(amount: float) -> str:
@@ -101,4 +102,4 @@ def _cost(cost: Block) -> str:
 
 
 def _percent(rate: float) -> str:
-    return f"{rate * 100:.0f} %"
+    return f"{shown_percent(rate)} %"

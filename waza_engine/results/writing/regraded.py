@@ -41,7 +41,10 @@ def regraded_task(
     runs = [_trial(trial, validations, kept=kept) for trial, validations in trials]
     if not runs:
         return dict(document)
-    rest = {key: value for key, value in document.items() if key not in _STALE_IN_A_TASK}
+    # That some trials did not come to their end is as true as it was.
+    lost = [trial for trial, _ in trials if trial.outcome.stopped]
+    stale = _STALE_IN_A_TASK[:1] if lost else _STALE_IN_A_TASK
+    rest = {key: value for key, value in document.items() if key not in stale}
     return counted_task(rest, runs)
 
 

@@ -1,8 +1,9 @@
 """Where results lie on disk, and how they get there without a half-written file ever showing.
 
-While a run goes on, every finished task is appended to a journal (``….partial.jsonl``) and flushed to the
-disk, so nothing finished is lost when the machine or the process dies. At the end the whole document is
-written beside it and takes its final name in one step; then the journal goes.
+While a run goes on, every finished task, and every trial of one that goes on, is appended to a journal
+(``….partial.jsonl``) and flushed to the disk, so nothing finished is lost when the machine or the process
+dies. At the end the whole document is written beside it and takes its final name in one step; then the
+journal goes.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from typing import IO
 from waza_engine.results.codec.header import header_document
 from waza_engine.results.codec.runs import figures_document
 from waza_engine.results.codec.tasks import task_document
+from waza_engine.results.codec.trials import trial_document
 from waza_engine.results.json_values import Json
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory
-from waza_engine.results.record import RunHeader, RunOutcome, TaskOutcome
+from waza_engine.results.record import RunHeader, RunOutcome, TaskOutcome, TrialOutcome
 from waza_engine.spec.reading.boundary import suite_boundary
 from waza_engine.terminal import json_text
 
@@ -84,6 +86,17 @@ class ResultStore:
             elapsed = time.monotonic() - self._began
             line = {"baseline_task" if baseline else "task": task_document(task)}
             self._append({**line, "elapsed_ms": round(elapsed * 1000)})
+
+    def add_trial(self, task_id: str, trial: TrialOutcome, *, baseline: bool = False) -> None:
+        """Keep a finished trial of a task that goes on: nobody else has it when the run is killed.
+
+        Raises ``ResultsError``.
+        """
+        if self._journal is not None:
+            elapsed = time.monotonic() - self._began
+            line = {"test_id": task_id, "run": trial_document(trial)}
+            key = "baseline_trial" if baseline else "trial"
+            self._append({key: line, "elapsed_ms": round(elapsed * 1000)})
 
     def finish(self, outcome: RunOutcome) -> Path:
         """Write the document, drop the journal; return its path.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from waza_engine.counting import in_seconds
 from waza_engine.executors.base import Cancellation
-from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
+from waza_engine.graders.base import Grader, GraderError, GradingContext, SurroundingsError, Verdict
 from waza_engine.graders.registry import create
 from waza_engine.results.record import Validation
 from waza_engine.runs.grading.expectations import expectations
@@ -17,7 +17,7 @@ from waza_engine.runs.grading.judged_rules import with_rules
 from waza_engine.runs.limits.bounded import CancelledRunError, TooSlowError, call_bounded
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.grader_entry import GraderEntry
-from waza_engine.vocabulary import COULD_NOT_GRADE
+from waza_engine.vocabulary import COULD_NOT_GRADE, no_word
 
 GRADER_SECONDS = 120.0
 _OWN_LIMIT_GRACE_SECONDS = 10.0
@@ -113,6 +113,9 @@ def _grade_one(built: BuiltGrader, ask: Callable[[Grader[Any]], Verdict]) -> Val
         return _validation(
             built, _broken(f"it took longer than {in_seconds(built.deadline_seconds)}"), "error", started
         )
+    except SurroundingsError as error:
+        told = replace(_broken(str(error)), details=no_word("surroundings", str(error)))
+        return _validation(built, told, "error", started)
     except GraderError as error:
         return _validation(built, _broken(str(error)), "error", started)
     except Exception as error:  # noqa: BLE001 - one grader's defect must not cost the others their verdict

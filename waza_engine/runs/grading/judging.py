@@ -20,7 +20,7 @@ from waza_engine.executors.base import (
     ExecutorSettings,
 )
 from waza_engine.executors.registry import create_executor
-from waza_engine.graders.judging.judge import JudgeError, JudgeQuestion
+from waza_engine.graders.judging.judge import JudgeError, JudgeQuestion, LostJudgeError
 from waza_engine.runs.limits.bounded import TooSlowError, call_bounded
 from waza_engine.runs.limits.cancellation import RunCancellation
 
@@ -83,14 +83,14 @@ class ExecutorJudge:
                 lambda: self.executor.execute(request, ending), seconds + _GRACE_SECONDS, self.cancellation
             )
         except TooSlowError:
-            raise JudgeError(f"the judge did not answer within {in_seconds(seconds)}") from None
+            raise LostJudgeError(f"the judge did not answer within {in_seconds(seconds)}") from None
         except ExecutorError as error:
-            raise JudgeError(f"the judge gave no answer: {error}") from None
+            raise LostJudgeError(f"the judge gave no answer: {error}") from None
         finally:
             withdraw()
             ending.request()
         if response.error:
-            raise JudgeError(f"the judge gave up: {response.error}")
+            raise LostJudgeError(f"the judge gave up: {response.error}")
         return response.output
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from waza_engine.results.conclusion import DECIDING, decides
 from waza_engine.results.record import MetricOutcome, TaskOutcome
-from waza_engine.scoring.composite import composite
 from waza_engine.scoring.statistics import mean
 from waza_engine.scoring.triggers import TriggerMetrics
 from waza_engine.spec.suite_parts import Metric
@@ -30,8 +30,8 @@ def suite_metrics(
         else:
             value = _FIGURES[name](judged) if name in _FIGURES and judged else None
         if value is not None and metric.name not in found:
-            passed = metric.threshold <= 0 or value >= metric.threshold
-            found[metric.name] = MetricOutcome(metric.name, value, metric.threshold, passed, metric.weight)
+            told = MetricOutcome(metric.name, value, metric.threshold, True, metric.weight)
+            found[metric.name] = replace(told, passed=told.reached)
     return list(found.values())
 
 
@@ -56,9 +56,7 @@ def _behavior_quality(tasks: Sequence[TaskOutcome]) -> float:
     """Return the mean score of all trials; a task that broke before its first trial counts as one with 0."""
     scores: list[float] = []
     for task in tasks:
-        scores += [composite(trial.graded).score for trial in task.trials if trial.status != "skipped"] or [
-            0.0
-        ]
+        scores += [trial.score.score for trial in task.trials if trial.status != "skipped"] or [0.0]
     return mean(scores)
 
 

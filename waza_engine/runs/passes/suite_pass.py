@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from waza_engine.results.conclusion import trigger_verdict
-from waza_engine.results.record import MetricOutcome, TaskOutcome, TriggerOutcome
+from waza_engine.results.record import MetricOutcome, TaskOutcome, TrialOutcome, TriggerOutcome
 from waza_engine.results.reports.words import mistake_words
 from waza_engine.runs.agent.setup import agent_setup
 from waza_engine.runs.events.stream import EventStream
@@ -52,11 +52,15 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Handling:
-    """How the tasks of a pass are carried out and kept; ``on_task`` is called as each is finished."""
+    """How the tasks of a pass are carried out and kept.
+
+    ``on_task`` is called as each is finished, ``on_trial`` with the id of one that goes on, as a trial is.
+    """
 
     backend: BackendFactory
     cache: TaskCache | None
     on_task: Callable[[TaskOutcome, bool], None]
+    on_trial: Callable[[str, TrialOutcome, bool], None]
 
 
 def run_pass(chosen: Pass, context: RunContext, handling: Handling, findings: Findings) -> None:
@@ -89,7 +93,13 @@ def _run_tasks(chosen: Pass, context: RunContext, handling: Handling, findings: 
     suite, tasks = chosen.suite, chosen.tasks
     with agent_setup(suite, suite.spec.config.model, lambda text: _warn(context, [text])) as agent:
         context = context.of_pass(suite, agent, baseline=chosen.baseline)
-        runner = TaskRunner(tasks, context, handling.backend(tasks, context), handling.cache)
+        runner = TaskRunner(
+            tasks,
+            context,
+            handling.backend(tasks, context),
+            handling.cache,
+            lambda task_id, trial: handling.on_trial(task_id, trial, chosen.baseline),
+        )
         try:
             for position, outcome in runner.run():
                 findings.tasks[position] = outcome

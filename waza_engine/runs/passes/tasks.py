@@ -66,12 +66,15 @@ class TaskRunner:
         context: RunContext,
         backend: TrialBackend,
         cache: TaskCache | None = None,
+        on_trial: Callable[[str, TrialOutcome], None] = lambda task_id, trial: None,
     ) -> None:
+        """``on_trial`` is called with each finished trial after which its task goes on."""
         config = context.suite.spec.config
         self._tasks = tasks
         self._context = context
         self._backend = backend
         self._cache = cache
+        self._on_trial = on_trial
         self._fail_fast = config.fail_fast
         self._group = config.model if config.group_by == "model" else ""
         self._free = backend.workers
@@ -222,6 +225,8 @@ class TaskRunner:
             case TrialOutcome():
                 begun.trials.append(found)
                 self._tell_trial(begun.selected.source.id, found)
+                if len(begun.trials) < self._context.trials:
+                    self._on_trial(begun.selected.source.id, found)
             case InterruptedTrialError():
                 begun.trials.append(found.outcome)
             case CancelledRunError() if self._context.cancellation.requested:
@@ -282,7 +287,7 @@ class TaskRunner:
             self._context.trials - told,
             kind,
             task=outcome.id,
-            score=None if concluded.has_no_grader else score,
+            score=score if concluded.scored else None,
             message=outcome.error or (concluded.reason if concluded.has_no_grader else None),
             cached=True if outcome.cached else None,
             duration_ms=concluded.duration_ms,

@@ -14,7 +14,7 @@ from waza_language_server.text.span import Span
 
 _BARE_KEY = re.compile(
     r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?P<blanks>[ \t]*)"
-    r"(?P<sign>\|[-+]?\||\|>|>\||\|:|-\||/|\\)?(?:[ \t]+#.*|[ \t]*)\Z"
+    r"(?P<sign>\"[|>][-+]?\"|'[|>][-+]?'|\|[-+]?\||\|>|>\||\|:|-\||/|\\)?(?:[ \t]+#.*|[ \t]*)\Z"
 )
 _KEY_AND_TEXT = re.compile(
     r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]+[^\s\"'|>\[{&*!#%@`][^\r\n]*\Z"

@@ -1,0 +1,57 @@
+"""Figures as people read them: rounding never shows one as what it does not reach. Light."""
+
+from __future__ import annotations
+
+import math
+
+ROUNDING = 1e-9
+"""What the last digits of a mean may lack: three scores of 0.7 have one of 0.6999999999999998."""
+_MOST_DIGITS = 9
+
+
+def reaches(value: float, threshold: float) -> bool:
+    """Tell whether a figure is not below what is asked for."""
+    return value >= threshold - ROUNDING
+
+
+def shown_score(score: float, digits: int = 2) -> str:
+    """Return a score of 0 to 1 with some digits; only a full one reads as ``1.00``."""
+    full = score >= 1 - ROUNDING or float(f"{score:.{digits}f}") < 1
+    return f"{score if full else math.floor(score * 10**digits) / 10**digits:.{digits}f}"
+
+
+def shown_share(share: float, digits: int = 0) -> str:
+    """Return a share of 0 to 1 in percent; only all of something reads as ``100%``."""
+    return f"{shown_percent(share, digits)}%"
+
+
+def shown_percent(share: float, digits: int = 0) -> str:
+    """Return the same without the sign."""
+    percent = share * 100
+    full = share >= 1 - ROUNDING or float(f"{percent:.{digits}f}") < 100
+    return f"{percent if full else math.floor(percent * 10**digits) / 10**digits:.{digits}f}"
+
+
+def shown_below(value: float, threshold: float) -> tuple[str, str]:
+    """Return a value and the threshold that it misses, the value with so many digits that it is below.
+
+    Two digits at least: ``0.50`` and ``0.9``, but ``0.896`` and ``0.9``.
+    """
+    for digits in range(2, _MOST_DIGITS):
+        if float(text := f"{value:.{digits}f}") < threshold:
+            return text, f"{threshold:g}"
+    return repr(value), repr(threshold)
+
+
+def shown_above(value: float, limit: float) -> tuple[str, str]:
+    """Return a value and the limit that it passes, both with so many digits, two at least, that it does."""
+    for digits in range(2, _MOST_DIGITS):
+        texts = f"{value:.{digits}f}", f"{limit:.{digits}f}"
+        if float(texts[0]) > float(texts[1]):
+            return texts
+    return repr(value), repr(limit)
+
+
+def shown_threshold(threshold: float) -> str:
+    """Return a threshold with two digits, or with those that it has."""
+    return text if float(text := f"{threshold:.2f}") == threshold else f"{threshold:g}"
