@@ -124,7 +124,7 @@ def needless_sign(text: str, behind: int, line_end: int) -> SyntaxFault | None:
 
 def fence(text: str, line: Span) -> SyntaxFault | None:
     """Return the fault of a line that begins or ends a block of code in Markdown; None for any other line."""
-    if _FENCE.match(text, line.start, line.end) is None:
+    if not is_fence(text, line):
         return None
     start = max(text.rfind(sign, 0, line.start) for sign in "\r\n") + 1
     behind = _LINE_BREAK.match(text, line.end)
@@ -133,6 +133,11 @@ def fence(text: str, line: Span) -> SyntaxFault | None:
     )
     message = "This line is Markdown, which marks a block of code by it; delete it."
     return SyntaxFault(line, message, fixes=(fix,))
+
+
+def is_fence(text: str, line: Span) -> bool:
+    """Whether a line begins or ends a block of code in Markdown."""
+    return _FENCE.match(text, line.start, line.end) is not None
 
 
 def merge_mark(text: str, line: Span) -> SyntaxFault | None:

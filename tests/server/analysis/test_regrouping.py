@@ -222,6 +222,13 @@ def test_a_fence_of_markdown_is_deleted(first: str, last: str, line_break: str) 
     assert apply(text, edits) == TASK.replace("\n", line_break)
 
 
+def test_a_fence_between_other_lines_may_be_part_of_a_text_and_is_not_deleted_unasked() -> None:
+    found = problems(TASK.replace("Go", "Go\n```\ncode\n```") + "tags: [a]\n")
+    fixes = [fix for problem in found for fix in problem.fixes if fix.title == "Delete the line"]
+    assert fixes
+    assert not any(fix.preferred for fix in fixes)
+
+
 def test_a_fence_in_a_text_is_a_part_of_it() -> None:
     assert problems(TASK.replace("Go", "|\n    ```yaml\n    a: 1\n    ```")) == ()
 

@@ -55,7 +55,7 @@ from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.repair import ITEM_AMONG_KEYS
 from waza_language_server.syntax.tree import Tree, parse, parse_in_steps
 from waza_language_server.syntax.tried_edits import apply
-from waza_language_server.syntax.wrong_signs import has_odd_blank, is_merge_mark
+from waza_language_server.syntax.wrong_signs import has_odd_blank, is_fence, is_merge_mark
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
@@ -66,6 +66,7 @@ _KEY_TWICE = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*):[ \t]+(?P=key):
 _KEY_OF_BLOCK = re.compile(r"[ ]*(?P<key>[A-Za-z_]\w*):[ \t]*(?:#.*)?\Z")
 _ANCHOR = re.compile(r"(?<=[\s\[{,])&([^\s,\[\]{}]+)")
 _LEAD = re.compile(r"( *)(?:- +)*(\S)")
+_WRITTEN = re.compile(r"\S")
 _COLUMN_CODES = frozenset({"yaml-indentation", "yaml-tab"})
 _TRIALS = 10
 _SLIPS_TRIED = 16
@@ -120,11 +121,19 @@ def _with_fixes(tree: Tree, fault: SyntaxFault) -> Problem:
         return without_repetition(tree, problem)
     if is_merge_mark(tree.text, fault.span.start):
         return replace(problem, fixes=(*problem.fixes, *sides_of_merge(tree.text, fault.span.start)))
+    if is_fence(tree.text, fault.span) and _is_between(tree.text, fault.span):
+        # It may belong to a text that has lost the sign of its block.
+        return replace(problem, fixes=tuple(replace(fix, preferred=False) for fix in problem.fixes))
     if fault.code == "several-documents" and tree.text.startswith("---", fault.span.start):
         return replace(problem, fixes=tuple(_as_one_document(tree, fault.span.start)))
     if fault.code == "unknown-anchor" and len(tree.text) <= _LONGEST:
         return replace(problem, fixes=tuple(_near_anchor(tree.text, fault.span)))
     return problem
+
+
+def _is_between(text: str, line: Span) -> bool:
+    """Whether something is written above a line and below it."""
+    return all(_WRITTEN.search(text, *part) for part in ((0, line.start), (line.end, len(text))))
 
 
 def _as_one_document(tree: Tree, mark: int) -> Iterator[Fix]:
