@@ -15,12 +15,14 @@ from itertools import chain, islice
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found
 from waza_language_server.analysis.text_rules.block_texts import tabbed_text, text_at_margin
+from waza_language_server.analysis.text_rules.fault_fixes import LONGEST, with_fixes
 from waza_language_server.analysis.text_rules.joined_lines import (
     JoinedLine,
     is_line_of_its_own,
     joined_lines,
     joined_with_outer,
 )
+from waza_language_server.analysis.text_rules.known_keys import blocks_of, keys_of, texts_of
 from waza_language_server.analysis.text_rules.lost_bars import lost_bar, plain_text_at_margin
 from waza_language_server.analysis.text_rules.lost_dashes import (
     NO_DASH,
@@ -41,21 +43,17 @@ from waza_language_server.analysis.text_rules.lost_places import (
     value_below_key,
 )
 from waza_language_server.analysis.text_rules.lost_signs import LostSign, lost_signs
-from waza_language_server.analysis.text_rules.merge_marks import sides_of_merge, without_keys_of_both_sides
+from waza_language_server.analysis.text_rules.merge_marks import without_keys_of_both_sides
 from waza_language_server.analysis.text_rules.plain_text import LIKE_A_BAR, blocks_meant
-from waza_language_server.analysis.text_rules.repeated_keys import without_repetition
 from waza_language_server.analysis.text_rules.shifted_lines import moved_block, shifted_items, tabbed_lines
 from waza_language_server.analysis.text_rules.slip import Slip, column_of_line
-from waza_language_server.analysis.text_rules.syntax import fault_problem
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at
-from waza_language_server.schema.shape import Shape
-from waza_language_server.spelling import slip_of
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.repair import ITEM_AMONG_KEYS
-from waza_language_server.syntax.tree import Tree, parse, parse_in_steps
+from waza_language_server.syntax.tree import Tree, parse_in_steps
 from waza_language_server.syntax.tried_edits import apply
-from waza_language_server.syntax.wrong_signs import has_odd_blank, is_fence, is_merge_mark
+from waza_language_server.syntax.wrong_signs import has_odd_blank
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
@@ -64,23 +62,17 @@ _GLUED_DASH = re.compile(r"[ \t]*-(?=(?:[A-Za-z_]\w*:(?:[ \t]|$)|[\"'].*[\"'][ \
 _DASH_AND_TEXT = re.compile(r"[ ]*-(?=[^\s-])")
 _KEY_TWICE = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*):[ \t]+(?P=key):(?=[ \t\r\n]|\Z)")
 _KEY_OF_BLOCK = re.compile(r"[ ]*(?P<key>[A-Za-z_]\w*):[ \t]*(?:#.*)?\Z")
-_ANCHOR = re.compile(r"(?<=[\s\[{,])&([^\s,\[\]{}]+)")
 _LEAD = re.compile(r"( *)(?:- +)*(\S)")
-_WRITTEN = re.compile(r"\S")
 _COLUMN_CODES = frozenset({"yaml-indentation", "yaml-tab"})
 _TRIALS = 10
 _SLIPS_TRIED = 16
 _LINES_ABOVE = 60
-_LEVELS_BELOW = 2
-"""Of blocks in blocks, in which a key may hold a text."""
-_LONGEST = 30_000
-"""Characters; in a longer text every fault is said as it is."""
 
 
 def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
     """Yield what cannot be read in a text, with pauses."""
     faults = list(tree.errors)
-    if len(tree.text) <= _LONGEST:
+    if len(tree.text) <= LONGEST:
         for slip in islice(_slips(tree, kind, catalog), _SLIPS_TRIED):
             yield None
             repaired = yield from parse_in_steps(apply(tree.text, (slip.edit,)), tree)
@@ -102,7 +94,7 @@ def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
                 yield slip.problem
                 faults = [fault for fault in faults if fault not in explained]
     for fault in _each_once(without_keys_of_both_sides(tree.text, faults)):
-        yield _with_fixes(tree, fault)
+        yield with_fixes(tree, fault)
 
 
 def _each_once(faults: Iterable[SyntaxFault]) -> Iterator[SyntaxFault]:
@@ -112,43 +104,6 @@ def _each_once(faults: Iterable[SyntaxFault]) -> Iterator[SyntaxFault]:
         if last is None or fault.message != ITEM_AMONG_KEYS or fault.message != last.message:
             yield fault
         last = fault
-
-
-def _with_fixes(tree: Tree, fault: SyntaxFault) -> Problem:
-    """Return a fault as a problem, with the fixes for which more than its line must be looked at."""
-    problem = fault_problem(fault)
-    if fault.code == "duplicate-key":
-        return without_repetition(tree, problem)
-    if is_merge_mark(tree.text, fault.span.start):
-        return replace(problem, fixes=(*problem.fixes, *sides_of_merge(tree.text, fault.span.start)))
-    if is_fence(tree.text, fault.span) and _is_between(tree.text, fault.span):
-        # It may belong to a text that has lost the sign of its block.
-        return replace(problem, fixes=tuple(replace(fix, preferred=False) for fix in problem.fixes))
-    if fault.code == "several-documents" and tree.text.startswith("---", fault.span.start):
-        return replace(problem, fixes=tuple(_as_one_document(tree, fault.span.start)))
-    if fault.code == "unknown-anchor" and len(tree.text) <= _LONGEST:
-        return replace(problem, fixes=tuple(_near_anchor(tree.text, fault.span)))
-    return problem
-
-
-def _is_between(text: str, line: Span) -> bool:
-    """Whether something is written above a line and below it."""
-    return all(_WRITTEN.search(text, *part) for part in ((0, line.start), (line.end, len(text))))
-
-
-def _as_one_document(tree: Tree, mark: int) -> Iterator[Fix]:
-    """Yield the fix that makes one document of two; there is none where both have the same key."""
-    edit = Edit(Span(mark, mark + len("---")), "")
-    if len(tree.text) <= _LONGEST and not parse(apply(tree.text, (edit,)), tree).errors:
-        yield Fix("Delete the `---`", (edit,))
-
-
-def _near_anchor(text: str, alias: Span) -> Iterator[Fix]:
-    """Yield the anchor before an alias that is spelt nearly so."""
-    names = list(dict.fromkeys(_ANCHOR.findall(text, 0, alias.start)))
-    meant = slip_of(text[alias.start + 1 : alias.end], names)
-    if meant is not None:
-        yield Fix(f"Change to `*{meant}`", (Edit(Span(alias.start + 1, alias.end), meant),))
 
 
 def _known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -> bool:
@@ -185,61 +140,11 @@ def _moved(span: Span, edit: Edit, longer: int) -> Span:
     return span.shifted(longer) if span.start >= edit.span.end else span
 
 
-def _blocks(kind: SchemaName, catalog: Catalog) -> frozenset[str]:
-    """Return the keys of a document, and of the tasks in it, that hold a list or a mapping."""
-    top = catalog.document_root(kind).top
-    lists = [each.shape.items for each in top.properties.values()]
-    levels = [top, *(items.branch("mapping") for items in lists if items is not None)]
-    return frozenset(
-        name
-        for level in levels
-        for name, each in level.properties.items()
-        if not {"array", "object"}.isdisjoint(each.shape.types)
-    )
-
-
-def _keys(kind: SchemaName, catalog: Catalog) -> frozenset[str]:
-    """Return the keys of a document, of the blocks and items in it, of graders and their options."""
-    return frozenset(name for level in _levels(kind, catalog) for name in level.properties)
-
-
-def _levels(kind: SchemaName, catalog: Catalog) -> Iterator[Shape]:
-    """Yield the mappings of a document, the blocks and items in it, graders and their options."""
-    top = catalog.document_root(kind).top
-    below = [each.shape for each in top.properties.values()]
-    items = [each.items for each in below if each.items is not None]
-    for level in (top, catalog.any_grader, *below, *items):
-        yield level.branch("mapping")
-    if kind in ("eval", "task"):
-        for name in catalog.grader_types:
-            shape = catalog.grader(name)
-            options = shape.properties.get("config") if shape is not None else None
-            if options is not None:
-                yield options.shape.branch("mapping")
-
-
-def _texts(kind: SchemaName, catalog: Catalog) -> frozenset[str]:
-    """Return the keys that hold a text and nothing else wherever they are known."""
-    found: dict[str, bool] = {}
-    levels = list(_levels(kind, catalog))
-    for _ in range(_LEVELS_BELOW):
-        for level in tuple(levels):
-            below = (each.shape for each in level.properties.values())
-            inner = (shape.branch("mapping") for each in below for shape in (each, each.items) if shape)
-            levels += (shape for shape in inner if shape not in levels)
-    for level in levels:
-        for name, each in level.properties.items():
-            types = each.shape.types
-            is_text = "string" in types and types.isdisjoint({"array", "object"}) and not each.shape.enum
-            found[name] = found.get(name, True) and is_text and each.shape.kind != "switch"
-    return frozenset(name for name, is_text in found.items() if is_text)
-
-
 def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
     """Yield what may have gone wrong, the surest first."""
-    lines, blocks, keys = LineIndex(tree.text), _blocks(kind, catalog), _keys(kind, catalog)
+    lines, blocks, keys = LineIndex(tree.text), blocks_of(kind, catalog), keys_of(kind, catalog)
     faults = tree.errors
-    texts = _texts(kind, catalog)
+    texts = texts_of(kind, catalog)
     yield from chain.from_iterable(lost_bar(tree.text, lines, each, texts) for each in faults[:_TRIALS])
     for fault in faults:
         yield from _glued_dash(tree.text, lines, lines.line_of(fault.span.start))

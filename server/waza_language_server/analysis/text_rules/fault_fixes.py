@@ -1,0 +1,61 @@
+"""The fixes of faults for which more than their line must be looked at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.text_rules.merge_marks import sides_of_merge
+from waza_language_server.analysis.text_rules.repeated_keys import without_repetition
+from waza_language_server.analysis.text_rules.syntax import fault_problem
+from waza_language_server.spelling import slip_of
+from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.tree import Tree, parse
+from waza_language_server.syntax.tried_edits import apply
+from waza_language_server.syntax.wrong_signs import is_fence, is_merge_mark
+from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.span import Span
+
+_ANCHOR = re.compile(r"(?<=[\s\[{,])&([^\s,\[\]{}]+)")
+_WRITTEN = re.compile(r"\S")
+LONGEST = 30_000
+"""Characters; in a longer text every fault is said as it is."""
+
+
+def with_fixes(tree: Tree, fault: SyntaxFault) -> Problem:
+    """Return a fault as a problem, with the fixes for which more than its line must be looked at."""
+    problem = fault_problem(fault)
+    if fault.code == "duplicate-key":
+        return without_repetition(tree, problem)
+    if is_merge_mark(tree.text, fault.span.start):
+        return replace(problem, fixes=(*problem.fixes, *sides_of_merge(tree.text, fault.span.start)))
+    if is_fence(tree.text, fault.span) and _is_between(tree.text, fault.span):
+        # It may belong to a text that has lost the sign of its block.
+        return replace(problem, fixes=tuple(replace(fix, preferred=False) for fix in problem.fixes))
+    if fault.code == "several-documents" and tree.text.startswith("---", fault.span.start):
+        return replace(problem, fixes=tuple(_as_one_document(tree, fault.span.start)))
+    if fault.code == "unknown-anchor" and len(tree.text) <= LONGEST:
+        return replace(problem, fixes=tuple(_near_anchor(tree.text, fault.span)))
+    return problem
+
+
+def _is_between(text: str, line: Span) -> bool:
+    """Whether something is written above a line and below it."""
+    return all(_WRITTEN.search(text, *part) for part in ((0, line.start), (line.end, len(text))))
+
+
+def _as_one_document(tree: Tree, mark: int) -> Iterator[Fix]:
+    """Yield the fix that makes one document of two; there is none where both have the same key."""
+    edit = Edit(Span(mark, mark + len("---")), "")
+    if len(tree.text) <= LONGEST and not parse(apply(tree.text, (edit,)), tree).errors:
+        yield Fix("Delete the `---`", (edit,))
+
+
+def _near_anchor(text: str, alias: Span) -> Iterator[Fix]:
+    """Yield the anchor before an alias that is spelt nearly so."""
+    names = list(dict.fromkeys(_ANCHOR.findall(text, 0, alias.start)))
+    meant = slip_of(text[alias.start + 1 : alias.end], names)
+    if meant is not None:
+        yield Fix(f"Change to `*{meant}`", (Edit(Span(alias.start + 1, alias.end), meant),))
