@@ -21,18 +21,8 @@ demo: $(READY) ## Diagnostics, a run of every task and the scores in the source,
 	@echo; echo "== The source with lenses and scores: waza-language-server show $(SUITE)/eval.yaml"; echo
 	@$(BIN)/waza-language-server show $(SUITE)/eval.yaml
 
-PYTEST_SIDE_BY_SIDE := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
-
-# A real VS Code waits for itself most of the time, so its tests run beside all others; where both want a processor they
-# come first, for they are the ones that a busy machine disturbs. With ARGS it is one run of what these choose.
-test: $(READY) ## Every test, those in a real VS Code included.
-ifdef ARGS
-	$(PYTEST_SIDE_BY_SIDE) $(ARGS)
-else
-	@told=$$(mktemp); $(BIN)/python -m pytest tests/vscode >$$told 2>&1 & vscode=$$!; \
-	nice -n 5 $(PYTEST_SIDE_BY_SIDE) --ignore tests/vscode; others=$$?; \
-	wait $$vscode; vscode=$$?; echo "In VS Code:"; cat $$told; rm $$told; exit $$((others || vscode))
-endif
+test: $(READY) ## Every test, the one in a real VS Code included.
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-model: $(READY) $(MODEL_VENV)/.ready ## A small real model behind a real server; builds the server once (minutes, needs cmake and g++).
 	$(BIN)/python -m pytest -m model tests/model $(ARGS)
