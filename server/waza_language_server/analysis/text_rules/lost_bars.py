@@ -67,8 +67,8 @@ def plain_text_at_margin(
     number = lines.line_of(fault.span.start)
     line = lines.line_span(number)
     written = text[line.start : line.end].rstrip()
-    if not written or fault.fixes or _KEY_OR_ITEM.match(written):
-        # A sign of the line itself may be wrong.
+    if " " not in written.strip() or fault.fixes or _KEY_OR_ITEM.match(written):
+        # A sign of the line itself may be wrong, and a word alone is a key that is being written.
         return
     column = column_of_line(text, line)
     above = number - 1
