@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.counting import counted
+from waza_engine.figures import shown_score
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code
-from waza_language_server.features.words_of_verdicts import age, error_label, number, told_by
+from waza_language_server.features.words_of_verdicts import age, error_label, told_by
 
 if TYPE_CHECKING:
     from waza_language_server.project.document_scores import Outcome, Score
@@ -74,7 +75,8 @@ def live_label(outcomes: Sequence[Outcome]) -> str:
     if len(graded) < len(outcomes):
         return label
     then, now = sum(graded) / len(graded), sum(one.result.score for one in outcomes) / len(outcomes)
-    return label if number(then) == number(now) else f"{label} · {number(then)} → {number(now)}"
+    before, today = shown_score(then), shown_score(now)
+    return label if before == today else f"{label} · {before} → {today}"
 
 
 def live_story(score: Score, now: datetime) -> str:

@@ -13,10 +13,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from waza_engine.counting import counted
+from waza_engine.figures import shown_score
 from waza_engine.markdown import code, fenced
 from waza_engine.vocabulary import shown_grader
 from waza_language_server.features.live_text import is_live, live_label, live_story
-from waza_language_server.features.words_of_verdicts import age, error_label, number, told_by
+from waza_language_server.features.words_of_verdicts import age, error_label, told_by
 from waza_language_server.project.document_scores import Outcome, Score
 from waza_language_server.project.staleness import RUNS_AGAIN
 
@@ -120,21 +121,23 @@ def _label(outcomes: Sequence[Outcome]) -> str:
         return "⧖ pending"
     mean = sum(result.score for result in graded) / len(graded)
     if all(result.passed for result in graded):
-        return f"✓ {number(mean)}"
+        return f"✓ {shown_score(mean)}"
     if len(graded) > 1:
-        return f"✗ {number(mean)} {sum(result.passed for result in graded)}/{counted(len(graded), 'task')}"
+        passed = sum(result.passed for result in graded)
+        return f"✗ {shown_score(mean)} {passed}/{counted(len(graded), 'task')}"
     (result,) = graded
     if result.trials > 1 and result.passed_trials:
         return f"◐ {result.passed_trials}/{result.trials} trials"
     passed = sum(check.passed for check in result.checks)
     share = f" {passed}/{len(result.checks)}" if len(result.checks) > 1 else ""
-    return f"✗ {number(mean)}{share}"
+    return f"✗ {shown_score(mean)}{share}"
 
 
 def grader_line(result: GraderResult) -> str:
     """Return one grader of a task as an item of a list in Markdown."""
     glyph = "!" if result.status == "error" else "⧖" if result.status == "pending" else "✗"
-    line = f"- {'✓' if result.passed else glyph} {code(shown_grader(result.name))} {number(result.score)}"
+    mark = "✓" if result.passed else glyph
+    line = f"- {mark} {code(shown_grader(result.name))} {shown_score(result.score)}"
     feedback = result.feedback.strip().splitlines()
     return line if result.passed or not feedback else f"{line}: {code(feedback[0][:200])}"
 
@@ -146,7 +149,7 @@ def _outcome_story(outcome: Outcome) -> list[str]:
         lines += ["", fenced(result.feedback[:MAX_FEEDBACK])]
     if result.trials > 1:
         verdicts = zip(result.passes, result.scores, strict=False)
-        trials = ", ".join(f"{'✓' if passed else '✗'} {number(score)}" for passed, score in verdicts)
+        trials = ", ".join(f"{'✓' if passed else '✗'} {shown_score(score)}" for passed, score in verdicts)
         lines += ["", f"Trials: {trials}"]
     failed = [check for check in result.checks if not check.passed and check.message]
     if len(failed) > 1:

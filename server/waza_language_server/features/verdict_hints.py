@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from waza_engine.counting import counted
-from waza_engine.figures import shown_below, shown_threshold
+from waza_engine.figures import shown_below, shown_score, shown_threshold
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.steps import Steps
@@ -23,7 +23,6 @@ from waza_language_server.features.score_text import (
     check_label,
     error_label,
     grader_line,
-    number,
     stale_label,
     suite_graders_label,
     told_by,
@@ -203,7 +202,7 @@ class _View:
             word = item.get("name")
             metric = by_name.get(word.value) if word is not None else None
             if word is not None and metric is not None:
-                said = f"✓ {number(metric.value)}" if metric.passed else f"✗ {_shortfall(metric)}"
+                said = f"✓ {shown_score(metric.value)}" if metric.passed else f"✗ {_shortfall(metric)}"
                 yield Verdict(word, said + stale_label(stale, changes), self._origin(run, stale), changes)
 
     def of_task(self, node: Node, task_id: str, place: str) -> Iterator[Verdict]:
@@ -334,10 +333,10 @@ def _task_label(task: TaskResult) -> str:
             return "⧖ pending"
         return NOTHING_JUDGED if task.trials else "– not run"
     if task.passed:
-        return f"✓ {number(task.score)}"
+        return f"✓ {shown_score(task.score)}"
     if task.passed_trials and task.trials > 1:
         return f"◐ {task.passed_trials}/{task.trials} trials"
-    return f"✗ {number(task.score)}"
+    return f"✗ {shown_score(task.score)}"
 
 
 def _waits(task: TaskResult) -> bool:

@@ -1,4 +1,4 @@
-"""The words that all verdicts are told in: numbers, reasons, ages, and who answered."""
+"""The words that all verdicts are told in: reasons, ages, and who answered."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from waza_engine.figures import shown_score
 from waza_engine.markdown import code
 from waza_engine.spec.executors import asked_model
 
@@ -49,11 +48,6 @@ def _cut(line: str) -> str:
     words = begun.rpartition(" ")[0].rstrip(" ,;:.")
     # A path or an address has no words to end at.
     return f"{words if len(words) > LONGEST_REASON // 2 else begun[:-1]}…"
-
-
-def number(score: float) -> str:
-    """Return two digits; only a full score reads as 1.00."""
-    return shown_score(score)
 
 
 def told_by(origin: RunOrigin | None) -> str:
