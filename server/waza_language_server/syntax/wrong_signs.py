@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from waza_engine.spec.reading import yaml_faults
+from waza_engine.spec.reading.yaml_faults import MERGE_MARK, UNMERGED, sentence
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
@@ -144,9 +144,9 @@ def merge_mark(text: str, line: Span) -> SyntaxFault | None:
     """Return the fault of a line that git has left where two changes meet; None for any other line."""
     if not is_merge_mark(text, line.start):
         return None
-    return SyntaxFault(line, yaml_faults.sentence(yaml_faults.UNMERGED))
+    return SyntaxFault(line, sentence(UNMERGED))
 
 
 def is_merge_mark(text: str, at: int) -> bool:
     """Whether a line that git has left where two changes meet begins at an offset."""
-    return yaml_faults.MERGE_MARK.match(text, at) is not None
+    return MERGE_MARK.match(text, at) is not None
