@@ -176,7 +176,7 @@ def _fault(error: yaml.YAMLError, text: str) -> YamlFaultError:
 
 
 def _unmerged_fault(text: str, fault: YamlFaultError) -> YamlFaultError | None:
-    """Return the fault of the first mark of a merge when it caused ``fault``, which does not stand before it."""
+    """Return the fault of the first mark of a merge when it caused ``fault``, which stands no earlier."""
     mark = yaml_faults.MERGE_MARK.search(text)
     line = 0 if mark is None else text.count("\n", 0, mark.start()) + 1
     return YamlFaultError(line, yaml_faults.UNMERGED) if 0 < line <= fault.line else None
