@@ -21,7 +21,7 @@ import { hoverWithPages, OPEN_PAGE, problemsWithPages } from "./documentation";
 import type { FoundServer } from "./interpreters";
 import { LensesInView } from "./lensesInView";
 import { plain } from "./messages";
-import { Restarts } from "./restarts";
+import { GIVEN_UP, Restarts } from "./restarts";
 import type { Runs } from "./runs";
 import { changedSettings, settingsOfFolders, toldSettings } from "./toldSettings";
 import type { Resolution } from "./serverEnvironment";
@@ -31,6 +31,8 @@ import { TraceChannel } from "./traceChannel";
 import { OPEN_TRIAL } from "./trials";
 import { outlinesYaml } from "./yamlCoexistence";
 
+const RESTART = "waza.restartServer";
+const RESTART_TITLE = "Restart Server";
 const YAML = [{ scheme: "file", language: "yaml" }];
 
 export class ServerConnection implements vscode.Disposable {
@@ -165,7 +167,7 @@ export class ServerConnection implements vscode.Disposable {
                 this.marksChanged.fire({ files: true });
                 this.started.fire();
             } else if (change.newState === State.Stopped) {
-                this.status.failed("the language server stopped; see the log");
+                this.status.failed("the language server stopped", RESTART, RESTART_TITLE);
             }
         });
         try {
@@ -212,7 +214,7 @@ export class ServerConnection implements vscode.Disposable {
             outputChannel: this.log,
             traceOutputChannel: this.traceChannel,
             revealOutputChannelOn: RevealOutputChannelOn.Never,
-            errorHandler: new Restarts(),
+            errorHandler: new Restarts(() => void this.offerRestart(GIVEN_UP)),
             middleware: {
                 ...problemsWithPages,
                 executeCommand: this.runs.middleware(() => this.running),
@@ -222,6 +224,16 @@ export class ServerConnection implements vscode.Disposable {
             },
         };
         return formattingYamlAlone(new FirstStart("waza", "Waza", executable, options));
+    }
+
+    /** Tells why there is no server, and offers to start it. */
+    async offerRestart(message: string): Promise<void> {
+        const chosen = await vscode.window.showErrorMessage(message, RESTART_TITLE, "Show Log");
+        if (chosen === RESTART_TITLE) {
+            await this.restart();
+        } else if (chosen !== undefined) {
+            this.log.show();
+        }
     }
 
     private async offerLog(message: string): Promise<void> {

@@ -278,7 +278,7 @@ async function chosenInEditor(server: ServerConnection, what: "suite" | "cursor"
     await server.start(); // a command may be quicker than a server that has just begun
     const client = server.running;
     if (client === undefined) {
-        void vscode.window.showWarningMessage("The Waza language server is not running; “Waza: Show Log” says why.");
+        void server.offerRestart("The Waza language server is not running.");
         return undefined;
     }
     const editor = await editorOfSuite(client, shown);
