@@ -196,13 +196,12 @@ async def test_a_run_that_was_killed_is_no_newer_one_than_itself(suite: Path) ->
     assert report.results_file is not None
     document = json.loads(report.results_file.read_text("utf-8"))
     tasks = document.pop("tasks")
-    del document["summary"], document["metadata"]["engine"]["conclusion"]
     lines = "".join(f"{json.dumps(line)}\n" for line in (document, *tasks))
     report.results_file.with_name(f"{report.results_file.stem}{JOURNAL_SUFFIX}").write_text(lines, "utf-8")
     report.results_file.unlink()
     async with editing(suite.parents[1]) as editor:
-        ran = ("", "stale: a newer run is recorded, it passed", True)
-        assert await shown(editor, suite, since) == [ran]
+        newer = ("", "stale: a newer run is recorded", False)
+        assert newer in await shown(editor, suite, since)
         assert await shown(editor, suite, since, str(report.results_file)) == []
 
 
