@@ -18,6 +18,7 @@ import {
 } from "vscode-languageclient/node";
 import { SHOW_CHANGE } from "./changes";
 import { hoverWithPages, OPEN_PAGE, problemsWithPages } from "./documentation";
+import { EditsOfMoves } from "./editsOfMoves";
 import type { FoundServer } from "./interpreters";
 import { LensesInView } from "./lensesInView";
 import { plain } from "./messages";
@@ -44,6 +45,7 @@ export class ServerConnection implements vscode.Disposable {
     private wanted = false;
     private readonly traceChannel = new TraceChannel();
     private readonly lenses = new LensesInView(() => this.running);
+    private readonly editsOfMoves = new EditsOfMoves();
     private readonly marksChanged = new vscode.EventEmitter<{ readonly files: boolean }>();
     /** Fires when the server is up, and when it knows of other scores; `files` is false when it is lines alone that have others. */
     readonly onDidChangeMarks = this.marksChanged.event;
@@ -127,6 +129,7 @@ export class ServerConnection implements vscode.Disposable {
     dispose(): void {
         this.traceChannel.dispose();
         this.lenses.dispose();
+        this.editsOfMoves.dispose();
         this.marksChanged.dispose();
         this.started.dispose();
     }
@@ -217,6 +220,7 @@ export class ServerConnection implements vscode.Disposable {
             errorHandler: new Restarts(() => void this.offerRestart(GIVEN_UP)),
             middleware: {
                 ...problemsWithPages,
+                workspace: this.editsOfMoves.middleware,
                 executeCommand: this.runs.middleware(() => this.running),
                 provideHover: async (document, position, token, next) => hoverWithPages(await next(document, position, token)),
                 provideCodeLenses: (document, token, next) => this.lenses.provide(document, token, next),
