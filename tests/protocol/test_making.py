@@ -250,6 +250,21 @@ async def test_a_recorded_answer_becomes_a_task(tmp_path: Path) -> None:
             await editor.command("waza.saveRecordAsTask", asked)
 
 
+async def test_a_byte_order_mark_is_no_unsaved_change(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, RECORDED, one="id: one\nname: one\ninputs: {prompt: Say hello}\n")
+    suite.write_bytes(b"\xef\xbb\xbf" + suite.read_bytes())
+    async with editing(tmp_path) as editor:
+        uri = editor.open(suite, text=RECORDED)  # an editor keeps the mark to itself
+        await editor.pushed(uri, 1)
+        await editor.command("waza.run", {"id": str(suite)})
+        assert not [told for told in editor.messages if "unsaved" in told.message]
+        await editor.command("waza.saveRecordAsTask", {"id": f"{suite.as_posix()}::one", "name": "two"})
+        editor.insert(uri, 2, 0, 0, "# not saved\n")
+        await editor.pushed(uri, 2)
+        with pytest.raises(JsonRpcException, match="unsaved"):
+            await editor.command("waza.saveRecordAsTask", {"id": f"{suite.as_posix()}::one", "name": "three"})
+
+
 RECORDED = """\
 name: recorded
 skill: recorded

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +14,7 @@ from pygls.exceptions import JsonRpcException
 
 from tests.engine.suites import run
 from tests.protocol.editor import Editor, editing, write_suite
+from waza_engine.results.places import JOURNAL_SUFFIX
 
 SUITE = """\
 name: greets
@@ -186,6 +188,21 @@ async def test_what_ran_in_a_terminal_since_is_not_what_the_client_shows(suite: 
         change = types.FileEvent(report.results_file.as_uri(), types.FileChangeType.Created)
         editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
         assert await shown(editor, suite, since, done["resultsFile"]) == [("", f"{newer}, it passed", True)]
+
+
+async def test_a_run_that_was_killed_is_no_newer_one_than_itself(suite: Path) -> None:
+    since = datetime.now(UTC).isoformat()
+    report, _ = run(suite)
+    assert report.results_file is not None
+    document = json.loads(report.results_file.read_text("utf-8"))
+    tasks = document.pop("tasks")
+    lines = "".join(f"{json.dumps(line)}\n" for line in (document, *tasks))
+    report.results_file.with_name(f"{report.results_file.stem}{JOURNAL_SUFFIX}").write_text(lines, "utf-8")
+    report.results_file.unlink()
+    async with editing(suite.parents[1]) as editor:
+        newer = ("", "stale: a newer run is recorded", False)
+        assert newer in await shown(editor, suite, since)
+        assert await shown(editor, suite, since, str(report.results_file)) == []
 
 
 async def test_what_a_client_shows_is_stale_when_its_record_is_gone(suite: Path) -> None:

@@ -204,6 +204,8 @@ async function scenario(page) {
     await cutOff(["waza_language_server", "--stdio"], said, "hello", { name: "passed", sign: "✓" });
     const seen = await editor.notificationsSeen(page);
     assert.ok(!seen.some((text) => /connection|Pending response/iu.test(text)), seen.join("\n"));
+    const told = await row("alpha", "the run was interrupted").innerText();
+    assert.ok(!/newer run/u.test(told), told); // it is that run which is recorded
     open("alpha");
     const before = results("alpha").length;
     await editor.clickLens(page, "Run suite", "the next run to end", () => results("alpha").length > before);

@@ -18,10 +18,11 @@ import {
 } from "vscode-languageclient/node";
 import { SHOW_CHANGE } from "./changes";
 import { hoverWithPages, OPEN_PAGE, problemsWithPages } from "./documentation";
+import { EditsOfMoves } from "./editsOfMoves";
 import type { FoundServer } from "./interpreters";
 import { LensesInView } from "./lensesInView";
 import { plain } from "./messages";
-import { Restarts } from "./restarts";
+import { GIVEN_UP, Restarts } from "./restarts";
 import type { Runs } from "./runs";
 import { changedSettings, settingsOfFolders, toldSettings } from "./toldSettings";
 import type { Resolution } from "./serverEnvironment";
@@ -31,6 +32,8 @@ import { TraceChannel } from "./traceChannel";
 import { OPEN_TRIAL } from "./trials";
 import { outlinesYaml } from "./yamlCoexistence";
 
+const RESTART = "waza.restartServer";
+const RESTART_TITLE = "Restart Server";
 const YAML = [{ scheme: "file", language: "yaml" }];
 
 export class ServerConnection implements vscode.Disposable {
@@ -42,6 +45,7 @@ export class ServerConnection implements vscode.Disposable {
     private wanted = false;
     private readonly traceChannel = new TraceChannel();
     private readonly lenses = new LensesInView(() => this.running);
+    private readonly editsOfMoves = new EditsOfMoves();
     private readonly marksChanged = new vscode.EventEmitter<{ readonly files: boolean }>();
     /** Fires when the server is up, and when it knows of other scores; `files` is false when it is lines alone that have others. */
     readonly onDidChangeMarks = this.marksChanged.event;
@@ -125,6 +129,7 @@ export class ServerConnection implements vscode.Disposable {
     dispose(): void {
         this.traceChannel.dispose();
         this.lenses.dispose();
+        this.editsOfMoves.dispose();
         this.marksChanged.dispose();
         this.started.dispose();
     }
@@ -165,7 +170,7 @@ export class ServerConnection implements vscode.Disposable {
                 this.marksChanged.fire({ files: true });
                 this.started.fire();
             } else if (change.newState === State.Stopped) {
-                this.status.failed("the language server stopped; see the log");
+                this.status.failed("the language server stopped", RESTART, RESTART_TITLE);
             }
         });
         try {
@@ -212,9 +217,10 @@ export class ServerConnection implements vscode.Disposable {
             outputChannel: this.log,
             traceOutputChannel: this.traceChannel,
             revealOutputChannelOn: RevealOutputChannelOn.Never,
-            errorHandler: new Restarts(),
+            errorHandler: new Restarts(() => void this.offerRestart(GIVEN_UP)),
             middleware: {
                 ...problemsWithPages,
+                workspace: this.editsOfMoves.middleware,
                 executeCommand: this.runs.middleware(() => this.running),
                 provideHover: async (document, position, token, next) => hoverWithPages(await next(document, position, token)),
                 provideCodeLenses: (document, token, next) => this.lenses.provide(document, token, next),
@@ -222,6 +228,16 @@ export class ServerConnection implements vscode.Disposable {
             },
         };
         return formattingYamlAlone(new FirstStart("waza", "Waza", executable, options));
+    }
+
+    /** Tells why there is no server, and offers to start it. */
+    async offerRestart(message: string): Promise<void> {
+        const chosen = await vscode.window.showErrorMessage(message, RESTART_TITLE, "Show Log");
+        if (chosen === RESTART_TITLE) {
+            await this.restart();
+        } else if (chosen !== undefined) {
+            this.log.show();
+        }
     }
 
     private async offerLog(message: string): Promise<void> {

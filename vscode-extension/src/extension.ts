@@ -28,6 +28,7 @@ import { chooseExecutor, chooseRunOptions, logIn } from "./runChoices";
 import { runEnvironment, runOptions } from "./runSettings";
 import { Runs } from "./runs";
 import { RunStatusBar } from "./runStatus";
+import type { Place } from "./runWords";
 import { resolveServer } from "./serverEnvironment";
 import { Trials } from "./trials";
 import { openWorkspace } from "./trialWorkspaces";
@@ -196,7 +197,9 @@ export function activate(context: vscode.ExtensionContext): void {
             logIn();
         }),
         command("openPage", openPage),
-        command("openFile", (file: string) => vscode.window.showTextDocument(vscode.Uri.file(file))),
+        command("openFile", ({ file, line = 1 }: Place) =>
+            vscode.window.showTextDocument(vscode.Uri.file(file), { selection: new vscode.Range(line - 1, 0, line - 1, 0) }),
+        ),
         command("selectInterpreter", () => selectInterpreter(environment, workingDirectory)),
         command("createEnvironment", async () => {
             if (await createEnvironment(environment, workingDirectory, log)) {
@@ -275,7 +278,7 @@ async function chosenInEditor(server: ServerConnection, what: "suite" | "cursor"
     await server.start(); // a command may be quicker than a server that has just begun
     const client = server.running;
     if (client === undefined) {
-        void vscode.window.showWarningMessage("The Waza language server is not running; “Waza: Show Log” says why.");
+        void server.offerRestart("The Waza language server is not running.");
         return undefined;
     }
     const editor = await editorOfSuite(client, shown);

@@ -7,8 +7,13 @@ const MOST_RESTARTS = 4;
 const WITHIN_MILLISECONDS = 3 * 60 * 1_000;
 const MOST_ERRORS = 3;
 
+export const GIVEN_UP = "The Waza language server stops again and again, so it is not started any more.";
+
 export class Restarts implements ErrorHandler {
     private stopped: number[] = [];
+
+    /** @param onGivenUp called when it is not started any more */
+    constructor(private readonly onGivenUp: () => void) {}
 
     error(_error: Error, _message: unknown, count: number | undefined): ErrorHandlerResult {
         return { action: (count ?? MOST_ERRORS + 1) <= MOST_ERRORS ? ErrorAction.Continue : ErrorAction.Shutdown };
@@ -18,7 +23,8 @@ export class Restarts implements ErrorHandler {
         const now = Date.now();
         this.stopped = [...this.stopped.filter((then) => now - then < WITHIN_MILLISECONDS), now];
         if (this.stopped.length > MOST_RESTARTS) {
-            return { action: CloseAction.DoNotRestart, message: "The Waza language server stops again and again, so it is not started any more." };
+            this.onGivenUp();
+            return { action: CloseAction.DoNotRestart, message: GIVEN_UP, handled: true };
         }
         return { action: CloseAction.Restart, message: "The Waza language server stopped; it is started again.", handled: true };
     }

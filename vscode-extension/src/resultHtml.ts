@@ -37,12 +37,17 @@ export interface ResultPageParts {
 
 /** The commands that the page may call. */
 export const PAGE_COMMANDS = ["waza.compareResults", "waza.saveRecord", "waza.openWorkspace"];
+/** What a grader found in an answer: what it wants, what it forbids, what comes nearest. */
+const FOUND: Readonly<Record<string, string>> = { "✓": "passed", "✗": "failed", "≈": "nearest" };
 const CLASSES: Readonly<Record<string, string>> = { "✓": "passed", "✗": "failed", "!": "error" };
 
 export function resultHtml({ id, notices, rendered, workspaces, answered, record, comparable, style, styleSource }: ResultPageParts): string {
     const suite = id.split("::", 1)[0] ?? "";
     let body = rendered.replaceAll(/(<(?:td|h2|strong)\b[^>]*>)([\u2713\u2717!])(?=[\s<])/gu, (_, tag: string, mark: string) => {
         return `${tag}<span class="${CLASSES[mark] ?? ""}">${mark}</span>`;
+    });
+    body = body.replaceAll(/(<pre\b[^>]*><code\b[^>]*>)([^]*?)(<\/code><\/pre>)/gu, (_, before: string, text: string, after: string) => {
+        return `${before}${found(text)}${after}`;
     });
     const buttons = comparable ? [button("Compare With an Earlier Run…", "waza.compareResults", id)] : [];
     if (answered.length > 0) {
@@ -72,6 +77,44 @@ ${notices.map((notice) => `<p class="notice">${escaped(notice)}</p>`).join("")}
 ${body}
 </body>
 </html>`;
+}
+
+/**
+ * An answer in which what the carets below a line point at is marked itself: a line that is wrapped, or read from right to left, has no
+ * place below its words. `html` is what a fence of Markdown has become.
+ */
+function found(html: string): string {
+    const drawn: string[] = [];
+    let answered: string[] = [];
+    let kinds: (string | undefined)[] = [];
+    let rules: string[] = [];
+    const draw = () => {
+        drawn.push(runs(answered, kinds), ...rules);
+        rules = [];
+    };
+    for (const [number, line] of html.split("\n").entries()) {
+        const [, carets, mark, words] = /^([ \t^]*\^) ([\u2713\u2717\u2248]) (.+)$/u.exec(line) ?? [];
+        if (number > 0 && carets !== undefined && mark !== undefined && words !== undefined) {
+            const kind = FOUND[mark] ?? "";
+            carets.split("").forEach((sign, at) => (kinds[at] ??= sign === "^" ? kind : undefined));
+            rules.push(`<bdi dir="ltr"><span class="${kind}">^ ${mark}</span> ${words}</bdi>`);
+        } else {
+            if (number > 0) {
+                draw();
+            }
+            // Characters as they are counted in an answer: one that HTML writes as `&lt;` is one.
+            [answered, kinds] = [line.match(/&(?:\w+|#\d+);|[^]/gu) ?? [], []];
+        }
+    }
+    draw();
+    return drawn.join("\n");
+}
+
+/** A line with its marks: each is all characters beside each other that are of one kind. */
+function runs(characters: readonly string[], kinds: readonly (string | undefined)[]): string {
+    const open = (at: number) => (kinds[at] === undefined || kinds[at] === kinds[at - 1] ? "" : `<mark class="${kinds[at]}">`);
+    const close = (at: number) => (kinds[at] === undefined || (kinds[at] === kinds[at + 1] && at + 1 < characters.length) ? "" : "</mark>");
+    return characters.map((character, at) => `${open(at)}${character}${close(at)}`).join("");
 }
 
 /** The id of a trial in the tree; see docs/protocol.md. */

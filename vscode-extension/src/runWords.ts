@@ -74,25 +74,33 @@ function dollars(amount: number | undefined): string {
 export interface WayOut {
     readonly title: string;
     readonly command: string;
-    readonly argument?: string;
+    readonly argument?: string | Place;
+}
+
+/** Where the file is that a reason speaks of; `line` counts from 1. */
+export interface Place {
+    readonly file: string;
+    readonly line?: number;
 }
 
 /** The buttons that fit a reason, the likeliest first. */
 export function waysOut(reason: string): WayOut[] {
+    const { words, place } = placed(reason);
     const found: WayOut[] = [];
-    if (/not logged in to GitHub|Copilot.*wants? a login/iu.test(reason)) {
+    if (/not logged in to GitHub|Copilot.*wants? a login/iu.test(words)) {
         found.push({ title: "Log In", command: "waza.logIn" });
     }
-    const key = /`([A-Z][A-Z0-9_]*(?:KEY|TOKEN))`/u.exec(reason)?.[1];
-    if (key !== undefined || reason.includes("wants a key")) {
+    const key = /`([A-Z][A-Z0-9_]*(?:KEY|TOKEN))`/u.exec(words)?.[1];
+    if (key !== undefined || words.includes("wants a key")) {
         found.push({ title: "Set Key", command: "waza.setProviderKey", ...(key === undefined ? {} : { argument: key }) });
     }
-    if (/\bexecutor\b|\bagent\b|\bCopilot\b|\blogged in\b|wants a key/u.test(reason)) {
+    if (/\bexecutor\b|\bagent\b|\bCopilot\b|\blogged in\b|wants a key/u.test(words)) {
         found.push({ title: "Choose Executor", command: "waza.chooseExecutor" });
     }
-    const file = /(?:^|\s)(\/[^\s:]+\.ya?ml|[A-Za-z]:\\[^\s:]+\.ya?ml)/u.exec(reason)?.[1];
-    if (file !== undefined) {
-        found.push({ title: "Open File", command: "waza.openFile", argument: file });
+    const named = /(?:^|\s)(\/[^\s:]+\.ya?ml|[A-Za-z]:\\[^\s:]+\.ya?ml)/u.exec(words)?.[1];
+    const wrong = place ?? (named === undefined ? undefined : { file: named });
+    if (wrong !== undefined) {
+        found.push({ title: "Open File", command: "waza.openFile", argument: wrong });
     }
     return found.slice(0, 2);
 }
@@ -103,10 +111,20 @@ export function waysToLogIn(reason: string): WayOut[] {
     return ways.some(({ command }) => command === "waza.logIn" || command === "waza.setProviderKey") ? ways : [];
 }
 
-/** A reason without the absolute paths before it, which nobody reads first: of a suite, and of a file that it names. */
+/** A reason without the absolute paths before it, which nobody reads first: of a suite, and of a file that it names. A line stands at its end. */
 export function reasonFirst(reason: string): string {
-    const found = /^(?:\/|[A-Za-z]:\\)[^\n]*?\.\w+:(?:\d+:)?\s+(.+)$/su.exec(reason)?.[1];
-    return found === undefined ? reason : reasonFirst(found);
+    const { words, place } = placed(reason);
+    const name = place?.file.split(/[/\\]/u).at(-1) ?? "";
+    return place?.line === undefined ? words : `${words} (${name}, line ${String(place.line)})`;
+}
+
+/** What a reason says, and the last of the files that stand before it: the one that it speaks of. */
+export function placed(reason: string): { readonly words: string; readonly place?: Place } {
+    const [, file, line, words] = /^((?:\/|[A-Za-z]:\\)[^\n]*?\.\w+):(?:(\d+):)?\s+(.+)$/su.exec(reason) ?? [];
+    if (file === undefined || words === undefined) {
+        return { words: reason };
+    }
+    return { place: { file, ...(line === undefined ? {} : { line: Number(line) }) }, ...placed(words) };
 }
 
 /** As much of a text as fits into the status bar: its longest part is cut behind a word, and the numbers beside it stay. */

@@ -40,6 +40,19 @@ void test("marks have the colour of what they say, and answers that look like ma
     assert.match(html, /<h2><span class="failed">✗<\/span> one<\/h2><td><span class="passed">✓<\/span><\/td><code>✗ x<\/code>/u);
 });
 
+void test("what carets point at in an answer is marked itself, for a line may be wrapped or read from right to left", () => {
+    const lines = ["a &lt;b&gt; water", "  ^^^ ✗ odd: not_contains &quot;&lt;b&gt;&quot;", "      ^^^^^ ✓ wet: contains &quot;water&quot;", "  ^ no mark", "end"];
+    const html = resultHtml({ ...PARTS, rendered: `<pre><code class="language-text">${lines.join("\n")}\n</code></pre>` });
+    const drawn = [
+        'a <mark class="failed">&lt;b&gt;</mark> <mark class="passed">water</mark>',
+        '<bdi dir="ltr"><span class="failed">^ ✗</span> odd: not_contains &quot;&lt;b&gt;&quot;</bdi>',
+        '<bdi dir="ltr"><span class="passed">^ ✓</span> wet: contains &quot;water&quot;</bdi>',
+        "  ^ no mark",
+        "end",
+    ];
+    assert.ok(html.includes(`<pre><code class="language-text">${drawn.join("\n")}\n</code></pre>`), html);
+});
+
 void test("a notice stands above the page as text", () => {
     assert.match(resultHtml({ ...PARTS, notices: ["gone: <b>"] }), /<p class="notice">gone: &lt;b&gt;<\/p>/u);
     assert.doesNotMatch(resultHtml(PARTS), /notice/u);

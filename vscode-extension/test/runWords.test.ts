@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunEvent } from "../src/runEvents";
 import { lineOf } from "../src/runLog";
-import { INTERRUPTED, reasonFirst, RunState, shortened, waysOut, waysToLogIn } from "../src/runWords";
+import { INTERRUPTED, reasonFirst, RunState, shortened, waysOut, waysToLogIn, type WayOut } from "../src/runWords";
 
 function after(...events: RunEvent[]): RunState {
     const state = new RunState();
@@ -41,10 +41,13 @@ void test("a run whose server is gone says so, and that what was finished is kep
 });
 
 void test("the buttons of a message fit its reason", () => {
-    const commands = (reason: string) => waysOut(reason).map(({ command, argument }) => [command, argument].filter(Boolean).join(" "));
+    const shown = (argument: WayOut["argument"]) => (typeof argument === "object" ? [argument.file, argument.line] : [argument]);
+    const commands = (reason: string) => waysOut(reason).map(({ command, argument }) => [command, ...shown(argument)].filter(Boolean).join(" "));
     assert.deepEqual(commands("the Copilot agent is not logged in to GitHub; run `copilot login`"), ["waza.logIn", "waza.chooseExecutor"]);
     assert.deepEqual(commands("the environment variable `OPENAI_API_KEY` is not set"), ["waza.setProviderKey OPENAI_API_KEY"]);
     assert.deepEqual(commands("the tasks: /suites/a/tasks/one.yaml cannot be read"), ["waza.openFile /suites/a/tasks/one.yaml"]);
+    assert.deepEqual(commands("/my suites/a/eval.yaml:17: this line is from a merge with a conflict"), ["waza.openFile /my suites/a/eval.yaml 17"]);
+    assert.deepEqual(commands("/a/eval.yaml: /a/agent.json:3: `output` is needed."), ["waza.openFile /a/agent.json 3"]);
     assert.deepEqual(commands("the disk is full"), []);
 });
 
@@ -66,9 +69,9 @@ void test("what is too long for the status bar ends with a whole word", () => {
 void test("a message begins with the reason, not with an absolute path", () => {
     assert.equal(reasonFirst("/suites/a/eval.yaml: there is nothing to run."), "there is nothing to run.");
     assert.equal(reasonFirst("/my suites/a/agent.json: nothing answers at `127.0.0.1:9`."), "nothing answers at `127.0.0.1:9`.");
-    assert.equal(reasonFirst("/suites/a/eval.yaml:4: the YAML is broken here: x."), "the YAML is broken here: x.");
+    assert.equal(reasonFirst("/suites/a/eval.yaml:4: the YAML is broken: x."), "the YAML is broken: x. (eval.yaml, line 4)");
     assert.equal(reasonFirst("C:\\suites\\eval.yaml: there is nothing to run."), "there is nothing to run.");
-    assert.equal(reasonFirst("/my suites/a/eval.yaml: /my suites/a/../agent.json:1: `output` is needed."), "`output` is needed.");
+    assert.equal(reasonFirst("/my suites/a/eval.yaml: /my suites/a/../agent.json:1: `output` is needed."), "`output` is needed. (agent.json, line 1)");
     assert.equal(reasonFirst("there is nothing to run."), "there is nothing to run.");
 });
 

@@ -191,7 +191,7 @@ class PreparedRun:
             self._judges.close,
         )
         cancellation.on_request(lambda: all_at_once(closers))
-        stream.send("run_started", total=self.total, completed=0)
+        stream.send("run_started", total=self.total, completed=0, results_file=str(store.path))
         for warning in self.warnings:
             stream.send("output", message=f"warning: {warning}")
         try:

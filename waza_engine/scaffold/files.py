@@ -6,12 +6,14 @@ import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from waza_engine.files import read_beginning
+from waza_engine.files import FileError, read_beginning
 from waza_engine.results.writing.store import ResultsError, write_atomically
 from waza_engine.scaffold.problems import ScaffoldError
 from waza_engine.spec.reading.yaml_reader import read_text
 
 _MARK = b"\xef\xbb\xbf"
+_LOOKED_AT = 4096
+"""Bytes of a file that tell how its lines end."""
 
 
 def write_files(directory: Path, files: Mapping[str, str], *, force: bool) -> list[Path]:
@@ -38,6 +40,15 @@ def write_files(directory: Path, files: Mapping[str, str], *, force: bool) -> li
                     path.unlink()
         raise _not_written(error) from None
     return paths
+
+
+def as_beside(file: Path, text: str) -> str:
+    """Return a text with the line ends of a file that it will stand beside."""
+    try:
+        is_crlf = b"\r\n" in read_beginning(file, _LOOKED_AT)
+    except FileError:
+        return text
+    return text.replace("\r\n", "\n").replace("\n", "\r\n") if is_crlf else text
 
 
 def write_content(path: Path, content: bytes) -> None:

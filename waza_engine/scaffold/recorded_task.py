@@ -28,7 +28,7 @@ from waza_engine.results.reading.recordings import (
 )
 from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
 from waza_engine.runs.loading.suite import SuiteError, SuiteTask, load_suite
-from waza_engine.scaffold.files import original_text, restored, write_content, write_files
+from waza_engine.scaffold.files import as_beside, original_text, restored, write_content, write_files
 from waza_engine.scaffold.problems import ScaffoldError
 from waza_engine.scaffold.task import TaskPlace, task_place
 from waza_engine.scaffold.text import free_name, scalar
@@ -110,7 +110,7 @@ def recorded_task(
     chosen = _trial(recorded, trial)
     source = _source(recording, place.suite, task)
     path = place.file or place.suite.parent / "tasks" / f"{place.stem}.yaml"
-    text = _text(source, chosen, identifier, _origin(recording, task, chosen), place)
+    text = as_beside(place.suite, _text(source, chosen, identifier, _origin(recording, task, chosen), place))
     if place.file is not None:
         return SavedTask(path, text)
     return SavedTask(path, text, (place.suite, _listed(place.suite, path)))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import SuiteError, load_suite
+from waza_engine.scaffold.files import as_beside
 from waza_engine.scaffold.problems import ScaffoldError
 from waza_engine.scaffold.text import free_name, scalar, slug
 from waza_engine.spec.eval_file import EvalFile
@@ -40,7 +41,7 @@ def new_task(identifier: str, suite: Path, *, prompt: str = "", name: str = "") 
         )
     # Of two graders of one name only the later one would count.
     grader = free_name("has_answer", place.graders)
-    return NewTask(place.file, _text(identifier, name, prompt, grader))
+    return NewTask(place.file, as_beside(place.suite, _text(identifier, name, prompt, grader)))
 
 
 @dataclass(frozen=True, slots=True)

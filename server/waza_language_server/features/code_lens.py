@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps, finished
 from waza_language_server.features.estimate_text import estimate_words
-from waza_language_server.features.runnables import Runnable, runnables_in_steps
+from waza_language_server.features.runnables import Runnable, is_off_in_steps, runnables_in_steps
 from waza_language_server.project.runnable_id import RunnableId
 
 if TYPE_CHECKING:
@@ -88,10 +88,19 @@ def code_lenses_in_steps(
     within: Span | None = None,
 ) -> Steps[tuple[CodeLens, ...]]:
     """Do the same with many pauses, for what begins within a part of the text when one is given."""
-    found: Sequence[Runnable] = yield from runnables_in_steps(document, workspace)
+    found: Sequence[Runnable] = yield from _offered_in_steps(document, workspace)
     if within is not None:
         found = [each for each in found if begins_within(each.span, within)]
     return (yield from lenses_of_in_steps(found, workspace, running, run_with, expected, affected))
+
+
+def _offered_in_steps(document: Document, workspace: Workspace) -> Steps[Sequence[Runnable]]:
+    """Return what a click can run; nothing of a suite of which every task is switched off."""
+    found = yield from runnables_in_steps(document, workspace)
+    if document.kind == "eval" and found:
+        is_off = yield from is_off_in_steps(workspace.project, found[0].id.suite)
+        return () if is_off else found
+    return found
 
 
 def begins_within(span: Span, part: Span | None) -> bool:
@@ -108,7 +117,7 @@ def lenses_around_in_steps(
     affected: Affected,
 ) -> Steps[tuple[CodeLens, ...]]:
     """Return the lenses of what a selection stands in, the innermost first, with titles that say of what."""
-    found = yield from runnables_in_steps(document, workspace)
+    found = yield from _offered_in_steps(document, workspace)
     around = [each for each in found if each.whole.start <= span.start and span.end <= each.whole.end]
     around.sort(key=lambda runnable: runnable.whole.end - runnable.whole.start)
     lenses = yield from lenses_of_in_steps(around, workspace, running, None, expected, affected)

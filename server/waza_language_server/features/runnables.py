@@ -26,6 +26,7 @@ from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
+    from waza_language_server.project.index import Project
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
 
@@ -83,6 +84,19 @@ def suites_run_from(document: Document, workspace: Workspace) -> tuple[Path, ...
     if document.kind == "trigger_tests" and next(_prompts(root, suites), None) is None:
         return ()
     return suites
+
+
+def is_off_in_steps(project: Project, suite: Path) -> Steps[bool]:
+    """Tell whether a suite has tasks and every one is switched off; as a rule the first one says no."""
+    some = False
+    inline = (task.node for task in SuiteFile(project.tree(suite)).tasks())
+    files = (project.tree(path).root for path in project.task_paths(project.suite(suite)).value)
+    for task in chain(inline, files):
+        yield
+        if task is None or not is_switched_off(task):
+            return False
+        some = True
+    return some
 
 
 def _prompts(root: Node, suites: Sequence[Path]) -> Iterator[Runnable]:

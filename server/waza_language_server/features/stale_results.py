@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
+from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.steps import Steps
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.score_text import stale_label
@@ -67,7 +68,17 @@ class Shown:
 
     def lacks(self, origin: RunOrigin | None, moment: datetime) -> bool:
         """Whether a verdict of this moment is of a run that came later and was not shown."""
-        return origin is not None and moment > self.since and origin.results not in self.results
+        return origin is not None and moment > self.since and _record(origin.results) not in self.results
+
+
+def _record(results: Path) -> Path:
+    """Return the file that a run was to leave: of one that was killed there is the journal alone."""
+    name = results.name
+    return (
+        results.with_name(f"{name.removesuffix(JOURNAL_SUFFIX)}.json")
+        if name.endswith(JOURNAL_SUFFIX)
+        else results
+    )
 
 
 def stale_results_in_steps(

@@ -8,14 +8,14 @@ Architecture invariant: no results and no run state here; the ids are those of l
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_engine.vocabulary import shown_grader
+from waza_language_server.features.runnables import is_off_in_steps
 from waza_language_server.project.runnable_id import RunnableId
-from waza_language_server.project.suite_file import SuiteFile, is_switched_off, word
+from waza_language_server.project.suite_file import SuiteFile, word
 from waza_language_server.project.suite_files import files_of_workspace
 from waza_language_server.project.verdict_places import VerdictPlaces
 
@@ -61,21 +61,8 @@ def suites_in_steps(project: Project) -> Steps[tuple[TreeItem, ...]]:
             label = project.outline(path).name or path.parent.name
             place = VerdictPlaces(project, path).of_suite()
             item = _runnable(RunnableId(path), "suite", label, place)
-            found[path] = replace(item, runs=None) if (yield from _is_off_in_steps(project, path)) else item
+            found[path] = replace(item, runs=None) if (yield from is_off_in_steps(project, path)) else item
     return tuple(found[path] for path in sorted(found))
-
-
-def _is_off_in_steps(project: Project, suite: Path) -> Steps[bool]:
-    """Tell whether a suite has tasks and every one is switched off; as a rule the first one says no."""
-    some = False
-    inline = (task.node for task in SuiteFile(project.tree(suite)).tasks())
-    files = (project.tree(path).root for path in project.task_paths(project.suite(suite)).value)
-    for task in chain(inline, files):
-        yield
-        if task is None or not is_switched_off(task):
-            return False
-        some = True
-    return some
 
 
 def children_in_steps(project: Project, parent: RunnableId) -> Steps[tuple[TreeItem, ...]]:

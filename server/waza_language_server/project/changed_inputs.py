@@ -19,7 +19,7 @@ from waza_engine.files import FileError, is_named, read_bytes
 from waza_engine.frozen import frozen
 from waza_engine.masking import masked
 from waza_engine.steps import Steps
-from waza_language_server.project.disk import MAX_BYTES
+from waza_language_server.project.disk import MAX_BYTES, content_of
 from waza_language_server.project.stamps import stamp_of
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ class InputTexts:
         """Return the digest of a file now, "" when there is none, None when nobody knows."""
         opened = today.documents.get(path)
         if opened is not None:
-            return hashlib.sha256(opened.text.encode("utf-8", "surrogatepass")).hexdigest()
+            return hashlib.sha256(content_of(path, opened.text)).hexdigest()
         stamp = stamp_of(path)
         if stamp is None:
             return "" if not is_named(path) else None

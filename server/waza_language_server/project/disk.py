@@ -8,12 +8,13 @@ binary, a huge file), and no link is followed out of the project.
 from __future__ import annotations
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Callable, Generator, Hashable, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from waza_engine.files import FileError, read_bytes, text_of
+from waza_engine.files import FileError, read_beginning, read_bytes, text_of
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.project.facts import Fact
@@ -39,6 +40,15 @@ _Listed = tuple[tuple[str, bool], ...]
 Value = TypeVar("Value")
 Kept = TypeVar("Kept", covariant=True)
 Key = TypeVar("Key")
+
+
+def content_of(path: Path, text: str) -> bytes:
+    """Return what an open text is on disk once it is saved: an editor keeps a byte order mark to itself."""
+    content = text.encode("utf-8", "surrogatepass")
+    with suppress(FileError):
+        if not content.startswith(BOM_UTF8) and read_beginning(path, len(BOM_UTF8)) == BOM_UTF8:
+            return BOM_UTF8 + content
+    return content
 
 
 @frozen()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from waza_engine.spec.reading.yaml_faults import MERGE_MARK, UNMERGED, sentence
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
@@ -28,7 +29,6 @@ _ODD_BLANK = re.compile(r"[^\S \t\r\n]")
 """Blanks that YAML takes for letters."""
 _FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*(?:ya?ml|json)?[ \t]*\Z")
 _LINE_BREAK = re.compile(r"[ \t]*(?:\r\n|\r|\n|\Z)")
-_CONFLICT = re.compile(r"(?:<{7}|\|{7}|={7}|>{7})(?=[ \t\r\n]|\Z)")
 
 
 def wrong_colon(match: re.Match[str]) -> SyntaxFault:
@@ -144,10 +144,9 @@ def merge_mark(text: str, line: Span) -> SyntaxFault | None:
     """Return the fault of a line that git has left where two changes meet; None for any other line."""
     if not is_merge_mark(text, line.start):
         return None
-    message = "This line is from a merge with a conflict; keep one of the two sides, and delete the marks."
-    return SyntaxFault(line, message)
+    return SyntaxFault(line, sentence(UNMERGED))
 
 
 def is_merge_mark(text: str, at: int) -> bool:
     """Whether a line that git has left where two changes meet begins at an offset."""
-    return _CONFLICT.match(text, at) is not None and text[at - 1 : at] in {"", "\n", "\r"}
+    return MERGE_MARK.match(text, at) is not None

@@ -12,6 +12,7 @@ from waza_engine.results.record import TrialOutcome
 from waza_engine.results.reports.answer_marks import LEGEND, marked_answer
 from waza_engine.runs.grading.graders import build_graders, grade_here
 from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.terminal import visible_lines
 
 ANSWER = "Hello, the function `add` is done.\nhello again, deployed to\thttps://example.org"
 
@@ -30,6 +31,12 @@ def test_every_match_of_a_text_is_marked_below_its_line() -> None:
         '^^^^^ ✓ it: contains "hello"',
     ]
     assert marked("text", {"contains_cs": ["hello"]}) == ['^^^^^ ✓ it: contains_cs "hello"']
+
+
+def test_marks_stand_below_what_is_shown_of_signs_that_a_terminal_obeys() -> None:
+    answer = "\x1b[31mred\x1b[0m \x07 \u202eharbour"
+    (mark,) = marked("text", {"contains": ["harbour"]}, answer)
+    assert mark.index("^") == visible_lines(answer).index("harbour")
 
 
 def test_what_is_forbidden_is_marked_as_such() -> None:

@@ -59,6 +59,14 @@ def test_it_asks_the_same_with_the_same_files_and_expects_what_was_said(tmp_path
     assert trial.status == "passed", trial.validations
 
 
+def test_its_lines_end_as_those_of_the_suite(tmp_path: Path) -> None:
+    suite = suite_of(tmp_path)
+    suite.write_bytes(suite.read_bytes().replace(b"\n", b"\r\n"))
+    (made,) = save(suite)
+    assert made.read_bytes().count(b"\r\n") == made.read_bytes().count(b"\n") > 1
+    assert "saved" in [task.id for task in load_suite(suite).tasks]
+
+
 def test_tools_are_those_that_were_called(tmp_path: Path) -> None:
     suite = suite_of(tmp_path)
     report, _ = run(suite)

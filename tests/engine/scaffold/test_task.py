@@ -56,6 +56,16 @@ def test_the_file_goes_where_a_pattern_finds_it(
     assert identifier in [each.id for each in load_suite(path).tasks]
 
 
+def test_its_lines_end_as_those_of_the_suite(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")})
+    assert "\r" not in new_task("b", path).text
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert engine("new", "task", "b", "--suite", path).returncode == 0
+    made = (tmp_path / "tasks/b.yaml").read_bytes()
+    assert made.count(b"\r\n") == made.count(b"\n") > 1
+    assert [each.id for each in load_suite(path).tasks] == ["a", "b"]
+
+
 def test_a_suite_without_tasks_gets_its_first(tmp_path: Path) -> None:
     write_suite(tmp_path, {})
     assert new_task("a", tmp_path).path == tmp_path / "tasks" / "a.yaml"

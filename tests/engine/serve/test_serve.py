@@ -52,7 +52,8 @@ def test_a_run_is_answered_first_and_tells_its_events_until_it_ends(engine: Engi
         "passed",
         "passed",
     ]
-    ended = events[-1]
+    begun, ended = events[0], events[-1]
+    assert (begun["kind"], begun["results_file"]) == ("run_started", ended["results_file"])
     assert (ended["status"], ended["completed"], ended["total"]) == ("completed", 1, 1)
     assert json.loads(Path(ended["results_file"]).read_text())["tasks"][0]["test_id"] == "a"
     assert engine.request("run.status", run_id=run_id)["result"] == {

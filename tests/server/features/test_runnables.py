@@ -91,6 +91,16 @@ def test_a_task_that_is_switched_off_is_not_offered_nor_are_its_graders(tmp_path
         assert ids == ["", "::whole", "on", "on::own", *offered]
 
 
+def test_a_suite_with_every_task_switched_off_has_no_lens(tmp_path: Path) -> None:
+    put(tmp_path, "tasks/a.yaml", "id: a\nname: A\nenabled: false\ninputs: {prompt: x}\n")
+    inline = "tasks:\n  - {id: off, name: Off, enabled: false, inputs: {prompt: x}}\n"
+    text = f"name: s\nskill: s\ngraders:\n  - {{type: text, name: whole}}\n{inline}  - tasks/*.yaml\n"
+    assert "▶" not in lenses(tmp_path / "eval.yaml", "eval", text)
+    assert "▶ Run suite" in lenses(tmp_path / "eval.yaml", "eval", text.replace("enabled: false, ", ""))
+    put(tmp_path, "tasks/a.yaml", "id: a\nname: A\ninputs: {prompt: x}\n")
+    assert "▶ Run suite" in lenses(tmp_path / "eval.yaml", "eval", text)
+
+
 def test_a_task_file_that_is_switched_off_has_no_lens(tmp_path: Path) -> None:
     small_suite(tmp_path)
     text = "id: first\nname: First\nenabled: false\ngraders:\n  - {type: text, name: own}\n"

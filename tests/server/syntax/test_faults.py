@@ -337,6 +337,8 @@ def test_the_first_repair_of_every_fault_leaves_no_fault(text: str) -> None:
         "a: @b\n",
         "a: %b\n",
         "a: - b\n",
+        "a: 1\n<<<<<<< HEAD\nb: 2\n=======\nb: 3\n>>>>>>> theirs\n",
+        "a:\n  - 1\n<<<<<<< HEAD\n  - 2\nb: 2\n||||||| base\nb: 1\n=======\n  - 3\n>>>>>>> theirs\n",
         "[" * 101 + "]" * 101,
     ],
 )
@@ -344,5 +346,5 @@ def test_a_run_and_the_editor_say_the_same_of_a_fault_at_the_same_line(text: str
     fault = parse(text).errors[0]
     with pytest.raises(SuiteFileError) as refused:
         parse_yaml(text, Path("eval.yaml"))
-    said = refused.value.message.removeprefix("the YAML is broken here: ")
+    said = refused.value.message.removeprefix("the YAML is broken: ")
     assert (refused.value.line, sentence(said)) == (text.count("\n", 0, fault.span.start) + 1, fault.message)

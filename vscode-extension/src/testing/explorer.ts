@@ -10,6 +10,7 @@ import { kindOf, suiteIdOf, suiteOf } from "../runnables";
 import type { RunOptions } from "../runSettings";
 import type { RunView } from "../runViews";
 import type { RunRequest, Runs } from "../runs";
+import { INTERRUPTED } from "../runWords";
 import { affectedAmong, plannedRegrades, plannedRuns, suitesAmong, type PlannedRun } from "./plan";
 import { rowWords, RunReports } from "./reports";
 import { Staleness } from "./staleness";
@@ -230,12 +231,17 @@ export class TestExplorer implements vscode.Disposable {
             }
         });
         this.tree.showBegin(suiteIdOf(started.id));
+        let planned: string | undefined;
         return {
             take: (event) => {
                 view.take(event);
-                if (event.kind === "ended") {
-                    if (event.results_file) {
-                        this.staleness.recorded(suiteIdOf(started.id), event.results_file);
+                if (event.kind === "run_started") {
+                    planned = event.results_file;
+                } else if (event.kind === "ended") {
+                    // One whose server is gone cannot say any more where it is kept.
+                    const results = event === INTERRUPTED ? planned : event.results_file;
+                    if (results) {
+                        this.staleness.recorded(suiteIdOf(started.id), results);
                     }
                     this.tree.showEnd(suiteIdOf(started.id), rowWords(target, event.conclusion?.words));
                 }

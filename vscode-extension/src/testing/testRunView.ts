@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { RunView } from "../runViews";
 import type { RunEvent } from "../runEvents";
 import { kindOf, suiteOf } from "../runnables";
-import { reasonFirst } from "../runWords";
+import { placed, reasonFirst } from "../runWords";
 import { RunReports, type Report, type ReportMessage } from "./reports";
 import { rangeOf, type TestTree } from "./tree";
 
@@ -36,7 +36,7 @@ export class TestRunView implements RunView {
         if (problem !== undefined) {
             const item = this.tree.item(this.target);
             this.run.appendOutput(lines(problem), undefined, item);
-            this.run.errored(item, new vscode.TestMessage(reasonFirst(problem)));
+            this.run.errored(item, broken(problem));
         }
         this.onEnd();
     }
@@ -88,6 +88,16 @@ export class TestRunView implements RunView {
             });
         }
     }
+}
+
+/** Why nothing was run: at the line that it speaks of, where it names one. */
+function broken(problem: string): vscode.TestMessage {
+    const { words, place } = placed(problem);
+    const message = new vscode.TestMessage(words);
+    if (place?.line !== undefined) {
+        message.location = new vscode.Location(vscode.Uri.file(place.file), new vscode.Position(place.line - 1, 0));
+    }
+    return message;
 }
 
 /** Whose failure it is that stands in the suite's file, where it looks like that of any other task: the task, and the trial if it has several. */

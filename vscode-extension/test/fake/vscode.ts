@@ -47,6 +47,14 @@ export class CancellationTokenSource {
 
 export class Disposable {
     constructor(readonly dispose: () => void) {}
+
+    static from(...all: readonly Disposable[]): Disposable {
+        return new Disposable(() => {
+            all.forEach(({ dispose }) => {
+                dispose();
+            });
+        });
+    }
 }
 
 export class FileSystemError extends Error {
@@ -138,9 +146,15 @@ const folders = ["alpha", "beta"].map((name) => {
 /** The values of settings: those of the window, and by the path of a folder those that differ in it. */
 export const settings: { window: Record<string, unknown>; folders: Record<string, Record<string, unknown>> } = { window: {}, folders: {} };
 
+const [renamed, deleted] = [new EventEmitter(), new EventEmitter()];
+/** What VS Code tells of files that were renamed or deleted in it. */
+export const filesOfWindow = { renamed, deleted };
+
 export const workspace = {
     isTrusted: true,
-    textDocuments: [],
+    textDocuments: [] as object[],
+    onDidRenameFiles: renamed.event,
+    onDidDeleteFiles: deleted.event,
     workspaceFolders: folders,
     getConfiguration: (section: string, scope?: Uri) => ({
         get: (name: string, otherwise?: unknown) => {

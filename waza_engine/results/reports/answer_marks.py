@@ -17,6 +17,7 @@ from waza_engine.graders.matching.quoting import quoted
 from waza_engine.graders.registry import BUILT_IN_TYPES
 from waza_engine.results.json_values import value_at
 from waza_engine.results.record import TrialOutcome, Validation
+from waza_engine.terminal import visible_lines
 from waza_engine.vocabulary import shown_grader
 
 LEGEND = (
@@ -139,13 +140,20 @@ def _annotated(answer: str, marks: list[Mark]) -> Iterator[str]:
 
 
 def _carets(line: str, places: list[tuple[int, int]]) -> str:
-    """Return carets below parts of a line; between them tabs stay, so that what is below stands below."""
+    """Return carets below parts of a line as it is shown; tabs stay, so that what is below stands below."""
+    places = [(_shown_before(line, first), _shown_before(line, last)) for first, last in places]
+    line = visible_lines(line)
     end = max(last for _, last in places)
     row = ["\t" if letter == "\t" else " " for letter in line[:end]]
     row += [" "] * (end - len(row))  # a match may begin at the end of its line
     for first, last in places:
         row[first:last] = "^" * (last - first)
     return "".join(row)
+
+
+def _shown_before(line: str, place: int) -> int:
+    """Return how many characters are shown of what stands before a place, which may lie beyond the line."""
+    return len(visible_lines(line[:place])) + max(0, place - len(line))
 
 
 def _short(wanted: str) -> str:

@@ -95,7 +95,8 @@ def read_nodes(text: str) -> tuple[YamlNode | None, int | None]:
     except yaml.YAMLError as error:
         if parser.finished:
             return parser.root, None
-        raise _fault(error, text) from None
+        fault = _fault(error, text)
+        raise _unmerged_fault(text, fault) or fault from None
     return parser.root, None
 
 
@@ -174,6 +175,13 @@ def _fault(error: yaml.YAMLError, text: str) -> YamlFaultError:
     return _broken(place.line, _meaning(said, text, place.index))
 
 
+def _unmerged_fault(text: str, fault: YamlFaultError) -> YamlFaultError | None:
+    """Return the fault of the first mark of a merge when it caused ``fault``, which stands no earlier."""
+    mark = yaml_faults.MERGE_MARK.search(text)
+    line = 0 if mark is None else text.count("\n", 0, mark.start()) + 1
+    return YamlFaultError(line, yaml_faults.UNMERGED) if 0 < line <= fault.line else None
+
+
 def _meaning(said: str, text: str, at: int) -> str:
     """Return what the words of the parser mean for the text at an offset."""
     if any(part in said for part in _ESCAPES):
@@ -187,4 +195,4 @@ def _meaning(said: str, text: str, at: int) -> str:
 
 
 def _broken(line: int, meaning: str) -> YamlFaultError:
-    return YamlFaultError(line + 1, f"the YAML is broken here: {meaning}")
+    return YamlFaultError(line + 1, f"the YAML is broken: {meaning}")

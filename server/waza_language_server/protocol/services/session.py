@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from waza_engine.files import FileError, read_bytes
 from waza_engine.frozen import frozen
 from waza_language_server.project.claim import begins_eval, claim, says_nothing
-from waza_language_server.project.disk import MAX_BYTES
+from waza_language_server.project.disk import MAX_BYTES, content_of
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project, configured_eval_name
 from waza_language_server.project.nearby import Nearby
@@ -384,6 +384,6 @@ def _half_pair() -> re.Pattern[str]:
 
 def _differs_from_disk(path: Path, text: str) -> bool:
     try:
-        return read_bytes(path, MAX_BYTES) != text.encode("utf-8")
+        return read_bytes(path, MAX_BYTES) != content_of(path, text)
     except FileError:
         return True
