@@ -458,3 +458,8 @@ def test_programs_on_the_path_are_offered_and_what_cannot_be_started_is_not(
     source = "graders:\n  - type: program\n    config:\n      command: <CURSOR>\n"
     assert labels(source) == ["bash"]
     assert labels(source.replace("<CURSOR>", "li<CURSOR>")) == ["lint-answers"]
+
+
+def test_a_name_with_a_comma_is_quoted_in_brackets() -> None:
+    source = "graders: [{type: code, name: 'a, b'}]\ntasks:\n- id: t\n  expected: {graders: [<CURSOR>]}\n"
+    assert taken(source, "a, b").endswith("{graders: ['a, b']}\n")
