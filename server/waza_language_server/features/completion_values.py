@@ -142,12 +142,9 @@ def _tools(place: Place) -> Iterator[Completion]:
 
 
 def _tool_patterns(place: Place) -> Iterator[Completion]:
-    """Yield the tools as ``tool`` of a block wants them: as a pattern, in ``allow_only`` by their names."""
-    exact = "allow_only" in place.cursor.container_path
+    """Yield the tools as the ``tool`` of a block wants them where it is a pattern."""
     for tool in _tools(place):
-        if exact or not _TOOL_WORD.fullmatch(tool.label):
-            yield from (tool,) if exact else ()
-        else:
+        if _TOOL_WORD.fullmatch(tool.label):
             yield _known(place, f"^{tool.label}$", "value", tool.detail, rank=tool.sort_text[:1])
 
 
