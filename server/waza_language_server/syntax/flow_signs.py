@@ -89,6 +89,11 @@ def _readings(text: str, part: Span) -> Iterator[_Reading]:
         edit = Edit(Span(match.start("blank"), match.start("blank")), ",")
         place = Span(match.start("key"), match.end("key"))
         yield _Reading(place, (edit,), "Add the comma", "A comma is missing in front of this.")
+    for match in _COLON_IN_VALUE.finditer(text, start, end):
+        place = Span(match.start("value"), match.end("value"))
+        edit = Edit(place, f"'{match['value']}'")
+        message = "A value with `: ` inside is read as a key of its own; put the value in quotes."
+        yield _Reading(place, (edit,), "Put the value in quotes", message)
 
 
 def _signs_of_pairs(text: str, start: int, end: int) -> Iterator[_Reading]:
@@ -109,11 +114,6 @@ def _signs_of_pairs(text: str, start: int, end: int) -> Iterator[_Reading]:
         message = f'The quote of `{match["key"]}` is never closed; write `"` before the colon.'
         place = Span(match.start("quote"), at)
         yield _Reading(place, (Edit(Span(at, at), '"'),), 'Add the closing `"`', message)
-    for match in _COLON_IN_VALUE.finditer(text, start, end):
-        place = Span(match.start("value"), match.end("value"))
-        edit = Edit(place, f"'{match['value']}'")
-        message = "A value with `: ` inside is read as a key of its own; put the value in quotes."
-        yield _Reading(place, (edit,), "Put the value in quotes", message)
 
 
 def _closed_otherwise(text: str, part: Span) -> Iterator[_Reading]:

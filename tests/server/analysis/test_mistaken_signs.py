@@ -157,6 +157,20 @@ def test_a_colon_in_a_value_in_braces_wants_quotes() -> None:
     assert apply(broken, problem.fixes[0].edits) == broken.replace("Which: the fields", "'Which: the fields'")
 
 
+@pytest.mark.parametrize("glued", ["confidence:medium", "confidence=medium", 'confidence:"medium"'])
+def test_a_key_in_braces_that_is_glued_to_its_value(glued: str) -> None:
+    broken = TRIGGERS.replace("confidence: medium", glued)
+    [problem] = problems(broken, "trigger_tests")
+    fixed = apply(broken, problem.fixes[0].edits)
+    assert fixed.replace('"medium"', "medium") == TRIGGERS
+
+
+def test_a_comma_is_lost_rather_than_quotes() -> None:
+    broken = TRIGGERS.replace('"Which fields has it?", confidence', "Which confidence")
+    [problem] = problems(broken, "trigger_tests")
+    assert apply(broken, problem.fixes[0].edits) == broken.replace("Which confidence", "Which, confidence")
+
+
 def test_a_key_of_an_item_without_its_colon() -> None:
     broken = TRIGGERS.replace(
         "- prompt: Fill this form\n    reason: >\n      asks for\n      filling", "- prompt Fill"
