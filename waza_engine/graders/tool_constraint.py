@@ -73,12 +73,32 @@ class ToolPattern(ExpectedCall):
     uncertain: ClassVar = frozenset({"path", "skill", "command"})
 
 
+class AllowedCall(ToolPattern):
+    """A tool call that is allowed: a tool by its name, narrowed by patterns."""
+
+    tool: PlainText = Field(
+        description=(
+            "The tool's name, no pattern. Upper and lower case are the same, and so are `read` and `view`, "
+            "`write` and `edit`, `fetch` and `web_fetch`."
+        ),
+        examples=["bash"],
+        pattern=r"\S",
+        json_schema_extra={"x-waza-kind": "tool.name"},
+    )
+
+
 ToolEntry = Annotated[
     Annotated[PlainText, Tag("text")] | Annotated[ToolPattern, Tag("block")],
     Discriminator(text_or_block),
     Alternatives("tool.name"),
 ]
 ToolEntries = Annotated[tuple[ToolEntry, ...], ListOf(texts=False)]
+AllowedEntry = Annotated[
+    Annotated[PlainText, Tag("text")] | Annotated[AllowedCall, Tag("block")],
+    Discriminator(text_or_block),
+    Alternatives("tool.name"),
+]
+AllowedEntries = Annotated[tuple[AllowedEntry, ...], ListOf(texts=False)]
 
 
 class ToolConstraintConfig(GraderConfig):
@@ -100,7 +120,7 @@ class ToolConstraintConfig(GraderConfig):
         ),
         examples=[[{"tool": "^bash$", "command_pattern": "rm\\s+-rf"}]],
     )
-    allow_only: ToolEntries | None = Field(
+    allow_only: AllowedEntries | None = Field(
         default=None,
         description=(
             "The only calls that are allowed; an empty list allows none. A text is a tool's name; in a block "
@@ -148,7 +168,7 @@ class ToolConstraintGrader(Grader[ToolConstraintConfig]):
     **Worth knowing:**
 
     - A text entry (`- bash`) is an exact tool name. In a block, `tool` is a pattern that ignores case and is
-      found anywhere: `rm` also finds `format`, so write `^rm$`.
+      found anywhere: `rm` also finds `format`, so write `^rm$`. In `allow_only` it is a name.
     - All patterns of a block must hold for one and the same call. An absent `command`, `skill` or `path`
       counts as empty text.
     - Matchers in `args` do not ignore case, unlike the patterns; an absent argument never matches.

@@ -10,12 +10,21 @@ from waza_engine.spec.block import Block, Conflict, Given
 from waza_engine.spec.checkpoint import Checkpoint
 from waza_engine.spec.command_mocks import COMMAND_MOCKS_EXAMPLE, CommandMock, without_twins
 from waza_engine.spec.expected import Expected
-from waza_engine.spec.fields import ListOf, Switch, Text, TextList, WholeNumber
+from waza_engine.spec.fields import ListOf, Switch, Text, WholeNumber
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.requirements import Requirement
 from waza_engine.spec.schema_version import after_0_38, since
 from waza_engine.spec.task_inputs import TaskInputs
-from waza_engine.spec.values import AnyMap, FixtureList, ListOfBlocks, NotNegative, PathList, Positive, kind
+from waza_engine.spec.values import (
+    AnyMap,
+    FixtureList,
+    ListOfBlocks,
+    NotNegative,
+    PathList,
+    Positive,
+    TagList,
+    kind,
+)
 
 INPUTS_DESCRIPTION = "What the agent gets: the prompt, and the files it works on."
 
@@ -67,7 +76,7 @@ class TaskKeys(Block):
             "A run treats it like any other."
         ),
     )
-    tags: TextList = Field(
+    tags: TagList = Field(
         default=(), description="Words for selecting tasks with `--tags`.", examples=[["basic", "smoke"]]
     )
     context_dir: Annotated[Text, kind("path.suite")] = Field(

@@ -62,7 +62,7 @@ def without_consequences(
         return tuple(known)
     repaired = document.replaced(apply(document.text, edits), document.version)
     yield from repaired.read_in_steps()
-    if len(repaired.tree.errors) > len(document.tree.errors) - of_text:
+    if len(repaired.tree.errors) > max(0, len(document.tree.errors) - of_text):
         return tuple(known)
     left = yield from judge(repaired)
     changes = Changes(edits)

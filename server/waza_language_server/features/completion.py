@@ -9,11 +9,13 @@ Architecture invariant: only the item under the cursor is read, and nothing is a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
+from waza_language_server.features.completion_anchors import MERGE_KEY, anchor_items
 from waza_language_server.features.completion_graders import grader_items, grader_type_items
 from waza_language_server.features.completion_item import Completion, Place
 from waza_language_server.features.completion_keys import key_items
@@ -32,6 +34,10 @@ if TYPE_CHECKING:
 __all__ = ["Completion", "Completions", "complete"]
 
 MAX_ITEMS = 200
+_MARK = re.compile(r"[*&!\[{|>%@`]")
+"""What begins something else than a word that could be completed."""
+_LINE_MARK = re.compile(r"(?:-{2,}|\.{2,})")
+"""What parts documents, or is about to."""
 
 
 @frozen()
@@ -56,6 +62,8 @@ def complete(
     if place.outside_text or "\n" in written or "\r" in written:
         # Editors take completions within one line only.
         return Completions()
+    if not place.quote and (_MARK.match(written) or (cursor.role == "key" and _LINE_MARK.match(written))):
+        return _capped(place, anchor_items(place) if written.startswith("*") else ())
     holder = shape_at(document.kind, cursor.container_path, document.tree.root, workspace.catalog)
     if holder is None:
         return Completions()
@@ -100,6 +108,8 @@ def _suites(place: Place) -> Iterable[Completion]:
 
 
 def _values(place: Place, holder: Shape, key: str) -> list[Completion]:
+    if key == MERGE_KEY:
+        return list(anchor_items(place))
     shape = shape_below(holder, key)
     if shape is None:
         return []
@@ -118,6 +128,9 @@ def _list_items(place: Place, holder: Shape) -> list[Completion]:
     items: list[Completion] = []
     branches = shape.branches or (shape,)
     existing = frozenset(place.cursor.existing_keys)
+    if place.quote:
+        # In quotes there is a text, whatever else an item may be.
+        return list(value_items(place, shape.branch("scalar"), place.cursor.key or ""))
     if any(branch.kind == "grader" for branch in branches):
         if not existing & {"type", "ref"}:
             items += grader_items(place)

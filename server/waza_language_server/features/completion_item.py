@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.cursor import Cursor
 
+_BEHIND_KEY = re.compile(r"[,:\[\]{}]")
 CompletionKind = Literal[
     "key",
     "grader",
@@ -139,8 +141,35 @@ class Place:
     @property
     def follows_colon(self) -> bool:
         """Whether a colon stands behind what is replaced: then only the key itself is written."""
-        rest = self.text[self.cursor.replace.end :].lstrip(" \t")
+        rest = self.text[self.cursor.replace.end :].removeprefix(self.quote).lstrip(" \t")
         return rest.startswith(":")
+
+    @property
+    def keys_are_quoted(self) -> bool:
+        """Whether keys stand in double quotes here, as in JSON; of empty braces those around them tell."""
+        node = self.cursor.node if self.cursor.in_flow else None
+        while node is not None:
+            first = node.nth_child(0) if node.kind == "mapping" else None
+            if first is not None:
+                return first.style == "double"
+            node = node.parent
+        return False
+
+    def quoted_key(self, name: str) -> Edit:
+        """Return the edit that writes a key in the quotes that the cursor stands in, and its colon."""
+        span, quote = self.cursor.replace, self.quote
+        if _BEHIND_KEY.search(self.text, self.offset, span.end):
+            # The quotes are not closed yet: the next ones belong to something else.
+            span = Span(span.start, self.offset)
+        elif self.text[span.end : span.end + 1] == quote:
+            if self.follows_colon:
+                return Edit(span, name)
+            span = Span(span.start, span.end + 1)
+        return Edit(span, f"{name}{quote}: ")
+
+    def raw(self, text: str) -> Edit:
+        """Return the edit that writes a text as it is in place of what stands at the cursor."""
+        return Edit(self.cursor.replace, self._lead(self.cursor.replace) + text)
 
     def value(self, value: str, *, raw: bool = False) -> Edit:
         """Return the edit that writes a scalar, quoted as it must be here; a ``raw`` one stays as it is."""
@@ -150,7 +179,7 @@ class Place:
         elif self.quote == "'":
             text = value.replace("'", "''")
         else:
-            text = value if raw else plain_or_quoted(value)
+            text = value if raw else plain_or_quoted(value, flow=self.cursor.in_flow)
             text = self._lead(span) + text
         if self.cursor.role == "item" and self.cursor.needs_dash:
             return self.line("- " + text.lstrip())

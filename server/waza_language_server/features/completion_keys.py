@@ -29,6 +29,8 @@ def key_items(place: Place, holder: Shape, *, new_item: bool = False) -> Iterato
         shape = known.shape
         rank = _rank(holder, name, written, required=known.required)
         text = name + ("" if place.follows_colon else _value(place, holder, name, shape))
+        if not place.quote and place.keys_are_quoted:
+            text = f'"{name}"{text.removeprefix(name)}'
         if new_item and cursor.needs_dash:
             text = "- " + text.replace("\n", "\n  ")
         yield Completion(
@@ -37,8 +39,8 @@ def key_items(place: Place, holder: Shape, *, new_item: bool = False) -> Iterato
             detail=signature(name, shape),
             documentation="\n\n".join([*notes(shape), shape.description]),
             sort_text=f"{rank}{usage_rank(section, name):03}{position:03}",
-            edit=place.line(text),
-            is_snippet=not place.follows_colon,
+            edit=place.quoted_key(name) if place.quote else place.line(text),
+            is_snippet=not place.follows_colon and not place.quote,
             deprecated=shape.deprecated,
             goes_on=_goes_on(shape) and not place.follows_colon,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from waza_language_server.schema.shape import Shape
 
 MAX_FILES = 500
+_KEYS_OF_FOLDERS = frozenset({"context_dir", "skill_directories", "skills", "evals", "fixtures"})
+"""Keys whose values are folders, so that files are none."""
+_TOOL_WORD = re.compile(r"[\w-]+")
+"""A tool whose name is a pattern for itself."""
 
 
 def value_items(place: Place, shape: Shape, key: str) -> Iterator[Completion]:
@@ -29,7 +34,7 @@ def value_items(place: Place, shape: Shape, key: str) -> Iterator[Completion]:
         language = LANGUAGES.get(language_kind(shape.kind, place.around("language")) or "")
         if language is not None:
             yield from embedded_items(place, language, shape.kind)
-    provide = _PROVIDERS.get(shape.kind or "")
+    provide = _tool_patterns if shape.kind == "regex" and key == "tool" else _PROVIDERS.get(shape.kind or "")
     if shape.kind == "grader.name" and key == "graders":
         yield from _suite_grader_names(place)
     elif provide is not None:
@@ -84,18 +89,32 @@ def _fixtures(place: Place) -> Iterator[Completion]:
 
 
 def _suite_files(place: Place) -> Iterator[Completion]:
-    """Yield files and folders on the way that is being typed, beside the document or below an open folder."""
+    """Yield files and folders on the way that is being typed, beside the document or below an open folder.
+
+    Where a folder is meant there are no files.
+    """
     path = path_of(place.document.uri)
     if path is None:
         return
     typed = place.cursor.prefix.strip("\"'")
     head = typed.rpartition("/")[0]
-    for base in dict.fromkeys((path.parent, *place.workspace.project.roots)):
+    key = _key_of(place)
+    # A run takes the folder of a task from where it is started: that may be the folder of the suite, too.
+    suites = place.nearby.suite_folders() if key == "context_dir" else ()
+    for base in dict.fromkeys((path.parent, *suites, *place.workspace.project.roots)):
         for name, is_folder in place.nearby.entries(base / head).value[:MAX_FILES]:
             if name.startswith(".") and not typed.rpartition("/")[2].startswith("."):
                 continue
             shown = f"{head}/{name}" if head else name
-            yield _known(place, f"{shown}/" if is_folder else shown, "folder" if is_folder else "file", "")
+            if is_folder:
+                yield _known(place, f"{shown}/", "folder", "")
+            elif key not in _KEYS_OF_FOLDERS:
+                yield _known(place, shown, "file", "")
+
+
+def _key_of(place: Place) -> str:
+    """Return the key that the value belongs to, or the list that it is an item of."""
+    return place.cursor.key or ""
 
 
 def _models(place: Place) -> Iterator[Completion]:
@@ -122,6 +141,30 @@ def _tools(place: Place) -> Iterator[Completion]:
             yield _known(place, name, "value", "used in this project", rank="2")
 
 
+def _tool_patterns(place: Place) -> Iterator[Completion]:
+    """Yield the tools as the ``tool`` of a block wants them where it is a pattern."""
+    for tool in _tools(place):
+        if _TOOL_WORD.fullmatch(tool.label):
+            yield _known(place, f"^{tool.label}$", "value", tool.detail, rank=tool.sort_text[:1])
+
+
+def _tags(place: Place) -> Iterator[Completion]:
+    written = _beside(place)
+    for position, tag in enumerate(place.nearby.tags()):
+        if tag not in written:
+            yield replace(_known(place, tag, "value", "tag of this suite"), sort_text=f"1{position:03}")
+
+
+def _beside(place: Place) -> set[str]:
+    """Return the other items of the list that the cursor is in."""
+    root, node = place.document.tree.root, place.cursor.node
+    listed = root.get(*place.cursor.container_path) if root is not None else None
+    items = listed.target.each_item() if listed is not None and listed.target.kind == "sequence" else ()
+    return {
+        item.value for item in items if item.kind == "scalar" and (node is None or item.span != node.span)
+    }
+
+
 def _skills(place: Place) -> Iterator[Completion]:
     path = path_of(place.document.uri)
     names = list(place.nearby.skills())
@@ -145,6 +188,7 @@ _PROVIDERS: dict[str, Provider] = {
     "rubric": _suite_files,
     "model": _models,
     "tool.name": _tools,
+    "tag": _tags,
     "skill.name": _skills,
 }
 PROVIDED_KINDS = frozenset(_PROVIDERS)

@@ -297,7 +297,8 @@ class _Lines:
             lead = self._lead_of(number)
             self.held.add(number)
             if self._holds_text(number) and shift:
-                self.columns[number] = max(lead + shift, column + 1)
+                # What stood as far left as its key, a bracket alone mostly, goes no further to the right.
+                self.columns[number] = max(lead + shift, column + (lead > old))
 
     def _content(self, node: Node, first: int, last: int, inside: int, shift: int) -> Steps[None]:
         """Move what a literal or folded text holds; with a number in its header as far as its key moves."""

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
 
-_ANCHOR = re.compile(r"[^\s\[\]{},&*]+")
+_ANCHOR = re.compile(r"[0-9A-Za-z_-]+")
+"""What every YAML reader takes for one."""
 
 
 @frozen()
@@ -101,7 +102,9 @@ def _refuse_impossible(symbol: Symbol, name: str) -> None:
     if not name:
         raise RenameError(f"A {symbol.kind} needs a name that is not blank.")
     if symbol.kind == "anchor" and not _ANCHOR.fullmatch(name):
-        raise RenameError(f"`{name}` cannot be the name of an anchor; leave out blanks, brackets and commas.")
+        raise RenameError(
+            f"`{name}` cannot be the name of an anchor; write letters, digits, `-` and `_` alone."
+        )
 
 
 def _file_of_task(workspace: Workspace, symbol: Symbol) -> Path | None:

@@ -72,9 +72,11 @@ def _skill(workspace: Workspace, nearby: Nearby, path: Path, name: str) -> str |
 def _task(workspace: Workspace, path: Path, wanted: str) -> str | None:
     project = workspace.project
     for suite in project.suites_of(path):
-        for file in project.tasks_with_id(suite, wanted):
-            if file is None:
-                return f"**Task {code(wanted)}**\n\nwritten in {code(suite.path.name)}"
+        if wanted in suite.outline.inline_tasks:
+            return f"**Task {code(wanted)}**\n\nwritten in {code(suite.path.name)}"
+        # None is a pause.
+        file = next(filter(None, project.tasks_with_id(suite, wanted)), None)
+        if file is not None:
             name = project.outline(file).name or wanted
             return f"**Task {code(name)}**\n\n{_place(path, file)}"
     return None

@@ -116,6 +116,17 @@ class PathsIn:
         path = self._file.path
         return tuple(suite.path for suite in self._project.every_suite_of(path)) if path is not None else ()
 
+    @cached_property
+    def _context_dir(self) -> str:
+        """The folder that a task has its files in instead of `fixtures`, "" without one."""
+        path = self._file.path
+        own = (
+            self._project.outline(path).context_dir
+            if path is not None and self._file.kind == "task"
+            else None
+        )
+        return own or ""
+
     def _bases(self, path: Path, schema_kind: str) -> Iterator[tuple[Path, Path | None]]:
         """Yield the folders a path may start at, each with the file of the suite that it moves with."""
         if schema_kind == "task.glob":
@@ -125,8 +136,14 @@ class PathsIn:
             yield from self._bases_of_programs(path)
             return
         if schema_kind == "path.fixture":
-            for suite in self._suites:
+            own = self._context_dir
+            for suite in self._suites if not own else ():
                 yield suite.parent / "fixtures", suite
+            # A run takes it from where it is started: an open folder or that of the suite, most likely.
+            for root in self._project.roots if own else ():
+                yield root / own, None
+            for holder in self.holders if own else ():
+                yield holder.parent / own, None
         for holder in self.holders:
             yield holder.parent, holder
         for root in self._project.roots:

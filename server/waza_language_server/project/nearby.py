@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from waza_language_server.project.claim import CONFIG_NAMES
 from waza_language_server.project.facts import Fact
-from waza_language_server.project.outline import GraderOutline, outline_of
+from waza_language_server.project.outline import GraderOutline, outline_of, tags_of
 from waza_language_server.project.skills import skill_name
+from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suites import folders_above, folders_below
 from waza_language_server.project.uris import path_of
 
@@ -87,6 +88,10 @@ class Nearby:
         candidates = dict.fromkeys(base / context_dir for base in bases)
         return tuple(folder for folder in candidates if not self.entries(folder).absent)
 
+    def suite_folders(self) -> tuple[Path, ...]:
+        """Return the folders of the suites that the document belongs to."""
+        return tuple(suite.folder for suite in self._suites)
+
     def models(self) -> tuple[str, ...]:
         """Return the models that the document, its suite and the suites around it name, nearest first."""
         return self._words("models")
@@ -94,6 +99,19 @@ class Nearby:
     def tools(self) -> tuple[str, ...]:
         """Return the tools that the document, its suite and the suites around it name, nearest first."""
         return self._words("tools")
+
+    def tags(self) -> tuple[str, ...]:
+        """Return the tags of the tasks of the suites of the document, those of its own first."""
+        project = self._project
+        found = list(outline_of(self._document).tags)
+        trees = [self._document.tree, *(project.tree(suite.path) for suite in self._suites)]
+        for tree in trees:
+            for task in itertools.islice(SuiteFile(tree).tasks(), MAX_TASKS_READ):
+                found += tags_of(task.node)
+        for suite in self._suites:
+            for task in project.tasks_of(suite).value[:MAX_TASKS_READ]:
+                found += task.outline.tags
+        return tuple(dict.fromkeys(found))
 
     def tools_seen(self) -> tuple[str, ...]:
         """Return the tools that were called in the last run of the suites of the document."""

@@ -61,6 +61,7 @@ class Outline:
     tools: tuple[str, ...] = ()
     skill_directories: tuple[str, ...] = ()
     context_dir: str | None = None
+    tags: tuple[str, ...] = ()
     model: str | None = None
     executor: str | None = None
     timeout_seconds: str | None = None
@@ -178,6 +179,7 @@ def outline_in_steps(tree: Tree) -> Steps[Outline]:
             for node in _scalars(root.get("config", "skill_directories") or root.get("skill_directories"))
         ),
         context_dir=word(root.get("context_dir")),
+        tags=tags_of(root),
         complete=not tree.errors,
     )
 
@@ -211,6 +213,11 @@ def weight_of(entry: Node) -> float | None:
     except ValueError:
         return None
     return None if not isfinite(weight) else weight if weight > 0 else 1.0
+
+
+def tags_of(task: Node) -> tuple[str, ...]:
+    """Return the words by which a task can be selected, each once."""
+    return _unique(node.value for node in _scalars(task.get("tags")))
 
 
 def pattern_nodes(root: Node) -> Iterator[Node]:

@@ -45,6 +45,8 @@ _COLON_IN_PLAIN = re.compile(r":(?=[ \t]|$)", re.MULTILINE)
 _WORD_IN_FLOW = re.compile(r"[^,\[\]{}#\r\n]+")
 _STAR_LINE = re.compile(r"[\r\n][ ]*\*(?=[ \t])")
 _BLOCK_SIGN = re.compile(r"(?P<sign>[|>][-+]?)[ \t]+(?=[^\s#])")
+_BLANKS_BELOW = re.compile(r"\n(?P<blanks>[ ]*)(?=[^\s])")
+_BLANK = re.compile(r"\s")
 _LEAD = re.compile(r"[ ]*(?:-[ ]+)*(?=[^\s-])")
 _MAY_END_SO = re.compile(r"(?:\d\"|[sxz]')\Z")
 """Inches, and what belongs to several."""
@@ -74,10 +76,20 @@ def explain_value(text: str, start: int, end: int, error: ReadError | None) -> S
     if text.startswith(("* ", "*\t"), start):
         return _explain_stars(text, start, end, first_line)
     if head in RESERVED:
-        below = _text_below(text, start, first_line.end) if first_line.end == end else ()
+        below = _text_below(text, start, first_line.end, end)
         others = tuple(replace(fix, preferred=fix.preferred and not below) for fix in quote)
-        return SyntaxFault(first_line, sentence(reserved_start(head)), fixes=(*below, *others))
-    if colon := _COLON_IN_PLAIN.search(text, start, end):
+        message = sentence(reserved_start(head))
+        if below and first_line.end != end:
+            message = f"The text of a block begins on the line below its `{head}`; move it there."
+        return SyntaxFault(first_line, message, fixes=(*below, *others))
+    colon = _COLON_IN_PLAIN.search(text, start, end)
+    if colon is not None and colon.end() == end and not _BLANK.search(text, start, end):
+        # Several words are a text that may end so.
+        place = Span(colon.start(), end)
+        message = "A value that ends with `:` is read as a key of its own; delete the colon, or use quotes."
+        others = tuple(replace(fix, preferred=False) for fix in quote)
+        return SyntaxFault(place, message, fixes=(Fix("Delete the colon", (Edit(place, ""),)), *others))
+    if colon:
         message = "A value with `: ` inside is read as a key of its own; put the value in quotes."
         return SyntaxFault(
             first_line if colon.start() < first_line.end else Span(colon.start(), colon.end()),
@@ -87,14 +99,21 @@ def explain_value(text: str, start: int, end: int, error: ReadError | None) -> S
     return explain_error(text, error, first_line)
 
 
-def _text_below(text: str, start: int, end: int) -> tuple[Fix, ...]:
-    """Offer to begin a text below the sign of a block that a blank parts from it: `| some words`."""
-    sign = _BLOCK_SIGN.match(text, start, end)
+def _text_below(text: str, start: int, line_end: int, end: int) -> tuple[Fix, ...]:
+    """Offer to begin a text below the sign of a block that a blank parts from it: `| some words`.
+
+    It begins where the lines of the text stand that follow, up to ``end``.
+    """
+    sign = _BLOCK_SIGN.match(text, start, line_end)
     lead = _LEAD.match(text, text.rfind("\n", 0, start) + 1, start)
     if sign is None or lead is None:
         return ()
     ending = "\r\n" if "\r\n" in text else "\n"
-    edit = Edit(Span(sign.end("sign"), sign.end()), f"{ending}{' ' * (len(lead[0]) + 2)}")
+    below = _BLANKS_BELOW.search(text, line_end, end)
+    column = len(lead[0]) + 2 if below is None else len(below["blanks"])
+    if column <= len(lead[0]):
+        return ()
+    edit = Edit(Span(sign.end("sign"), sign.end()), f"{ending}{' ' * column}")
     return (Fix("Begin the text on the next line", (edit,)),)
 
 

@@ -15,7 +15,7 @@ FAULT_CODES: dict[str, str] = {
     "yaml-escape": "A backslash in double quotes starts an escape, and YAML does not know this one.",
     "duplicate-key": "A mapping names the same key twice; a run refuses the file.",
     "several-documents": "A file holds one document; everything behind the second `---` is ignored by a run.",
-    "unknown-anchor": "An alias (`*name`) has no anchor (`&name`) before it.",
+    "unknown-anchor": "An alias (`*name`) has no anchor (`&name`) before it, or a name lacks its `*`.",
     "control-character": "An invisible character that YAML readers refuse or take for a line break.",
     "too-deep": "Lists and mappings are nested deeper than any suite needs; the rest is not read.",
     "not-text": "The file is not text, or too large to be a suite.",

@@ -28,6 +28,13 @@ _UNCLOSED_ITEM = re.compile(rf"""(?<=[\[,{{:]){_OPENED}[^"'\r\n\\]+?)[ \t]*[\]}}
 _UNCLOSED_BEFORE_COMMA = re.compile(
     rf"""(?<=[\[,]){_OPENED}[^"',\r\n\\]+)(?=,[ \t]*(?P=quote)[^"',\r\n\\]+(?P=quote)[ \t]*[,\]])"""
 )
+_SEMICOLON_BEFORE_KEY = re.compile(r"[ \t]*(?P<sign>;)[ \t]*(?=[\"']?[A-Za-z_][\w-]*[\"']?:[ \t])")
+_KEY_AND_SIGN = re.compile(r"(?<=[{,])\s*(?P<key>[A-Za-z_][\w-]*)(?P<sign>:(?=[\[{])|=(?=[\[{\"']))")
+_KEY_WITH_ONE_QUOTE = re.compile(r"(?<=[{,])\s*(?P<quote>\")(?P<key>[A-Za-z_][\w-]*)(?=:[ \t])")
+_COLON_IN_VALUE = re.compile(
+    r"(?<=[\w\"']:)[ \t]+(?P<value>[A-Za-z][^,:{}\[\]\"'#\r\n]*:[ \t]+[^,{}\[\]\"'#\r\n]*[^,{}\[\]\"'#\s])"
+    r"(?=[ \t]*[,}])"
+)
 _KEY_BEHIND_WORD = re.compile(r"(?<=[\w.-])(?P<blank>[ \t]+)(?P<key>[A-Za-z_][\w-]*):[ \t]")
 
 
@@ -77,10 +84,36 @@ def _readings(text: str, part: Span) -> Iterator[_Reading]:
         yield _unclosed(match, len(text[match.start("inner") : at].rstrip()))
     if match := _UNCLOSED_ITEM.search(text, start, end):
         yield _unclosed(match, len(match["inner"]))
+    yield from _signs_of_pairs(text, start, end)
     for match in _KEY_BEHIND_WORD.finditer(text, start, end):
         edit = Edit(Span(match.start("blank"), match.start("blank")), ",")
         place = Span(match.start("key"), match.end("key"))
         yield _Reading(place, (edit,), "Add the comma", "A comma is missing in front of this.")
+    for match in _COLON_IN_VALUE.finditer(text, start, end):
+        place = Span(match.start("value"), match.end("value"))
+        edit = Edit(place, f"'{match['value']}'")
+        message = "A value with `: ` inside is read as a key of its own; put the value in quotes."
+        yield _Reading(place, (edit,), "Put the value in quotes", message)
+
+
+def _signs_of_pairs(text: str, start: int, end: int) -> Iterator[_Reading]:
+    """Yield how pairs in braces may be meant: `{a: 1; b: 2}`, `{a:[1]}`, `{a=[1]}`, `{"a: 1}`."""
+    for match in _SEMICOLON_BEFORE_KEY.finditer(text, start, end):
+        place = Span(match.start("sign"), match.end("sign"))
+        edit = Edit(Span(match.start(), match.end()), ", ")
+        yield _Reading(place, (edit,), "Write `,` for `;`", "Commas part the items in brackets, not `;`.")
+    for match in _KEY_AND_SIGN.finditer(text, start, end):
+        key, sign = match["key"], match["sign"]
+        message = f"A space is missing after `{key}:`; write one before the value."
+        if sign == "=":
+            message = f"`=` is no colon; write `{key}: ` before the value."
+        edit = Edit(Span(match.start("sign"), match.end("sign")), ": ")
+        yield _Reading(Span(match.start("key"), match.end("sign")), (edit,), f"Write `{key}: `", message)
+    for match in _KEY_WITH_ONE_QUOTE.finditer(text, start, end):
+        at = match.end("key")
+        message = f'The quote of `{match["key"]}` is never closed; write `"` before the colon.'
+        place = Span(match.start("quote"), at)
+        yield _Reading(place, (Edit(Span(at, at), '"'),), 'Add the closing `"`', message)
 
 
 def _closed_otherwise(text: str, part: Span) -> Iterator[_Reading]:

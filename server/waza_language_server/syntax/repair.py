@@ -54,7 +54,9 @@ MOST_WORK = 10_000
 _MAX_FAULTS = 100
 _WORD_COLON = re.compile(r"([A-Za-z_][\w.-]*):(?=[^\s/])")
 _PROPERTIES = re.compile(r"[&!][^\s,\[\]{}]*(?:[ \t]+[&!][^\s,\[\]{}]*)*[ \t]*(?=#|$)")
+_PROPERTIES_OF_BRACKETS = re.compile(r"(?:[&!][^\s,\[\]{}]+[ \t]+)+(?=[\[{])")
 _ANCHOR = re.compile(r"&([^\s,\[\]{}]+)")
+_DOCUMENT_START = re.compile(r"---[ \t]*(?:#|$)")
 _WORD = re.compile(r"[\w.-]+[ \t]*(?=#|$)")
 
 ITEM_AMONG_KEYS = "A list item cannot stand among keys; indent it below the key it belongs to."
@@ -105,8 +107,18 @@ def repair_block(text: str, reading: Reading) -> Steps[tuple[Placed | None, Repa
     if _too_long(text):
         return Placed(reading.root) if reading.root is not None else None, _up_to_error(text, reading, "")
     reader = _Reader(text)
-    root = yield from reader.block(split_lines(text), -1, 0)
+    root = yield from reader.block(_below_directives(text, split_lines(text)), -1, 0)
     return root, reader.finish(reading.error)
+
+
+def _below_directives(text: str, lines: Sequence[Line]) -> Sequence[Line]:
+    """Return the lines below the directives (`%YAML 1.2`) of a document and the `---` that ends them."""
+    for number, line in enumerate(lines):
+        if _DOCUMENT_START.match(text, line.start, line.end):
+            return lines[number + 1 :]
+        if not line.blank and not text.startswith("%", line.start):
+            break
+    return lines
 
 
 def _too_long(text: str) -> bool:
@@ -160,6 +172,10 @@ class _Reader:
         named = _PROPERTIES.match(self.text, lines[0].content, lines[0].end)
         if named is not None and significant(lines[1:]):
             child = yield from self.block(lines[1:], parent, depth + 1)
+            return self.anchored(child, named[0])
+        named = _PROPERTIES_OF_BRACKETS.match(self.text, lines[0].content, lines[0].end)
+        if named is not None:
+            child = yield from self.block([lines[0].at(named.end()), *lines[1:]], parent, depth + 1)
             return self.anchored(child, named[0])
         kind = self.lines.block_kind(lines)
         if kind:

@@ -70,7 +70,8 @@ def _candidates(source: str, node: Node, value: str) -> Iterator[str | None]:
 
 
 def _plain(value: str, *, flow: bool, typed: bool) -> str | None:
-    if not value or _control().search(value):
+    if not value or _control().search(value) or (flow and "?" in value):
+        # In brackets older readers end a text at its question mark.
         return None
     if not typed and (not isinstance(resolve_scalar(value), str) or _OTHER_READERS.match(value)):
         return None

@@ -68,7 +68,7 @@ def test_what_is_asked_for_and_forbidden_is_marked(text: str, marked: str) -> No
         grader("text", "{contains_cs: [Error], regex_not_match: ['error', '\\bErr$']}"),
         grader("diff", "{expected_files: [{path: a, contains: [+ab, -abc, ' x', '-']}]}"),
         grader("tool_constraint", "{expect_tools: [{tool: bash}, {tool: ^view$}], allow_only: [read]}"),
-        grader("tool_constraint", "{expect_tools: [{tool: ^Bash$}], allow_only: [{tool: ^bash$}, mcp:x]}"),
+        grader("tool_constraint", "{expect_tools: [{tool: ^Bash$}], allow_only: [{tool: bash}, mcp:x]}"),
         f"{TASK}expected:\n  output_contains_any: [abc, d]\n  output_not_contains: [b]\n",
         f"{TASK}expected:\n  output_contains_any: [a]\n",
     ],

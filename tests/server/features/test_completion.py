@@ -458,3 +458,90 @@ def test_programs_on_the_path_are_offered_and_what_cannot_be_started_is_not(
     source = "graders:\n  - type: program\n    config:\n      command: <CURSOR>\n"
     assert labels(source) == ["bash"]
     assert labels(source.replace("<CURSOR>", "li<CURSOR>")) == ["lint-answers"]
+
+
+def test_a_name_with_a_comma_is_quoted_in_brackets() -> None:
+    source = "graders: [{type: code, name: 'a, b'}]\ntasks:\n- id: t\n  expected: {graders: [<CURSOR>]}\n"
+    assert taken(source, "a, b").endswith("{graders: ['a, b']}\n")
+
+
+# In and beside marks of YAML.
+
+
+ANCHORED = "tasks:\n  - &first {id: a, tags: &words [x]}\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (f"{ANCHORED}  - *<CURSOR>\n", ["*first", "*words"]),
+        (f"{ANCHORED}  - *fi<CURSOR>rst\n", ["*first", "*words"]),
+        (f"{ANCHORED}  - <<: <CURSOR>\n", ["*first"]),
+        (f"{ANCHORED}  - id: b\n    <<: [*<CURSOR>]\n", ["*first"]),
+        (f"tasks:\n  - *<CURSOR>\n{ANCHORED.removeprefix('tasks:')}", []),
+    ],
+)
+def test_an_alias_is_one_of_the_anchors_above(source: str, expected: list[str]) -> None:
+    assert labels(source) == expected
+
+
+def test_an_alias_is_written_behind_its_key() -> None:
+    assert taken(f"{ANCHORED}  - <<: <CURSOR>\n", "*first").endswith("  - <<: *first\n")
+
+
+@pytest.mark.parametrize(
+    "source", ["---<CURSOR>\nname: x\n", "%YA<CURSOR>\n---\nname: x\n", "name: x\n...<CURSOR>\n"]
+)
+def test_what_parts_documents_is_no_key(source: str) -> None:
+    assert labels(source) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "label", "expected"),
+    [
+        ('{"name": "x", "<CURSOR>"}', "config", '{"name": "x", "config": }'),
+        ('{"name": "x", "<CURSOR>": {}}', "config", '{"name": "x", "config": {}}'),
+        ('{"na<CURSOR>, "skill": "x"}', "name", '{"name": , "skill": "x"}'),
+        ('{"skill": "x", <CURSOR>}', "name", '{"skill": "x", "name": }'),
+        ("'sk<CURSOR>'\nname: x\n", "skill", "'skill': \nname: x\n"),
+    ],
+)
+def test_a_key_in_quotes_stays_a_key(source: str, label: str, expected: str) -> None:
+    assert taken(source, label) == expected
+
+
+@pytest.mark.parametrize("item", ['- "<CURSOR>"', "- 'g<CURSOR>'", '["<CURSOR>"]'])
+def test_a_text_in_quotes_becomes_no_grader(item: str) -> None:
+    suite = "graders: [{type: code, name: good}]\ntasks:\n- id: a\n  expected:\n    graders:\n"
+    assert labels(f"{suite}      {item}\n") == ["good"]
+
+
+# Tags, folders, tools.
+
+
+def test_the_tags_of_the_suite_are_offered_without_those_that_stand_here(tmp_path: Path) -> None:
+    inline = "name: s\nskill: x\ntasks: [tasks/*.yaml, {id: i, inputs: {prompt: x}, tags: [slow]}]\n"
+    put(tmp_path, "eval.yaml", inline)
+    put(tmp_path, "tasks/b.yaml", "id: b\ntags: [edge, smoke]\n")
+    path = put(tmp_path, "tasks/a.yaml", "id: a\n")
+    assert labels("id: a\ntags: [smoke, <CURSOR>]\n", "task", path) == ["slow", "edge"]
+    assert taken("id: a\ntags:\n- <CURSOR>\n", "edge", "task", path) == "id: a\ntags:\n- edge\n"
+
+
+def test_where_a_folder_is_meant_no_file_is_offered(tmp_path: Path) -> None:
+    evaluation = small_suite(tmp_path)
+    put(tmp_path, "fixtures/big/form.txt", "")
+    path = tmp_path / "tasks" / "first.yaml"
+    assert "fixtures/" in labels("id: a\ncontext_dir: <CURSOR>\n", "task", path)
+    assert labels("id: a\ncontext_dir: fixtures/<CURSOR>\n", "task", path) == ["fixtures/big/"]
+    found = labels("config:\n  skill_directories: [<CURSOR>]\n", "eval", evaluation)
+    assert "fixtures/" in found
+    assert "eval.yaml" not in found
+
+
+@pytest.mark.parametrize(("option", "expected"), [("expect_tools", "^bash$"), ("allow_only", "bash")])
+def test_a_tool_of_a_block_is_a_pattern_but_a_name_in_allow_only(option: str, expected: str) -> None:
+    used = "graders:\n- {type: behavior, config: {required_tools: [bash]}}\n"
+    written = f"- type: tool_constraint\n  config:\n    {option}:\n    - tool: <CURSOR>\n"
+    path = Path("/nowhere/eval.yaml")
+    assert expected in labels(used + written, "eval", path)

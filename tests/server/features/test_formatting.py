@@ -279,3 +279,23 @@ def test_comments_stand_like_what_is_at_their_depth_above_or_below() -> None:
     assert formatted(source) == after
     deep = source.replace("    d", "   d").replace("    # of d", "   # of d")
     assert formatted(deep) == after
+
+
+def test_a_bracket_at_the_column_of_its_key_stays_there() -> None:
+    source = """\
+metrics:
+- name: a
+graders:
+  - type: code
+    config:
+      assertions: [
+        output,
+      ]
+"""
+    assert formatted(source).endswith("""\
+- type: code
+  config:
+    assertions: [
+      output,
+    ]
+""")

@@ -13,6 +13,7 @@ from waza_language_server.features.navigation import (
     workspace_symbols,
 )
 from waza_language_server.project.document import DocumentKind
+from waza_language_server.project.uris import uri_of
 
 SKILL = "---\nname: deployer\ndescription: Deploys.\n---\nDo it.\n"
 
@@ -60,6 +61,14 @@ def test_a_glob_of_several_files_and_a_path_to_none_are_named_where_they_stand(t
     assert [opened.document.text[each.span.start : each.span.end] for each in marked] == ["tasks/*.yaml"]
     lost = FIRST.replace("{prompt: Go}", "{prompt: Go, files: [lo<CURSOR>st.txt]}")
     assert named(suite(tmp_path, "task", first=lost)) == ["tasks/first.yaml:3 lost.txt"]
+
+
+def test_a_fixture_is_found_in_the_folder_of_its_task(tmp_path: Path) -> None:
+    own = "id: own\ncontext_dir: fixtures/big\ninputs: {prompt: Go, files: [{path: fo<CURSOR>rm.txt}]}\n"
+    files = {"eval.yaml": EVAL, "fixtures/form.txt": "x", "fixtures/big/form.txt": "y", "tasks/own.yaml": own}
+    opened = open_at_cursor(tmp_path, files, "task")
+    found = finished(definition(opened.document, opened.workspace, opened.offset))
+    assert [place.uri for place in found] == [uri_of(tmp_path / "fixtures" / "big" / "form.txt")]
 
 
 def test_a_grader_of_a_task_hides_that_of_the_suite(tmp_path: Path) -> None:

@@ -62,6 +62,8 @@ def test_quotes_change_where_the_text_stays() -> None:
     assert offered('name: "¦a\\tb"\n') == {}
     assert offered("trials: ¦3\n") == {}
     assert "Write without quotes" in offered("name: '¦one'\n")
+    # Older readers end a text in brackets at its question mark.
+    assert "Write without quotes" not in offered("tags: ['¦why?']\n")
 
 
 def test_the_keys_of_a_grader_are_sorted_with_their_comments() -> None:

@@ -107,6 +107,8 @@ def test_an_anchor_is_renamed_with_its_aliases(tmp_path: Path) -> None:
     assert after["eval.yaml"].count("every") == 2
     with pytest.raises(RenameError, match="cannot be the name of an anchor"):
         renamed(opened, "two words")
+    with pytest.raises(RenameError, match="cannot be the name of an anchor"):
+        renamed(opened, "größe")
 
 
 @pytest.mark.parametrize(

@@ -68,3 +68,22 @@ def test_the_key_type_lists_all_grader_types(suite: Path) -> None:
     text = told(suite, "eval", "type: text")
     assert text is not None
     assert [name for name in default_catalog().grader_types if f"- `{name}`: " not in text] == []
+
+
+def test_a_task_says_where_it_is_written(suite: Path) -> None:
+    second = put(
+        suite.parent, "tasks/second.yaml", "id: 'other one'\nname: Second\ninputs: {prompt: Do it}\n"
+    )
+    assert told(second, "task", "other one") == "**Task `Second`**\n\n`second.yaml`"
+    inline = EVAL.replace("[tasks/*.yaml]", "[tasks/*.yaml, {id: here, inputs: {prompt: x}}]")
+    put(suite.parent, "eval.yaml", inline)
+    assert told(suite, "eval", "here,") == "**Task `here`**\n\nwritten in `eval.yaml`"
+
+
+@pytest.mark.parametrize(("option", "kind"), [("expect_tools", "RE2"), ("allow_only", "no pattern")])
+def test_a_tool_is_a_pattern_but_a_name_in_allow_only(suite: Path, option: str, kind: str) -> None:
+    grader = f"{{type: tool_constraint, name: only, config: {{{option}: [{{tool: bash}}]}}}}"
+    put(suite.parent, "eval.yaml", f"name: x\nskill: y\ngraders: [{grader}]\n")
+    assert kind in (told(suite, "eval", "tool: bash") or "")
+    pattern = told(suite, "eval", "bash")
+    assert ("Regular expression" in (pattern or "")) == (option == "expect_tools")

@@ -16,7 +16,7 @@ from waza_language_server.analysis.schema_rules.found_errors import FoundError
 from waza_language_server.analysis.schema_rules.keys import missing_keys
 from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKey, UnknownKeys
 from waza_language_server.analysis.schema_rules.keys.unknown_keys import unknown_key
-from waza_language_server.analysis.schema_rules.subject import Subject
+from waza_language_server.analysis.schema_rules.subject import MERGE, Subject
 from waza_language_server.analysis.schema_rules.values import wrong_values
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
@@ -126,7 +126,17 @@ def _explain(subject: Subject, error: FoundError, collected: _Collected) -> Iter
             collected.nothing.append((node, shape.exactly_one, problem))
         case _:
             problem = _value_problem(subject, node, shape, keyword, error)
-            collected.problems.append(_where_it_counts(subject, node, error, problem))
+            problem = _where_it_counts(subject, node, error, problem)
+            collected.problems.append(_of_merged(subject, node, error, problem))
+
+
+def _of_merged(subject: Subject, node: Node, error: FoundError, problem: Problem) -> Problem:
+    """Say of a value that ``<<`` brings in where it is: what is written here is right."""
+    if node.step != MERGE or not error.path or error.path[-1] == MERGE:
+        return problem
+    written = subject.text[node.span.start : node.span.end]
+    message = f"`{error.path[-1]}` of `{written}` does not fit here; look at its value there."
+    return replace(problem, message=message, fixes=())
 
 
 def _explain_missing(subject: Subject, node: Node, shape: Shape, key: str, collected: _Collected) -> None:

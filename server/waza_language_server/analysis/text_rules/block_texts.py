@@ -18,6 +18,7 @@ _OPENS_TEXT = re.compile(
 )
 _KEY = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*)(?::(?!//)|[ \t]*=(?!=))")
 """A key with its colon; a blank behind it may be lost, or the colon be another sign."""
+_DASH = re.compile(r"(?P<lead>[ ]*)-[ ]")
 _MARK = re.compile(r"(?:---|\.\.\.)(?:\s|\Z)")
 _MOST_LINES = 200
 _LOOKED_AT = 40
@@ -66,6 +67,8 @@ def text_at_margin(text: str, lines: LineIndex, fault: SyntaxFault, known: Colle
         if match is None:
             continue
         rows = _rows_at_margin(text, lines, above + 1, len(match["lead"]), known)
+        if rows and _begins_item(text, lines, above, rows[0]):
+            return
         # The key that ends the text may be what cannot be read.
         if not rows or not rows[0] <= number <= rows[-1] + 1:
             return
@@ -78,6 +81,18 @@ def text_at_margin(text: str, lines: LineIndex, fault: SyntaxFault, known: Colle
         fix = Fix("Indent the text", (edit,))
         yield Slip(Problem("yaml-indentation", place, message, "error", (fix,)), edit)
         return
+
+
+def _begins_item(text: str, lines: LineIndex, opening: int, number: int) -> bool:
+    """Whether a line has the dash of the item behind the one that holds the text which opens above it."""
+    line = lines.line_span(number)
+    dash = _DASH.match(text, line.start, line.end)
+    for above in range(opening, max(-1, opening - _LOOKED_AT), -1) if dash is not None else ():
+        span = lines.line_span(above)
+        item = _DASH.match(text, span.start, span.end)
+        if item is not None and dash is not None:
+            return abs(len(item["lead"]) - len(dash["lead"])) <= 1
+    return False
 
 
 def _rows_at_margin(

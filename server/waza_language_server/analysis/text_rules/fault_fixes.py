@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from waza_language_server.analysis.problem import Problem
@@ -20,6 +20,7 @@ from waza_language_server.text.span import Span
 
 _ANCHOR = re.compile(r"(?<=[\s\[{,])&([^\s,\[\]{}]+)")
 _WRITTEN = re.compile(r"\S")
+_NO_ANCHOR = "unknown-anchor"
 LONGEST = 30_000
 """Characters; in a longer text every fault is said as it is."""
 
@@ -39,6 +40,22 @@ def with_fixes(tree: Tree, fault: SyntaxFault) -> Problem:
     if fault.code == "unknown-anchor" and len(tree.text) <= LONGEST:
         return replace(problem, fixes=tuple(_near_anchor(tree.text, fault.span)))
     return problem
+
+
+def without_unread_anchors(text: str, faults: Sequence[SyntaxFault]) -> list[SyntaxFault]:
+    """Return the faults without the aliases whose anchors stand above in a part that cannot be read."""
+    if all(fault.code == _NO_ANCHOR for fault in faults):
+        return list(faults)
+    first: dict[str, int] = {}
+    if any(fault.code == _NO_ANCHOR for fault in faults):
+        for match in _ANCHOR.finditer(text):
+            first.setdefault(match[1], match.start())
+    return [
+        fault
+        for fault in faults
+        if fault.code != _NO_ANCHOR
+        or first.get(text[fault.span.start + 1 : fault.span.end], len(text)) >= fault.span.start
+    ]
 
 
 def _is_between(text: str, line: Span) -> bool:

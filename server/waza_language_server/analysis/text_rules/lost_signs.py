@@ -25,6 +25,8 @@ _QUOTED_LINE = re.compile(
 )
 _KEY = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
 _COMMENT = re.compile(r"[ ]*(?P<sign>//+|--(?=[ \t])|;+|/\*+|<!--)")
+_WORD_ALONE = re.compile(r"[ ]*(?P<key>[A-Za-z_]\w*)\Z")
+_ITEM = re.compile(r"(?P<lead>[ ]*)-[ ]")
 _LOOKED_AT = 40
 """Lines above one in which the key may stand that comes before it."""
 _BLOCKS_TRIED = 3
@@ -72,6 +74,13 @@ def lost_signs(
         edit = Edit(Span(key.end, line.start + colon.end("sign")), ": ")
         message = f"A colon is missing behind `{colon['key']}`; write `{colon['key']}: ` before the value."
         yield LostSign(key, message, f"Write `{colon['key']}: `", edit, key.start)
+    if (word := _WORD_ALONE.match(written)) is not None and number + 1 < lines.line_count:
+        below = lines.line_span(number + 1)
+        item = _ITEM.match(text, below.start, below.end)
+        if item is not None and len(item["lead"]) == word.start("key"):
+            key = Span(line.start + word.start("key"), line.start + word.end("key"))
+            message = f"A colon is missing here; write `{word['key']}:`."
+            yield LostSign(key, message, "Add the colon", Edit(Span(key.end, key.end), ":"), key.start)
     yield from _lost_blocks(text, lines, number, kind, catalog)
 
 

@@ -32,6 +32,10 @@ def syntax(view: FileView) -> Found:
         from waza_language_server.analysis.text_rules.syntax_problems import explained_faults
 
         yield from explained_faults(tree, view.kind, view.catalog)
+    if tree.anchored:
+        from waza_language_server.analysis.text_rules.mistaken_aliases import mistaken_aliases
+
+        yield from mistaken_aliases(tree)
     if (yield from multiplies_itself(tree)):
         yield _too_many_aliases(tree)
 

@@ -15,7 +15,7 @@ from itertools import chain, islice
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found
 from waza_language_server.analysis.text_rules.block_texts import tabbed_text, text_at_margin
-from waza_language_server.analysis.text_rules.fault_fixes import LONGEST, with_fixes
+from waza_language_server.analysis.text_rules.fault_fixes import LONGEST, with_fixes, without_unread_anchors
 from waza_language_server.analysis.text_rules.joined_lines import (
     JoinedLine,
     is_line_of_its_own,
@@ -44,6 +44,7 @@ from waza_language_server.analysis.text_rules.lost_places import (
 )
 from waza_language_server.analysis.text_rules.lost_signs import LostSign, lost_signs
 from waza_language_server.analysis.text_rules.merge_marks import without_keys_of_both_sides
+from waza_language_server.analysis.text_rules.odd_bullets import odd_bullet
 from waza_language_server.analysis.text_rules.plain_text import LIKE_A_BAR, blocks_meant
 from waza_language_server.analysis.text_rules.shifted_lines import moved_block, shifted_items, tabbed_lines
 from waza_language_server.analysis.text_rules.slip import Slip, column_of_line
@@ -71,7 +72,7 @@ _LINES_ABOVE = 60
 
 def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
     """Yield what cannot be read in a text, with pauses."""
-    faults = list(tree.errors)
+    faults = without_unread_anchors(tree.text, tree.errors)
     if len(tree.text) <= LONGEST:
         for slip in islice(_slips(tree, kind, catalog), _SLIPS_TRIED):
             yield None
@@ -146,6 +147,7 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
     faults = tree.errors
     texts = texts_of(kind, catalog)
     yield from chain.from_iterable(lost_bar(tree.text, lines, each, texts) for each in faults[:_TRIALS])
+    yield from chain.from_iterable(odd_bullet(tree.text, lines, each) for each in faults[:_TRIALS])
     for fault in faults:
         yield from _glued_dash(tree.text, lines, lines.line_of(fault.span.start))
     outside = catalog.document_root(kind).top.properties

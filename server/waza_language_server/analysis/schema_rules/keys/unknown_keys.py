@@ -49,7 +49,7 @@ _CONTRARY = frozenset((name, "enabled") for name in ("skip", "skipped", "disable
 """Names of switches that are on where the one that is meant is off."""
 _TASK_FILE = re.compile(r"\S+\.ya?ml")
 _FIXTURE = re.compile(r"(?:[^/\s]+/)*?fixtures/(?P<path>[^\s/][^\s]*)")
-_EQUALS = re.compile(r"(?P<key>[A-Za-z_]\w*)[ ]?=[ ]?(?P<value>[^\s=].*)")
+_EQUALS = re.compile(r"(?P<key>[A-Za-z_]\w*)(?:[ ]?=[ ]?|:)(?P<value>[^\s=:/].*)")
 _TYPED = frozenset({"number", "integer", "boolean"})
 
 
@@ -59,7 +59,7 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
     if not key.isascii() and (indent := odd_indent(subject, entry.key)) is not None:
         span, message, fix = indent
         return UnknownKey(Problem("yaml-indentation", span, message, "error", (fix,)), mapping, mapping, ())
-    if (glued := _with_equals_sign(subject, mapping, shape, entry)) is not None:
+    if (glued := _glued_to_value(subject, mapping, shape, entry)) is not None:
         return glued
     if (keyed := _keyed_glob(subject, mapping, shape, entry)) is not None:
         return keyed
@@ -75,8 +75,8 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
     return _by_its_name(subject, mapping, shape, entry)
 
 
-def _with_equals_sign(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
-    """Return the problem of a known key and its value with `=` between them, in brackets: `{weight=1.0}`."""
+def _glued_to_value(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
+    """Return the problem of a known key glued to its value in brackets: `{weight=1.0}`, `{weight:1.0}`."""
     match = _EQUALS.fullmatch(entry.key.value)
     if match is None or entry.key.style != "plain" or mapping.style != "flow" or len(entry.value.span):
         return None

@@ -19,6 +19,10 @@ _EXPECTATION = "output_contains"
 """What an expectation says that is one text."""
 _OPENED_TEXT = re.compile(r"(?P<key>[A-Za-z_]\w*)[ ]*:?[ ]*(?P<sign>[|>][-+]?)[ \t]*(?=\r?\n)")
 """A block of text whose key has lost its colon, or the blank behind it."""
+_KEY_AND_VALUE = re.compile(
+    r"(?P<key>[a-z_]+)(?P<blank>[ ]+)(?:\"[^\"\r\n]*\"|'[^'\r\n]*'|[^\s\"':#][^:#\r\n]*)"
+)
+"""A key that has lost its colon, and its value."""
 _WORD = re.compile(r"[A-Za-z]\w*")
 _KEY_BEFORE = re.compile(r"[\w-]+:|[\w-]+[ ]*:?[ ]*[|>][-+]?(?:\s|$)")
 _HEADER = re.compile(r"[ \t]*(?P<sign>[|>][-+0-9]*)")
@@ -40,10 +44,15 @@ def blocks_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
         place = Span(start + opened.end("key"), start + opened.start("sign"))
         yield Fix(f"Write `{opened['key']}: {opened['sign']}`", (Edit(place, ": "),))
         return
+    unparted = _KEY_AND_VALUE.fullmatch(written) if node.style == "plain" else None
+    if unparted is not None and unparted["key"] in block.properties:
+        blank = Span(node.span.start + unparted.start("blank"), node.span.start + unparted.end("blank"))
+        yield Fix(f"Write `{unparted['key']}: `", (Edit(blank, ": "),))
     key = only_text(shape)
     if key is not None and (edit := as_block(subject, node, key)) is not None:
         # What looks like a key was meant to be something else than its text.
         is_text = node.style not in {"literal", "folded"} and _KEY_BEFORE.match(node.value) is None
+        is_text = is_text and unparted is None
         yield Fix(f"Write `{key}: …`", (edit,), preferred=is_text)
     elif key is None and "type" in block.properties and _WORD.fullmatch(written):
         if (edit := as_block(subject, node, "type")) is not None:
