@@ -54,9 +54,10 @@ def without(key: str) -> dict[str, Any]:
         ([], "the file must be a JSON object"),
         ("", "adapter.json:1: this is not JSON"),
         (
-            '{\n  "version": 1,\n}',
-            "adapter.json:3: this is not JSON (column 1): a key in double quotes is due",
+            '{\n  version: 1\n}',
+            "adapter.json:2: this is not JSON (column 3): a key in double quotes is due",
         ),
+        ('{"version": 1,}', "a comma after the last one is not JSON"),
     ],
 )
 def test_what_cannot_be_used_says_which_key_and_what_to_write(tmp_path: Path, value: Any, said: str) -> None:

@@ -204,6 +204,9 @@ def _glob(files: _Files) -> Tool:
         if ".." in Path(pattern).parts:
             raise ToolError("`pattern` must not contain `..`")
         try:
+            # Python 3.13 and newer take `**x` for `*x`, older ones refuse it.
+            if any("**" in part and part != "**" for part in Path(pattern).parts):
+                raise ValueError
             found = [place for place in islice(root.glob(pattern), _MOST_LISTED + 1) if place != root]
         except (ValueError, NotImplementedError, OSError):
             raise ToolError(f"`{pattern}` is no pattern; write one like `**/*.py`") from None

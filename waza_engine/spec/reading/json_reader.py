@@ -41,6 +41,9 @@ def json_fault(error: json.JSONDecodeError, text: str) -> str:
             why = "a key in double quotes is due; a comma after the last one is not JSON"
         case "Expecting value" if text[error.pos : error.pos + 1] in ("]", "}"):
             why = "a value is due; a comma after the last one is not JSON"
+        # Python 3.13 and newer see the comma itself.
+        case message if message.startswith("Illegal trailing comma"):
+            why = "a comma after the last one is not JSON; remove it"
         case "Expecting value":
             why = "a value is due; text stands in double quotes"
         case message if message.startswith("Expecting"):
