@@ -104,7 +104,11 @@ def document_in(
     under_way = {
         key: [entry[key] for entry in entries[1:] if key in entry] for key in ("trial", "baseline_trial")
     }
-    return {**entries[0], "tasks": tasks, **without, **elapsed, **under_way}
+    triggers = [entry["trigger"] for entry in entries[1:] if "trigger" in entry]
+    tried = {"trigger_results": triggers} if triggers else {}
+    broke = next((entry["broke"] for entry in entries[1:] if entry.get("broke")), None)
+    ended = {} if broke is None else {"broke": broke}
+    return {**entries[0], "tasks": tasks, **without, **elapsed, **under_way, **tried, **ended}
 
 
 def todays_layout(document: Block) -> Block:
