@@ -148,6 +148,7 @@ class _Metadata(TypedDict, total=False):
 class _Run(TypedDict, total=False):
     """A document of any era, or a line of a journal."""
 
+    schemaVersion: _Scalar
     eval_id: _Scalar
     eval_name: _Scalar
     skill: _Scalar
@@ -159,6 +160,7 @@ class _Run(TypedDict, total=False):
     trigger_results: list[_Prompt | None] | None
     tasks: list[_Task | None] | None
     task: _Task | None
+    trigger: _Prompt | None
 
 
 def holds_too_much(content: bytes, *, journal: bool) -> bool:
