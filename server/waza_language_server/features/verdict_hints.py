@@ -15,7 +15,7 @@ from waza_engine.figures import shown_below, shown_score, shown_threshold
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.steps import Steps
-from waza_engine.vocabulary import EXPECTED_LISTS
+from waza_engine.vocabulary import EXPECTED_LISTS, shown_grader
 from waza_language_server.features.live_text import LIVE
 from waza_language_server.features.score_text import (
     NOTHING_RAN,
@@ -338,7 +338,16 @@ def _task_label(task: TaskResult) -> str:
         return f"✓ {shown_score(task.score)}"
     if task.passed_trials and task.trials > 1:
         return f"◐ {task.passed_trials}/{task.trials} trials"
+    if shown_score(task.score) == shown_score(1.0) and (names := _failed_names(task)):
+        # What failed has no weight in the score.
+        more = f" and {len(names) - 1} more" if names[1:] else ""
+        return f"✗ {shown_grader(names[0])}{more}"
     return f"✗ {shown_score(task.score)}"
+
+
+def _failed_names(task: TaskResult) -> list[str]:
+    judged = chain(task.graders.values(), task.checkpoints.values())
+    return [grader.name for grader in judged if grader.status == "graded" and not grader.passed]
 
 
 def _waits(task: TaskResult) -> bool:

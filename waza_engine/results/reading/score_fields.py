@@ -56,6 +56,7 @@ class _Validation(TypedDict, total=False):
 class _Checkpoint(TypedDict, total=False):
     after_turn: _Scalar
     status: _Scalar
+    stopped: _Scalar
     validations: dict[str, _Validation] | None
 
 

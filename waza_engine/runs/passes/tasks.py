@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from waza_engine.counting import counted
 from waza_engine.results.record import TaskOutcome, TrialOutcome, verdicts_of
-from waza_engine.results.task_conclusion import conclude_task, nothing_judged
+from waza_engine.results.task_conclusion import conclude_task, judged_status
 from waza_engine.runs.events.failures import SHOWN_CHARACTERS, failures_of
 from waza_engine.runs.events.stream import EventKind
 from waza_engine.runs.limits.bounded import CancelledRunError, start_call
@@ -289,12 +289,16 @@ class TaskRunner:
         broke = concluded.verdict == "errored"
         kind = _kind(outcome.status, pending=any(trial.graded for trial in outcome.trials))
         kind = "errored" if broke else "skipped" if concluded.has_no_grader else kind
+        kind = "failed" if concluded.verdict == "failed" else kind
+        untold = concluded.reason if concluded.has_no_grader else concluded.untold
         self._tell_end(
             self._context.trials - told,
             kind,
             task=outcome.id,
             score=score if concluded.scored else None,
-            message=outcome.error or (concluded.reason if concluded.has_no_grader else None),
+            message=outcome.error
+            or (concluded.reason if concluded.has_no_grader else concluded.untold)
+            or None,
             cached=True if outcome.cached else None,
             duration_ms=concluded.duration_ms,
             conclusion=concluded.document(),
@@ -361,7 +365,7 @@ class TaskRunner:
                 failures=failures_of(verdict) or None,
                 duration_ms=verdict.duration_ms,
             )
-        status: TrialStatus = "skipped" if nothing_judged(trial) else trial.status
+        status = judged_status(trial)
         kind = _kind(status, pending=bool(trial.graded))
         score = composite(trial.graded).score if trial.graded or status != "skipped" else None
         self._tell_end(
