@@ -11,29 +11,24 @@ and is tried again joined with what follows; when that cannot be read either, it
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
-from waza_language_server.syntax.events import Notes, Part, Reading, read_in_steps, read_parts
+from waza_language_server.syntax.events import Reading, read_in_steps
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.green import Green, Placed
 from waza_language_server.syntax.items import Items
+from waza_language_server.syntax.joint_reading import Joining, Together
 from waza_language_server.syntax.kept_readings import KeptReadings
-from waza_language_server.syntax.repair import Repaired, repair_block, repair_entries, repair_items
+from waza_language_server.syntax.piece import Piece, noteworthy, repaired_piece, strict_piece
+from waza_language_server.syntax.repair import repair_block, repair_entries, repair_items
 from waza_language_server.text.chunks import Chunks
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.offsets import Offsets
 from waza_language_server.text.span import Span
-
-MOST_WASTED = 2_000
-"""What joining the pieces of one list, or of one document, may cost in vain, in units of ``Reading.work``."""
-
-MOST_TOGETHER = 500
-_LONGEST_TOGETHER = 50_000
-"""Pieces, and characters, that are read in one go; what is more is read in several."""
 
 _FEW_ITEMS = 64
 """In lists up to this size each item has its own place: all are moved as fast."""
@@ -42,27 +37,7 @@ _HEADER = re.compile(
     r"""(?:[A-Za-z_][\w.-]*|"[\w .-]*"|'[\w .-]*')[ \t]*:(?:[ \t]+#[^\r\n]*|[ \t]*)(?:\r\n|\n)"""
 )
 _FIRST_ITEM = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*+( *)-(?=[ \t\r\n]|\Z)")
-
-
 _ITEM = re.compile(r"\n( *+)-(?=[ \t\r\n]|\Z)")
-
-
-@frozen(eq=False)
-class Piece:
-    """A part of the text and what was read from it. Offsets count from its start.
-
-    ``children`` are pairs of a mapping or items of a list; ``root`` is set when the piece is a document of
-    another shape. ``open`` says that the text ended too early: what follows could change how it reads.
-    """
-
-    text: str
-    children: Sequence[Placed]
-    end: int
-    faults: tuple[SyntaxFault, ...] = ()
-    anchors: tuple[str, ...] = ()
-    aliases: tuple[tuple[str, int, int], ...] = ()
-    open: bool = False
-    root: Placed | None = None
 
 
 @frozen(eq=False)
@@ -198,11 +173,6 @@ def item_starts(dash: int, text: str, start: int) -> list[re.Match[str]]:
     return [match for match in _ITEM.finditer(text, start) if match.end(1) - match.start(1) == dash]
 
 
-def noteworthy(piece: Piece) -> bool:
-    """Whether a piece holds something that the whole document must know."""
-    return bool(piece.faults or piece.anchors or piece.aliases)
-
-
 def read_entry(text: str) -> Steps[Piece]:
     """Read ``key: value`` at column 0."""
     known = _entries_repaired.known(text)
@@ -214,9 +184,9 @@ def read_entry(text: str) -> Steps[Piece]:
     start = int(text.startswith(" "))
     shape = (root.kind, root.style, root.start) if root is not None else None
     if reading.error is None and root is not None and shape == ("mapping", "block", start):
-        return _strict(text, reading, root.children, root.end)
+        return strict_piece(text, reading, root.children, root.end)
     repaired = yield from repair_entries(text, reading)
-    piece = _repaired(text, repaired, reading)
+    piece = repaired_piece(text, repaired, reading)
     _entries_repaired.keep(text, piece)
     return piece
 
@@ -229,17 +199,15 @@ def read_item(text: str, dash: int) -> Steps[Piece]:
     reading = yield from read_in_steps(text)
     root = reading.root
     if reading.error is None and root is not None and (root.kind, root.style) == ("sequence", "block"):
-        return _strict(text, reading, root.children, max(root.end, dash + 1))
+        return strict_piece(text, reading, root.children, max(root.end, dash + 1))
     parent = 0 if dash and not item_starts(0, text, 0) else -1
-    piece = _repaired(text, (yield from repair_items(text, parent, reading)), reading)
+    piece = repaired_piece(text, (yield from repair_items(text, parent, reading)), reading)
     _items_repaired.keep(text, piece, dash)
     return piece
 
 
 _entries_repaired: KeptReadings[Piece] = KeptReadings()
 _items_repaired: KeptReadings[Piece] = KeptReadings()
-_refused: KeptReadings[tuple[Piece | None, int]] = KeptReadings()
-"""What joined pieces are that cannot be read strictly, and what it cost to learn that."""
 
 
 def read_whole(text: str) -> Steps[Piece]:
@@ -248,7 +216,7 @@ def read_whole(text: str) -> Steps[Piece]:
     if reading.error is None:
         return _strict_whole(text, reading)
     root, repaired = yield from repair_block(text, reading)
-    return _repaired(text, repaired, reading, root)
+    return repaired_piece(text, repaired, reading, root)
 
 
 def strict_whole(text: str) -> Steps[Piece | None]:
@@ -259,117 +227,7 @@ def strict_whole(text: str) -> Steps[Piece | None]:
 
 def _strict_whole(text: str, reading: Reading) -> Piece:
     root = Placed(reading.root) if reading.root else None
-    return _strict(text, reading, (), reading.root.end if reading.root else 0, root)
-
-
-class Together:
-    """Reads pieces that follow each other in one go, as if each were read on its own, at a third of the cost.
-
-    The pieces are ``text[cuts[i]:cuts[i + 1]]``. ``kind`` is what they make together: a block mapping or a
-    block sequence. ``is_apart`` says of the text of a piece that it is known or read in another way.
-    """
-
-    def __init__(
-        self,
-        text: str,
-        cuts: Sequence[int],
-        kind: Literal["mapping", "sequence"],
-        is_apart: Callable[[str], bool],
-    ) -> None:
-        self._text = text
-        self._cuts = cuts
-        self._kind: Literal["mapping", "sequence"] = kind
-        self._is_apart = is_apart
-        self._pieces: dict[int, Piece] = {}
-        self._most = MOST_TOGETHER
-        self._refused = -1
-
-    def piece(self, index: int) -> Steps[Piece | None]:
-        """Return a piece that is not apart; None when it must be read on its own.
-
-        Where one must, fewer are tried behind it at first, so that little is read in vain.
-        """
-        piece = self._pieces.pop(index, None)
-        if piece is not None or index == self._refused:
-            return piece
-        stop = self._stop(index)
-        if stop - index < 2:
-            return None
-        start, cuts = self._cuts[index], self._cuts[index : stop + 1]
-        parts = yield from read_parts(self._text[start : cuts[-1]], [cut - start for cut in cuts], self._kind)
-        yield
-        if len(parts) < stop - index:
-            self._refused = index + len(parts)
-            self._most = 2
-        else:
-            self._most = min(2 * self._most, MOST_TOGETHER)
-        for number, part in enumerate(parts):
-            self._pieces[index + number] = self._piece(self._text[cuts[number] : cuts[number + 1]], part)
-        return self._pieces.pop(index, None)
-
-    def _stop(self, index: int) -> int:
-        """Return the piece in front of which to stop reading."""
-        cuts, stop = self._cuts, index + 1
-        last = min(len(cuts) - 1, index + self._most)
-        while (
-            stop < last
-            and cuts[stop + 1] - cuts[index] <= _LONGEST_TOGETHER
-            and not self._is_apart(self._text[cuts[stop] : cuts[stop + 1]])
-        ):
-            stop += 1
-        return stop
-
-    def _piece(self, text: str, part: Part) -> Piece:
-        end = max(child.green.end for child in part.children)
-        if self._kind == "sequence":
-            end = max(end, text.index("-") + 1)
-        return _strict(text, part.notes, part.children, end)
-
-
-class Joining:
-    """Tries open pieces together with the ones behind them.
-
-    ``texts(i, j)`` is the text of pieces i up to j, ``count`` how many pieces there are. ``kind`` is what is
-    to come out: a block mapping or a block sequence. ``known`` holds pieces read before, by their text.
-    """
-
-    def __init__(
-        self,
-        texts: Callable[[int, int], str],
-        count: int,
-        kind: Literal["mapping", "sequence"],
-        known: Mapping[str, Piece],
-    ) -> None:
-        self._texts = texts
-        self._count = count
-        self._kind = kind
-        self._known = known
-        self._wasted = 0
-
-    def join(self, first: int) -> Steps[tuple[Piece | None, int]]:
-        """Try the open piece ``first`` together with the ones behind it; pause between the trials.
-
-        The number of joined pieces doubles, so an open quote costs no more than reading the rest of the text
-        twice. Return the piece and the index behind it. Without a piece the index tells whether the text
-        ended before the join was refused (it is ``count`` then). When too much was read in vain nothing is
-        tried any more: in a text that can be read every join succeeds.
-        """
-        size, work = 2, 0
-        while self._wasted < MOST_WASTED:
-            stop = min(first + size, self._count)
-            text = self._texts(first, stop)
-            piece, cost = self._known.get(text), 0
-            if piece is None:
-                piece, cost = yield from _strict_or_open(text, self._kind)
-                yield
-            work += cost
-            if piece is not None and not piece.open:
-                return piece, stop
-            if piece is None or stop == self._count:
-                self._wasted += work
-                return None, first if piece is None else stop
-            size *= 2
-        return None, first
+    return strict_piece(text, reading, (), reading.root.end if reading.root else 0, root)
 
 
 def _read_items(
@@ -399,47 +257,3 @@ def _read_items(
         starts.append(start)
         items.append(piece)
     return starts, items, still_open
-
-
-def _strict_or_open(text: str, kind: str) -> Steps[tuple[Piece | None, int]]:
-    """Read a block of a kind strictly; return it and what that cost.
-
-    A piece that is still open when only its end is missing; None when it cannot be read.
-    """
-    known = _refused.known(text, kind)
-    if known is not None:
-        return known
-    reading = yield from read_in_steps(text)
-    root = reading.root
-    piece: Piece | None = None
-    if reading.error is not None:
-        piece = Piece(text, (), 0, open=True) if reading.error.at_end else None
-        _refused.keep(text, (piece, reading.work), kind)
-    elif (
-        root is not None
-        and (root.kind, root.style) == (kind, "block")
-        and not (kind == "mapping" and root.start)
-    ):
-        piece = _strict(text, reading, root.children, root.end)
-    return piece, reading.work
-
-
-def _strict(
-    text: str, notes: Notes, children: Sequence[Placed], end: int, root: Placed | None = None
-) -> Piece:
-    faults = tuple(notes.duplicates)
-    return Piece(text, children, end, faults, tuple(notes.anchors), tuple(notes.aliases), root=root)
-
-
-def _repaired(text: str, repaired: Repaired, reading: Reading, root: Placed | None = None) -> Piece:
-    is_open = reading.error is not None and reading.error.at_end
-    return Piece(
-        text,
-        tuple(repaired.children),
-        max([repaired.end, *(child.green.end + child.offset for child in repaired.children[-1:])]),
-        tuple(repaired.faults),
-        tuple(repaired.anchors),
-        tuple(repaired.aliases),
-        is_open,
-        root,
-    )

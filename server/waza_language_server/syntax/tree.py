@@ -24,9 +24,10 @@ from waza_language_server.syntax import characters
 from waza_language_server.syntax.events import duplicate_keys
 from waza_language_server.syntax.fault import STRUCTURAL_CODES, SyntaxFault
 from waza_language_server.syntax.green import Green, Placed
-from waza_language_server.syntax.layout import Known, Layout, lay_out, update
+from waza_language_server.syntax.known_pieces import Known
+from waza_language_server.syntax.layout import Layout, lay_out, update
 from waza_language_server.syntax.nodes import Node
-from waza_language_server.syntax.pieces import Piece
+from waza_language_server.syntax.piece import Piece
 from waza_language_server.syntax.wrong_signs import is_merge_mark
 from waza_language_server.text.span import Span
 
@@ -100,7 +101,7 @@ def _read(text: str, previous: Tree | None) -> Steps[Tree]:
         layout = yield from update(previous.layout, text, known)
         if layout is not None:
             return (yield from _tree(text, layout, ()))
-        known.add(previous.layout)
+        known.add(previous.layout.sections)
         yield
     if len(text) > characters.MAX_CHARACTERS:
         longest = characters.MAX_CHARACTERS

@@ -13,7 +13,7 @@ from tests.server.syntax.outline import outline
 from waza_engine.steps import Steps
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import Document
-from waza_language_server.syntax import events, kept_readings, pieces, repair
+from waza_language_server.syntax import events, joint_reading, kept_readings, pieces, repair
 from waza_language_server.syntax.characters import MAX_CHARACTERS
 from waza_language_server.syntax.events import Part, Reading, read, read_in_steps, read_parts
 from waza_language_server.syntax.tree import MOST_FAULTS, Tree, parse, parse_in_steps
@@ -65,9 +65,9 @@ class Counter:
 @pytest.fixture
 def counter(monkeypatch: pytest.MonkeyPatch) -> Counter:
     counter = Counter()
-    monkeypatch.setattr(pieces, "read_in_steps", counter.read_in_steps)
-    monkeypatch.setattr(pieces, "read_parts", counter.read_parts)
-    monkeypatch.setattr(repair, "read_in_steps", counter.read_in_steps)
+    for reader in (pieces, joint_reading, repair):
+        monkeypatch.setattr(reader, "read_in_steps", counter.read_in_steps)
+    monkeypatch.setattr(joint_reading, "read_parts", counter.read_parts)
     return counter
 
 
@@ -92,7 +92,7 @@ def test_reading_a_hostile_document_is_about_linear_and_an_edit_cheaper(shape: s
     text = HOSTILE[shape](600)
     tree = parse(text)
     # A few units for every line or word, and what may be spent in vain once.
-    assert counter.work < 60 * 600 + pieces.MOST_WASTED + repair.MOST_WORK
+    assert counter.work < 60 * 600 + joint_reading.MOST_WASTED + repair.MOST_WORK
     for at in (len(HEAD) // 2, len(text) // 2, len(text)):
         before, counter.work = counter.work, 0
         parse(text[:at] + "x" + text[at:], tree)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, cast
 from waza_language_server.analysis.directives import known_severities
 from waza_language_server.protocol.asking_again import ask_for_hints, ask_for_lenses
 from waza_language_server.protocol.client_options import Shown, known_live
-from waza_language_server.protocol.handlers.grader_types import forget_types, look_again
 
 if TYPE_CHECKING:
     from lsprotocol import types
@@ -34,6 +33,8 @@ def did_change(ls: WazaServer, params: types.DidChangeConfigurationParams) -> No
     if isinstance(interpreter, str) and interpreter and ls.trusted:
         ls.options = replace(ls.options, interpreter=interpreter)
         ls.runs.use_interpreter(interpreter)
+        from waza_language_server.protocol.handlers.grader_types import forget_types
+
         forget_types(ls)
 
 
@@ -75,4 +76,6 @@ def _take_severities(ls: WazaServer, section: object) -> None:
     ls.options = replace(ls.options, severity=cast("dict[str, object]", section)["severity"])
     severities = known_severities(cast("dict[str, object]", section)["severity"])
     if ls.session.use_severities(severities):
+        from waza_language_server.protocol.handlers.grader_types import look_again
+
         look_again(ls)

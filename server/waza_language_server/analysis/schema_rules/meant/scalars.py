@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import slip_of
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 _SWITCHES: Mapping[str, str] = MappingProxyType(
     {
@@ -95,7 +98,7 @@ def meant_number(written: str, key: str, shape: Shape, *, whole: bool) -> Meant 
     if factor is None:
         return None
     # A number keeps its digits; one in another unit is as short as it can be.
-    value = number if factor == 1 else (number * Decimal(repr(factor))).normalize()
+    value = number if factor == 1 else (number * type(number)(repr(factor))).normalize()
     if abs(value) >= _LONGEST:
         return None
     if value == int(value):
@@ -152,6 +155,9 @@ def milliseconds_of(key: str) -> int | None:
 
 def _number(digits: str, *, whole: bool) -> Decimal | None:
     """Return a number that is written with a comma, or with thousands apart."""
+    # Few files need it, and all would wait for it.
+    from decimal import Decimal
+
     grouped = _GROUPED.fullmatch(digits)
     if grouped is not None and (whole or grouped["sign"] != ","):
         return Decimal(re.sub("[,_' ]", "", digits))
