@@ -296,9 +296,7 @@ class TaskRunner:
             kind,
             task=outcome.id,
             score=score if concluded.scored else None,
-            message=outcome.error
-            or (concluded.reason if concluded.has_no_grader else concluded.untold)
-            or None,
+            message=outcome.error or untold or None,
             cached=True if outcome.cached else None,
             duration_ms=concluded.duration_ms,
             conclusion=concluded.document(),
