@@ -16,6 +16,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from waza_engine.sparkline import BARS
@@ -65,7 +66,9 @@ def carry_out(command: Callable[[], None]) -> None:
         finally:
             sys.stdout.flush()
     except OSError as error:
-        if error.filename is not None or error.errno not in _WRITE_ERRORS:
+        if _is_nowhere():
+            complain("The current folder is gone; change into one that is there.")
+        elif error.filename is not None or error.errno not in _WRITE_ERRORS:
             _tell_traceback(error)
         else:
             drop_output()
@@ -128,6 +131,15 @@ def drop_output() -> None:
 def _tell_traceback(error: BaseException) -> None:
     with contextlib.suppress(OSError):
         complain_lines("".join(traceback.format_exception(error)))
+
+
+def _is_nowhere() -> bool:
+    """Tell whether the current folder was deleted: nothing that is asked of it has an answer."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _open_missing_streams() -> None:

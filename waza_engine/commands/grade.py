@@ -138,7 +138,8 @@ def _print_task(printer: Printer, report: TaskReport) -> None:
     if report.doubted:
         then += "  (was recorded as passed, which a verdict contradicts)"
     score = f"  {shown_score(report.score)}" if report.concluded.scored else ""
-    printer.line(mark_of(report.concluded), f" {report.now.id}{score}", (then, "dim"))
+    why = feedback_part(report.concluded.untold)
+    printer.line(mark_of(report.concluded), f" {report.now.id}{score}", why, (then, "dim"))
 
 
 def _explain(printer: Printer, report: TaskReport) -> None:

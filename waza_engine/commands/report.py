@@ -77,6 +77,9 @@ class TextReport:
             case "passed" | "failed" | "errored" | "skipped" | "pending" if event.trial is None:
                 score = "" if event.score is None else f"  {shown_score(event.score)}"
                 note = "  without skills" if event.baseline else "  from the cache" if event.cached else ""
+                if event.kind == "failed" and score.endswith(shown_score(1.0)) and event.message:
+                    # What failed has no weight in the score.
+                    note += feedback_part(event.message)[0]
                 self._printer.line(MARKS[event.kind], f" {event.task or ''}{score}", (note, "dim"))
                 self._answering = ""
             case _:

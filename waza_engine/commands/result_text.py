@@ -34,7 +34,8 @@ def print_results(
         score = f"  {shown_score(task.score)}" if task.scored else ""
         trials = f"  {task.share} trials" if task.share and task.ended_trials > 1 else ""
         flaky = "  flaky" if task.flaky else ""
-        printer.line(mark_of(task), f" {task.id or task.name}{score}", (f"{trials}{flaky}", "dim"))
+        why = f"  {_shortened(task.untold)}" if task.untold else ""
+        printer.line(mark_of(task), f" {task.id or task.name}{score}", (f"{trials}{flaky}{why}", "dim"))
     for task in found.tasks:
         if task.error or task.verdict in ("failed", "errored") or task.waits:
             _explain(printer, task)

@@ -70,7 +70,11 @@ def _of_errored(task: TaskConclusion) -> Cause:
 
 
 def _of_failed(task: TaskConclusion) -> Cause:
-    failed = [trial for trial in task.task.trials if trial.status == "failed" and not trial.stopped]
+    failed = [
+        trial
+        for trial in task.task.trials
+        if (trial.status == "failed" or trial.was_stopped_as_wrong) and not trial.stopped
+    ]
     lost = [trial for trial in failed if not trial.output.strip() and _session_error(trial)]
     if failed and len(lost) == len(failed):
         return Cause("environment", f"There is no answer, and the session failed: {_session_error(lost[0])}.")

@@ -189,6 +189,7 @@ def conclude(
         reasons=(*_ending(verdict, run, tasks), *failures, *breakages),
         notes=(
             *_parts(run),
+            *_cut_prompts(run, triggers),
             *_waiting(verdict, tasks),
             *_notes(counts, tasks, missed, baseline, failures),
         ),
@@ -351,6 +352,13 @@ def _parts(run: RunOutcome) -> Iterator[str]:
         found = cast("Mapping[str, Any]", affected)
         counts = f"{found.get('tasks')} of {counted(int(found.get('of') or 0), 'task')}"
         yield f"only what changed since {commit} was run: it affects {counts}"
+
+
+def _cut_prompts(run: RunOutcome, triggers: TriggerConclusion | None) -> Iterator[str]:
+    """Yield that the run ended while trigger prompts were tried: those that came first are no figure."""
+    if run.triggers and triggers is None:
+        count = counted(len(run.triggers), "trigger prompt")
+        yield f"the run ended after {count}: there is no verdict of all of them"
 
 
 def _waiting(verdict: RunVerdict, tasks: Sequence[TaskConclusion]) -> Iterator[str]:

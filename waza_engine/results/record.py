@@ -132,6 +132,13 @@ class TrialOutcome:
         return self.status == "error" and bool(self.error)
 
     @property
+    def was_stopped_as_wrong(self) -> bool:
+        """Whether a checkpoint found the answer wrong and ended it: upstream calls that an error."""
+        return self.status == "error" and any(
+            checkpoint.stopped and checkpoint.status == "failed" for checkpoint in self.checkpoints
+        )
+
+    @property
     def score(self) -> TrialScore:
         """What the trial adds to its task: nothing if it broke, whatever graders said of what there was."""
         means = composite([] if self.broke else self.graded)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from waza_engine.figures import shown_score
 from waza_engine.results.cause import Cause, cause_of
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation, verdicts_of
 from waza_engine.scoring.composite import TrialStatus
@@ -105,6 +106,12 @@ class TaskConclusion:
         return len(self.trials) - self.trials.count("lost")
 
     @property
+    def untold(self) -> str:
+        """Why it failed, where its score does not show that: what failed has no weight in it."""
+        full = shown_score(self.score) == shown_score(1.0)
+        return self.reason if self.verdict == "failed" and self.scored and full else ""
+
+    @property
     def flaky(self) -> bool:
         """Whether some trials passed and others failed: a trial that broke says nothing of the answers."""
         return "passed" in self.trials and "failed" in self.trials
@@ -171,11 +178,16 @@ def trial_changes(then: TaskConclusion, now: TaskConclusion) -> list[int]:
 
 
 def _trial_verdict(trial: TrialOutcome) -> TrialVerdict:
-    return "lost" if trial.stopped else _TRIAL_VERDICTS[_status(trial)]
+    return "lost" if trial.stopped else _TRIAL_VERDICTS[judged_status(trial)]
 
 
-def _status(trial: TrialOutcome) -> TrialStatus:
-    """Return the status of a trial; one that passed for want of graders is skipped."""
+def judged_status(trial: TrialOutcome) -> TrialStatus:
+    """Return the status of a trial by what was judged of it.
+
+    One that passed for want of graders is skipped, one that a checkpoint has stopped has failed.
+    """
+    if trial.was_stopped_as_wrong:
+        return "failed"
     return "skipped" if nothing_judged(trial) else trial.status
 
 
@@ -195,7 +207,7 @@ def _verdict(task: TaskOutcome, ended: Sequence[TrialOutcome]) -> TaskVerdict:
                 return "lost" if task.trials else "not run"
             case written:
                 return "lost" if task.trials else written
-    match task_status([_status(trial) for trial in ended]):
+    match task_status([judged_status(trial) for trial in ended]):
         case "error":
             return "errored"
         case found if "failed" in (found, task.status):

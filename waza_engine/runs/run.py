@@ -43,7 +43,7 @@ from waza_engine.runs.passes.hooks import HookError
 from waza_engine.runs.passes.inputs import inputs_today, kept_inputs
 from waza_engine.runs.passes.planning import judge_models
 from waza_engine.runs.passes.suite_pass import Findings, Handling, Pass, outputs_of, run_pass
-from waza_engine.runs.passes.tasks import INTERRUPTED, unrun_task
+from waza_engine.runs.passes.tasks import ENDED_BEFORE, INTERRUPTED, unrun_task
 from waza_engine.runs.settings.header import run_header
 from waza_engine.runs.settings.places import second_results, session_logs
 from waza_engine.runs.settings.table import RunSettings
@@ -269,6 +269,7 @@ class PreparedRun:
             lambda task_id, trial, baseline: course.writing(
                 lambda: course.store.add_trial(task_id, trial, baseline=baseline)
             ),
+            lambda trigger: course.writing(lambda: course.store.add_trigger(trigger)),
         )
         # A grader that compares needs the answer of the baseline when it is asked.
         first = self._without is not None and any(compares(task) for task in main.tasks)
@@ -307,7 +308,7 @@ class PreparedRun:
     def _end(self, course: _Course, duration_ms: int, *, cancelled: bool) -> RunReport:
         ending = Ending(course.message, cancelled, self._meter, duration_ms)
         if cancelled or course.message:
-            why = INTERRUPTED if cancelled else "the run ended before"
+            why = INTERRUPTED if cancelled else ENDED_BEFORE
             for position, selected in enumerate(self._main.tasks):
                 if position not in course.findings.tasks:
                     course.findings.tasks[position] = unrun_task(selected, f"{why}; no trial ran")

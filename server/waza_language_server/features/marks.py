@@ -14,7 +14,7 @@ from waza_engine.steps import Steps
 from waza_language_server.features.live_text import LIVE
 from waza_language_server.features.score_text import REGRADED
 from waza_language_server.features.words_of_verdicts import without_path
-from waza_language_server.project.staleness import PASSED_OVER
+from waza_language_server.project.staleness import said_by
 from waza_language_server.project.suite_files import files_of_workspace
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.verdict_places import VerdictPlaces
@@ -95,8 +95,8 @@ def file_marks_in_steps(workspace: Workspace) -> Steps[tuple[FileMark, ...]]:
                 continue
             state: MarkState = "error" if result.status == "error" else "failed"
             reason = _of_error(result.error) if state == "error" else _of_failed(result)
-            if result.is_from_before(result.timestamp):
-                reason = f"{reason}; {PASSED_OVER}"
+            if later := said_by(result.later_than(result.timestamp)):
+                reason = f"{reason}; {later}"
             found.setdefault(task.path, FileMark(task.path, state, reason))
         for mark in _of_trigger_files(project, file.path, run) if run.prompts else ():
             found.setdefault(mark.path, mark)

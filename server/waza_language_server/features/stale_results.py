@@ -92,6 +92,8 @@ def stale_results_in_steps(
     if run is None:
         shows = shown is not None and bool(shown.results)
         return (StaleResult(RunnableId(suite), RECORD_GONE, whole=True),) if shows else ()
+    if shown is not None and run.later is not None and run.later.started > shown.since:
+        return (StaleResult(RunnableId(suite), RAN_ELSEWHERE, whole=True),)
     evidence = yield from _evidence_in_steps(project, suite, run, shown)
     found: list[StaleResult] = []
     fresh = False

@@ -15,7 +15,7 @@ from waza_engine.figures import shown_below, shown_score, shown_threshold
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.steps import Steps
-from waza_engine.vocabulary import EXPECTED_LISTS
+from waza_engine.vocabulary import EXPECTED_LISTS, shown_grader
 from waza_language_server.features.live_text import LIVE
 from waza_language_server.features.score_text import (
     NOTHING_RAN,
@@ -33,9 +33,9 @@ from waza_language_server.project.staleness import (
     ASKED_SINCE,
     CUT_SHORT,
     GRADED_SINCE,
-    PASSED_OVER,
     REWRITTEN,
     RUN_SINCE,
+    said_by,
     why_stale,
 )
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
@@ -182,7 +182,9 @@ class _View:
 
     def _told_since(self, run: RunResult) -> str:
         """Return what came behind a run of the whole suite, "" when nothing did."""
-        newest = self._run
+        newest, later = self._run, self._run.later
+        if later is not None and later.started > max(run.timestamp, newest.timestamp):
+            return said_by(later)
         if newest.timestamp <= run.timestamp:
             return ""
         if newest.origin is None:
@@ -213,13 +215,12 @@ class _View:
             return
         then = self._scores.then(task.timestamp)
         changes = self._scores.recorded.changes(task.timestamp, (task_id,))
-        passed_over = task.is_from_before(task.timestamp)
         stale = why_stale(
             written=self._rewritten(task, place),
             changes=changes,
             agent=self._scores.recorded.other_agent(task.timestamp),
             awaited=self._scores.awaits_task(self._run, task),
-            since=GRADED_SINCE if task.rejudged else PASSED_OVER if passed_over else "",
+            since=GRADED_SINCE if task.rejudged else said_by(task.later_than(task.timestamp)),
         )
         label = _task_label(task)
         lines = [f"**{code(task.id)}** {'!' if task.status == 'error' else label}"]
@@ -285,6 +286,7 @@ class _View:
             changes=changes,
             agent=self._scores.recorded.other_agent(result.timestamp),
             awaited=self._scores.awaits_prompt(self._run, result),
+            since=said_by(result.later if result.later and result.timestamp < result.later.started else None),
         )
         lines = [fenced(result.error)] if result.error else []
         story = "\n\n".join([*lines, self._origin(result, stale)])
@@ -336,7 +338,16 @@ def _task_label(task: TaskResult) -> str:
         return f"✓ {shown_score(task.score)}"
     if task.passed_trials and task.trials > 1:
         return f"◐ {task.passed_trials}/{task.trials} trials"
+    if shown_score(task.score) == shown_score(1.0) and (names := _failed_names(task)):
+        # What failed has no weight in the score.
+        more = f" and {len(names) - 1} more" if names[1:] else ""
+        return f"✗ {shown_grader(names[0])}{more}"
     return f"✗ {shown_score(task.score)}"
+
+
+def _failed_names(task: TaskResult) -> list[str]:
+    judged = chain(task.graders.values(), task.checkpoints.values())
+    return [grader.name for grader in judged if grader.status == "graded" and not grader.passed]
 
 
 def _waits(task: TaskResult) -> bool:

@@ -27,8 +27,8 @@ from waza_language_server.project.recorded_values import (
 from waza_language_server.project.staleness import (
     FILE_REWRITTEN,
     JUDGE_REWRITTEN,
-    PASSED_OVER,
     REWRITTEN,
+    said_by,
     why_stale,
 )
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, task_id
@@ -327,13 +327,12 @@ class DocumentScores:
             written = REWRITTEN.format("task")
         elif not changes and (other := [path for path in read if self._is_other(path, read)]):
             written = FILE_REWRITTEN.format(code(other[0].name))
-        passed_over = regraded is None and task.is_from_before(result.timestamp)
         stale = why_stale(
             written=written,
             changes=changes,
             agent=self.recorded.other_agent(result.timestamp),
             awaited=awaited,
-            since=PASSED_OVER if passed_over else "",
+            since=said_by(task.later_than(result.timestamp)) if regraded is None else "",
         )
         if regraded is None:
             return Outcome(task, result, stale, graded, changes)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from waza_engine.markdown import code
 
 if TYPE_CHECKING:
+    from waza_engine.results.reading.scores import LaterRun
     from waza_language_server.project.changed_inputs import ChangedInput
 
 REWRITTEN = "the {} was changed after the run"
@@ -21,11 +22,19 @@ FILE_REWRITTEN = "{} was changed after it graded"
 RUNS_AGAIN = "it runs again, and this run has not judged it yet"
 GRADED_SINCE = "a grader of it was run again since"
 PASSED_OVER = "a later run ended before it came to this task"
+UNREAD = "the record of a later run, {}, cannot be read"
 CUT_SHORT = "a later run was ended before it was done"
 RUN_SINCE = "a part of it was run again since"
 ASKED_SINCE = "a part of it was asked for since, and nothing ran"
 _MOST_LISTED = 20
 """Changed files that are named."""
+
+
+def said_by(later: LaterRun | None) -> str:
+    """Return why a later run leaves an older result in doubt, in Markdown; "" when there is none."""
+    if later is None:
+        return ""
+    return PASSED_OVER if later.unread is None else UNREAD.format(code(later.unread.name))
 
 
 def why_stale(

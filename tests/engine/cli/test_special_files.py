@@ -186,3 +186,34 @@ def test_a_name_that_is_no_utf_8_reaches_the_results_as_text(tmp_path: Path) -> 
     assert engine("run", suite, "-o", tmp_path / "out.json").returncode == 2
     written = json.loads((tmp_path / "out.json").read_text("utf-8"))
     assert [entry["test_id"] for entry in written["tasks"]] == ["caf\ufffd", "x\ufffd"]
+
+
+def test_a_current_folder_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    # An empty folder of this test alone.
+    command = 'rmdir ../gone; exec "$0" -m waza_engine report .'
+    found = subprocess.run(
+        ["/bin/sh", "-c", command, sys.executable],
+        cwd=gone,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_SECONDS,
+        check=False,
+    )
+    assert found.returncode == 2
+    assert found.stderr.endswith("The current folder is gone; change into one that is there.\n")
+
+
+def test_a_folder_that_goes_while_a_grader_works_is_no_python_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def grade(_: object, context: object) -> None:
+        del context
+        (tmp_path / "gone" / "file").read_text("utf-8")
+
+    monkeypatch.setattr("waza_engine.graders.text.TextGrader.grade", grade)
+    found = engine("run", write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
+    where = tmp_path / "gone" / "file"
+    assert f"a file or folder {where} that it needs cannot be used: No such" in " ".join(found.stdout.split())
+    assert "FileNotFoundError" not in found.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from tests.engine.suites import run, task, write_suite
 from waza_engine.results.reading import file_scores
 from waza_engine.results.reading.heads import head_of
 from waza_engine.results.reading.newest_scores import latest_results, newest_result_file
-from waza_engine.results.reading.scores import RunResult
+from waza_engine.results.reading.scores import LaterRun, RunResult
 from waza_engine.steps import Steps
 
 GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
@@ -140,10 +141,59 @@ def test_scores_that_are_older_than_a_run_that_did_not_come_to_their_task_are_kn
     found = latest_results(tmp_path, eval_file="eval.yaml")
     assert found is not None
     a, b = found.tasks["a"], found.tasks["b"]
-    assert (b.status, b.passed_over) == ("passed", cut.outcome.header.started)
-    assert b.is_from_before(b.timestamp)
-    assert not a.is_from_before(a.timestamp)
+    assert (b.status, b.later) == ("passed", LaterRun(cut.outcome.header.started))
+    assert b.later_than(b.timestamp)
+    assert not a.later_than(a.timestamp)
     run(path, tasks=["b"])
     again = latest_results(tmp_path, eval_file="eval.yaml")
     assert again is not None
-    assert not again.tasks["b"].is_from_before(again.tasks["b"].timestamp)
+    assert not again.tasks["b"].later_than(again.tasks["b"].timestamp)
+
+
+def cut_off(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-200])
+
+
+def of_a_newer_format(path: Path) -> None:
+    path.write_text(path.read_text().replace('"schemaVersion": "1.4"', '"schemaVersion": "2.0"'))
+
+
+def too_large(path: Path) -> None:
+    path.write_text(f"{path.read_text()}{' ' * 100_000}")
+
+
+@pytest.mark.parametrize("spoil", [cut_off, of_a_newer_format, too_large])
+def test_scores_that_are_older_than_a_record_that_cannot_be_read_are_known(
+    tmp_path: Path, spoil: Callable[[Path], None]
+) -> None:
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS)
+    (tmp_path / "trigger_tests.yaml").write_text("skill: writer\nshould_trigger_prompts: [{prompt: go}]\n")
+    run(path)
+    unread, _ = run(path)
+    assert unread.results_file is not None
+    spoil(unread.results_file)
+    run(path, tasks=["b"])
+    found = latest_results(tmp_path, eval_file="eval.yaml", longest_bytes=90_000)
+    assert found is not None
+    later = LaterRun(unread.outcome.header.started, unread.results_file)
+    a, b = found.tasks["a"], found.tasks["b"]
+    assert (found.later, a.later_than(a.timestamp), b.later_than(b.timestamp)) == (later, later, None)
+    assert [prompt.later for prompt in found.prompts] == [later]
+
+
+def test_a_run_that_ended_amid_its_trigger_prompts_leaves_the_others_their_verdict(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
+    (tmp_path / "trigger_tests.yaml").write_text(
+        "skill: writer\nshould_trigger_prompts: [{prompt: go}, {prompt: come}]\n"
+    )
+    run(path)
+    cut, _ = run(path)
+    assert cut.results_file is not None
+    document = json.loads(cut.results_file.read_text())
+    document["metadata"]["engine"]["status"] = "canceled"
+    del document["trigger_results"][1], document["trigger_metrics"]
+    cut.results_file.write_text(json.dumps(document))
+    found = latest_results(tmp_path, eval_file="eval.yaml")
+    assert found is not None
+    assert {prompt.prompt for prompt in found.prompts} == {"go", "come"}
+    assert [prompt.timestamp == cut.outcome.header.started for prompt in found.prompts] == [True, False]

@@ -109,11 +109,12 @@ class Posted(ThreadBackend):
         self,
         request: TrialRequest,
         tell: Callable[[str], None],
+        keep: Callable[[TrialOutcome], None],
         done: Callable[[TrialOutcome | Exception], None],
     ) -> None:
         text = json.dumps(request.document())
         self.sent.append(text)
-        super().start(request_from(json.loads(text)), tell, done)
+        super().start(request_from(json.loads(text)), tell, keep, done)
 
 
 def test_a_trial_is_a_request_that_can_be_written_down(tmp_path: Path) -> None:
@@ -135,10 +136,11 @@ class Broken(ThreadBackend):
         self,
         request: TrialRequest,
         tell: Callable[[str], None],
+        keep: Callable[[TrialOutcome], None],
         done: Callable[[TrialOutcome | Exception], None],
     ) -> None:
         if request.trial % 2:
-            super().start(request, tell, done)
+            super().start(request, tell, keep, done)
         else:
             done(ConnectionError("the machine is gone"))
 
@@ -159,10 +161,11 @@ class Second(ThreadBackend):
         self,
         request: TrialRequest,
         tell: Callable[[str], None],
+        keep: Callable[[TrialOutcome], None],
         done: Callable[[TrialOutcome | Exception], None],
     ) -> None:
         document = request.document() | {"attempt": 2}
-        super().start(request_from(document), tell, done)
+        super().start(request_from(document), tell, keep, done)
 
 
 def test_attempts_that_are_spent_are_not_made_again(tmp_path: Path) -> None:

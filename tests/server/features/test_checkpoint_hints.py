@@ -53,7 +53,7 @@ def test_each_grader_of_a_checkpoint_has_its_verdict_and_the_marks_of_its_rules(
     assert (
         drawn(task, TASK)
         == """\
-id: first  ‹✗ 1.00›
+id: first  ‹✗ says after turn 1›
 ⋯
   - {type: text, name: says, config: {contains: [goodbye]}}  ‹✓›  ‹✓ 1.00›
 ⋯

@@ -242,6 +242,21 @@ def test_what_a_cancelled_run_did_not_come_to_is_told_to_be_of_an_older_one(suit
     assert [hint.label for hint in graders] == ["✗ 0.00 · stale"]
 
 
+def test_what_is_older_than_a_record_that_cannot_be_read_says_so(suite: Path) -> None:
+    write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=engine("completed"))
+    at = RUN_AT + timedelta(minutes=1)
+    path = write_results(suite, {"second": [[grade("mentions", 0.0)]]}, at=at, more=engine("failed"))
+    path.write_text(path.read_text("utf-8")[:-100], "utf-8")
+    date(path, at)
+    editor = Editor()
+    of_task, of_grader = editor.hints(suite.parent / "tasks/second.yaml", "task")
+    assert (of_task.label, of_grader.label) == ("✓ 1.00 · stale", "✓ 1 of the suite · stale")
+    whole, *graders = [hint for hint in editor.hints(suite, "eval") if hint.kind in ("verdict", "score")]
+    assert [hint.label for hint in graders] == ["✓ 1.00 · stale"]
+    for hint in (of_task, of_grader, whole, *graders):
+        assert f"stale: the record of a later run, `{path.name}`, cannot be read" in hint.tooltip
+
+
 def test_each_trigger_prompt_says_whether_the_skill_was_used_as_it_should(suite: Path) -> None:
     def tried(prompt: str, should: bool, did: bool, **more: str) -> dict[str, Any]:
         return {"prompt": prompt, "should_trigger": should, "did_trigger": did, **more}

@@ -77,8 +77,8 @@ def figures_document(outcome: RunOutcome, *, fail_under: float | None = None) ->
         document["trigger_metrics"] = {
             key: value for key, value in figures.items() if key != "errors" or value
         }
-    if outcome.trigger_metrics is not None or outcome.header.settings.get("prompts"):
-        document["trigger_results"] = [_trigger(trigger) for trigger in outcome.triggers]
+    if outcome.trigger_metrics is not None or outcome.triggers or outcome.header.settings.get("prompts"):
+        document["trigger_results"] = [trigger_document(trigger) for trigger in outcome.triggers]
     if outcome.baseline is not None:
         document["is_baseline"] = True
         document["baseline_outcome"] = figures_document(outcome.baseline)
@@ -143,7 +143,8 @@ def _summary(summary: SuiteSummary, usage: Usage | None) -> Json:
     return {**summary_figures(summary), **given(usage=usage_document(usage))}
 
 
-def _trigger(trigger: TriggerOutcome) -> Json:
+def trigger_document(trigger: TriggerOutcome) -> Json:
+    """Return an element of ``trigger_results``."""
     return {
         "prompt": trigger.prompt,
         **given(confidence=trigger.confidence),

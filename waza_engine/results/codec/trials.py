@@ -294,6 +294,14 @@ def _status_of(run: Block, verdicts: Mapping[str, Validation], error: str) -> Tr
     return status_borne_out(run, verdicts)
 
 
+def was_stopped_as_wrong(run: Block) -> bool:
+    """Tell of an element of ``runs`` what ``TrialOutcome.was_stopped_as_wrong`` tells of a trial."""
+    return run.get("status") == "error" and any(
+        checkpoint.get("stopped") is True and checkpoint.get("status") == "failed"
+        for checkpoint in blocks_of(run.get("checkpoints"))
+    )
+
+
 def status_borne_out(run: Block, verdicts: Mapping[str, Validation]) -> TrialStatus:
     """Return the status that is written in an element of ``runs``, or what its verdicts make of it.
 

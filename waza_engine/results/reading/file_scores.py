@@ -20,7 +20,13 @@ from waza_engine.results.codec.tasks import task_of
 from waza_engine.results.codec.verdicts import verdict_count
 from waza_engine.results.json_values import Block, block_of, blocks_of, figures_of, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES
-from waza_engine.results.reading.formats import document_in, is_of_the_python_era, todays_header, todays_task
+from waza_engine.results.reading.formats import (
+    document_in,
+    is_of_the_python_era,
+    todays_header,
+    todays_task,
+    unknown_version,
+)
 from waza_engine.results.reading.score_fields import holds_too_much, score_fields
 from waza_engine.results.reading.scores import (
     MOST_SCORES,
@@ -54,7 +60,7 @@ def scores_in_file(path: Path) -> Steps[RunResult | None]:
         log.warning("The scores in %s are not shown: it holds more values than a run leaves.", path)
         return None
     document = yield from document_in(content, score_fields, journal=journal)
-    if document is None:
+    if document is None or unknown_version(document):
         return None
     is_old = is_of_the_python_era(document)
     if is_old:

@@ -38,6 +38,7 @@ _STATS_NAMES = {
 _USAGE_NAMES = {"total_turns": "turns", "tokens_input": "input_tokens", "tokens_output": "output_tokens"}
 _STATUSES = {"partial": "failed", "timeout": "error"}
 _LINES_PER_PAUSE = 100
+_MAJOR_VERSION = "1"
 
 
 def read_document(path: Path) -> Block | None:
@@ -47,6 +48,12 @@ def read_document(path: Path) -> Block | None:
     except OSError:
         return None
     return finished(document_in(content, object_in, journal=path.name.endswith(JOURNAL_SUFFIX)))
+
+
+def unknown_version(document: Block) -> str:
+    """Return the format version of a document when it is one that nobody here knows, "" else."""
+    version = text_of(document.get("schemaVersion"))
+    return version if version and version.partition(".")[0] != _MAJOR_VERSION else ""
 
 
 def why_unreadable(path: Path) -> str:
@@ -104,7 +111,11 @@ def document_in(
     under_way = {
         key: [entry[key] for entry in entries[1:] if key in entry] for key in ("trial", "baseline_trial")
     }
-    return {**entries[0], "tasks": tasks, **without, **elapsed, **under_way}
+    triggers = [entry["trigger"] for entry in entries[1:] if "trigger" in entry]
+    tried = {"trigger_results": triggers} if triggers else {}
+    broke = next((entry["broke"] for entry in entries[1:] if entry.get("broke")), None)
+    ended = {} if broke is None else {"broke": broke}
+    return {**entries[0], "tasks": tasks, **without, **elapsed, **under_way, **tried, **ended}
 
 
 def todays_layout(document: Block) -> Block:

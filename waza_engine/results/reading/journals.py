@@ -13,22 +13,26 @@ from waza_engine.results.json_values import Block, Json, block_of, blocks_of, te
 from waza_engine.scoring.cost import total_cost
 from waza_engine.scoring.usage import input_tokens_of
 
-_OF_JOURNALS = ("process", "planned", "elapsed_ms", "trial", "baseline_trial")
-_OF_RUN = ("is_baseline", "baseline_outcome", "summary")
+_OF_JOURNALS = ("process", "planned", "elapsed_ms", "trial", "baseline_trial", "broke")
+_OF_RUN = ("is_baseline", "baseline_outcome", "summary", "trigger_results")
+_UNKEPT = "the run ended before, for nothing more could be kept"
 _USAGES = ("usage", "judge_usage", "other_usage")
 
 
 def unended_document(journal: Block, message: str) -> Json:
     """Return the document of a run that did not end, with its figures; its status is ``canceled``.
 
-    ``journal`` is what its lines say, ``message`` why the run has no end. A planned task without an outcome
-    has the trials that were finished; without any it is ``skipped``: nothing is known of it, so it has
-    neither passed nor failed.
+    ``journal`` is what its lines say, ``message`` why the run has no end. Where the journal tells what kept
+    it from becoming a document, that is the message, and the status ``error``. A planned task without an
+    outcome has the trials that were finished; without any it is ``skipped``: nothing is known of it, so it
+    has neither passed nor failed.
     """
+    broke = text_of(journal.get("broke"))
+    status, told, message = ("error", broke, _UNKEPT) if broke else ("canceled", message, message)
     journal = _with_trials(journal, message)
     planned = blocks_of(journal.get("planned"))
     metadata = block_of(journal, "metadata")
-    engine = {**block_of(metadata, "engine"), "status": "canceled", "message": message}
+    engine = {**block_of(metadata, "engine"), "status": status, "message": told}
     known = {key: value for key, value in journal.items() if key not in _OF_JOURNALS}
     head: Json = {
         **known,
@@ -51,14 +55,19 @@ def _with_trials(journal: Block, message: str) -> Block:
 
     def completed(done: Sequence[Block], trials: Sequence[Block]) -> list[Block]:
         finished = {text_of(task.get("test_id")) for task in done}
-        begun: dict[str, list[Block]] = {}
+        begun: dict[str, dict[int, Block]] = {}
         for trial in trials:
             if (name := text_of(trial.get("test_id"))) not in finished:
-                begun.setdefault(name, []).append(block_of(trial, "run"))
-        return [*done, *(under_way(name, runs) for name, runs in begun.items())]
+                run = block_of(trial, "run")
+                begun.setdefault(name, {})[whole(run.get("run_number"))] = run
+        # They end in any order, and stand there once before they are graded.
+        in_order = {name: [runs[number] for number in sorted(runs)] for name, runs in begun.items()}
+        return [*done, *(under_way(name, runs) for name, runs in in_order.items())]
 
     def under_way(name: str, runs: Sequence[Block]) -> Block:
-        ran = f"{message}; {len(runs)} of {counted(max(wanted, len(runs)), 'trial')} ran"
+        ended = sum(run.get("stopped") is not True for run in runs)
+        count = f"{ended} of {counted(max(wanted, ended), 'trial')} ran" if ended else "no trial was finished"
+        ran = f"{message}; {count}"
         return {**counted_task(names.get(name, {"test_id": name}), runs), "error_msg": ran}
 
     tasks = completed(blocks_of(journal.get("tasks")), blocks_of(journal.get("trial")))
@@ -73,7 +82,7 @@ def goes_on(journal: Block) -> bool:
     import psutil  # most runs have ended, and nobody asks
 
     process: Any = journal.get("process")
-    if not isinstance(process, Mapping):
+    if not isinstance(process, Mapping) or journal.get("broke"):
         return False
     owner = cast("Mapping[str, Any]", process)
     try:

@@ -25,6 +25,7 @@ from waza_engine.results.reading.scores import (
     MOST_SCORES,
     CheckResult,
     GraderResult,
+    LaterRun,
     PromptResult,
     RunResult,
     TaskResult,
@@ -76,11 +77,14 @@ def latest_results_in_steps(
     """Do the same with pauses."""
     runs: list[RunResult] = []
     whole: RunResult | None = None
+    unread: LaterRun | None = None
     size = 0
     for path, head in (yield from _newest_first(suite_dir, eval_file, longest_bytes)):
         yield
         result = yield from _REMEMBERED.scores_in(path, longest_bytes)
         if result is None:
+            # Older scores would pass for those of this run.
+            unread = unread or (LaterRun(head.started, path) if path.exists() else None)
             continue
         runs.append(result)
         if whole is None and head.is_whole and result.complete:
@@ -94,12 +98,12 @@ def latest_results_in_steps(
     runs.sort(key=lambda run: run.timestamp, reverse=True)
     if not runs:
         return None
-    tasks = yield from _merged(runs)
-    prompts = _newest_prompts(runs)
-    return replace(runs[0], tasks=tasks, prompts=prompts, whole=whole)
+    tasks = yield from _merged(runs, unread)
+    prompts = _newest_prompts(runs, unread)
+    return replace(runs[0], tasks=tasks, prompts=prompts, whole=whole, later=unread)
 
 
-def _merged(runs: Sequence[RunResult]) -> Steps[dict[str, TaskResult]]:
+def _merged(runs: Sequence[RunResult], unread: LaterRun | None) -> Steps[dict[str, TaskResult]]:
     """Return the newest word on each task and grader of some runs, the newest run first."""
     tasks: dict[str, TaskResult] = {}
     unrun: dict[str, TaskResult] = {}
@@ -120,17 +124,23 @@ def _merged(runs: Sequence[RunResult]) -> Steps[dict[str, TaskResult]]:
             tasks[task.id] = replace(judged, graders={**task.graders, **newest.graders})
     for identifier in unrun.keys() & tasks.keys():
         # Its scores are older, unless it was run again by itself.
-        tasks[identifier] = replace(tasks[identifier], passed_over=unrun[identifier].timestamp)
+        tasks[identifier] = replace(tasks[identifier], later=LaterRun(unrun[identifier].timestamp))
+    if unread is not None:
+        for task in tasks.values():
+            # One of its own says more of it.
+            if task.later is None or task.later.started < unread.started:
+                tasks[task.id] = replace(task, later=unread)
     return {**unrun, **tasks}
 
 
-def _newest_prompts(runs: Sequence[RunResult]) -> tuple[PromptResult, ...]:
+def _newest_prompts(runs: Sequence[RunResult], unread: LaterRun | None) -> tuple[PromptResult, ...]:
     """Return the newest word on each trigger prompt, down to the newest run that tried all of them."""
     found: dict[tuple[str, bool], PromptResult] = {}
     for run in runs:
         for prompt in run.prompts:
-            found.setdefault((prompt.prompt, prompt.should_trigger), prompt)
-        if run.prompts and not run.chosen_prompts:
+            found.setdefault((prompt.prompt, prompt.should_trigger), replace(prompt, later=unread))
+        # One that was ended did not come to all of them.
+        if run.prompts and not run.chosen_prompts and run.complete and run.status != "error":
             break
     return tuple(found.values())
 

@@ -18,14 +18,17 @@ from waza_engine.results.codec.header import header_of
 from waza_engine.results.codec.trials import trial_of
 from waza_engine.results.json_values import Block, blocks_of, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX
-from waza_engine.results.reading.formats import read_document, todays_layout, why_unreadable
+from waza_engine.results.reading.formats import (
+    read_document,
+    todays_layout,
+    unknown_version,
+    why_unreadable,
+)
 from waza_engine.results.reading.journals import goes_on, unended_document
 from waza_engine.results.reading.scores import TaskResult
 from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import RunHeader, TrialOutcome
 from waza_engine.results.reviews.reviewed import with_reviews
-
-_MAJOR_VERSION = "1"
 
 
 class RecordingError(Exception):
@@ -108,8 +111,7 @@ def read_recording(path: Path) -> Recording:
         raise RecordingError(why_unreadable(path))
     if not isinstance(found.get("tasks"), list):
         raise RecordingError(f"{path} is not a result file: it has no list `tasks`.")
-    version = text_of(found.get("schemaVersion"))
-    if version and version.partition(".")[0] != _MAJOR_VERSION:
+    if version := unknown_version(found):
         raise RecordingError(f"{path} has the format version {version}; only version 1 can be read.")
     under_way = False
     if path.name.endswith(JOURNAL_SUFFIX):

@@ -56,6 +56,7 @@ class _Validation(TypedDict, total=False):
 class _Checkpoint(TypedDict, total=False):
     after_turn: _Scalar
     status: _Scalar
+    stopped: _Scalar
     validations: dict[str, _Validation] | None
 
 
@@ -148,6 +149,7 @@ class _Metadata(TypedDict, total=False):
 class _Run(TypedDict, total=False):
     """A document of any era, or a line of a journal."""
 
+    schemaVersion: _Scalar
     eval_id: _Scalar
     eval_name: _Scalar
     skill: _Scalar
@@ -159,6 +161,7 @@ class _Run(TypedDict, total=False):
     trigger_results: list[_Prompt | None] | None
     tasks: list[_Task | None] | None
     task: _Task | None
+    trigger: _Prompt | None
 
 
 def holds_too_much(content: bytes, *, journal: bool) -> bool:

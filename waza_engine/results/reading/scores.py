@@ -64,13 +64,24 @@ class GraderResult:
 
 
 @dataclass(frozen=True, slots=True)
+class LaterRun:
+    """A run that tells nothing of what an older one judged: it did not come to it, or nobody can read of it.
+
+    ``unread`` is its record then, one that is cut off, too large, or of a version that is not known here.
+    """
+
+    started: datetime
+    unread: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TaskResult:
     """One task of the newest run that had it.
 
     ``status`` is ``passed``, ``failed``, ``error`` or ``skipped``; ``""`` while no run has judged it with all
     of its graders. Verdicts of single graders may be newer than that. ``checkpoints`` are those
-    in the middle of the conversation, by the names of ``vocabulary.checkpoint_grader``. ``passed_over`` is
-    when the newest run began that was to run the task and did not come to it, None when there is none.
+    in the middle of the conversation, by the names of ``vocabulary.checkpoint_grader``. ``later`` is the
+    newest run that was to run the task and does not tell of it, None when there is none.
     """
 
     id: str
@@ -84,11 +95,11 @@ class TaskResult:
     error: str = ""
     origin: RunOrigin | None = None
     checkpoints: Mapping[str, GraderResult] = field(default_factory=dict[str, GraderResult])
-    passed_over: datetime | None = None
+    later: LaterRun | None = None
 
-    def is_from_before(self, moment: datetime) -> bool:
-        """Whether what was said at a moment is older than a run that did not come to the task."""
-        return self.passed_over is not None and moment < self.passed_over
+    def later_than(self, moment: datetime) -> LaterRun | None:
+        """Return the run that came after a moment and does not tell of the task, None when none did."""
+        return self.later if self.later is not None and moment < self.later.started else None
 
     @property
     def passed(self) -> bool:
@@ -119,7 +130,10 @@ class MetricResult:
 
 @dataclass(frozen=True, slots=True)
 class PromptResult:
-    """A trigger prompt: what should have happened and what did; ``error`` when it could not be tried."""
+    """A trigger prompt: what should have happened and what did; ``error`` when it could not be tried.
+
+    ``later`` is as for a task.
+    """
 
     prompt: str
     should_trigger: bool
@@ -127,6 +141,7 @@ class PromptResult:
     error: str
     timestamp: datetime
     origin: RunOrigin | None = None
+    later: LaterRun | None = None
 
     @property
     def right(self) -> bool:
@@ -145,7 +160,8 @@ class RunResult:
     pass; ``""`` in files of other makes. There are no reasons where reviews have changed the verdict.
     ``tools`` are those that the newest run called, in the order of their first call. ``metrics`` are those
     of this run, ``prompts`` the newest word on each, of runs since the newest that tried all; with
-    ``chosen_prompts`` this run tried only some. ``whole`` is the newest run of the whole suite.
+    ``chosen_prompts`` this run tried only some. ``whole`` is the newest run of the whole suite,
+    ``later`` a newer run of anything in the suite whose record cannot be read.
     """
 
     path: Path
@@ -167,6 +183,7 @@ class RunResult:
     chosen_prompts: bool = False
     verdict: str = ""
     reasons: tuple[str, ...] = ()
+    later: LaterRun | None = None
 
     @property
     def size(self) -> int:

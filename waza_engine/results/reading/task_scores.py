@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from waza_engine.results.codec.trials import status_borne_out
+from waza_engine.results.codec.trials import status_borne_out, was_stopped_as_wrong
 from waza_engine.results.codec.verdicts import passed_unjudged, verdict_blocks, verdict_of, verdicts_of
 from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of, whole
 from waza_engine.results.reading.scores import CheckResult, GraderResult, RunOrigin, TaskResult
@@ -41,6 +41,10 @@ def task_result_in_steps(
         said = {one.status for one in against}
         said |= {text_of(run.get("status")) for run in runs if run.get("stopped") is not True}
         status = "failed" if said & {"graded", "failed"} else "error" if "error" in said else status
+    elif status == "error" and runs:
+        broke = [run for run in runs if run.get("status") == "error" and run.get("stopped") is not True]
+        # Upstream calls it broken; but an answer was found wrong.
+        status = "failed" if broke and all(map(was_stopped_as_wrong, broke)) else status
     return TaskResult(
         id=text_of(task.get("test_id")),
         name=text_of(task.get("display_name")),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from waza_engine.counting import counted
 from waza_engine.figures import shown_score
-from waza_engine.markdown import cell, code, sentence
+from waza_engine.markdown import cell, cell_sentence, code, sentence
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import Conclusion, RunVerdict, TriggerConclusion, conclude
 from waza_engine.results.conclusion_words import rest_words
@@ -85,6 +85,7 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
         yield "| | Task | Score | Trials passed |\n|---|---|--:|--:|\n"
     for task in found.tasks:
         score = f"{shown_score(task.score)}" if task.scored else ""
+        score += f" ({cell_sentence(task.untold)})" if task.untold else ""
         yield f"| {_MARKS[task.verdict]} | {cell(task.id or task.name)} | {score} | {task.share} |\n"
     yield from _flaky(found)
     if found.triggers is not None:

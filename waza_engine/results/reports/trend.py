@@ -9,7 +9,7 @@ from waza_engine.results.json_values import Json
 from waza_engine.results.reading.history import RunThen, TaskThen
 from waza_engine.spec.executors import asked_model
 
-_RED = ("failed", "errored", "lost")
+_RED = ("failed", "errored")
 
 
 def trend(runs: Sequence[RunThen]) -> Json:
@@ -61,7 +61,7 @@ def _task(identifier: str, runs: Sequence[RunThen], found: Sequence[TaskThen | N
 def _red_since(runs: Sequence[RunThen], found: Sequence[TaskThen | None]) -> tuple[str | None, str | None]:
     since: str | None = None
     for run, task in zip(reversed(runs), reversed(found), strict=True):
-        if task is None or task.verdict in ("skipped", "not run"):
+        if task is None or task.verdict in ("skipped", "lost", "not run"):
             continue
         if task.verdict not in _RED:
             return since, run.file if since is not None and task.verdict == "passed" else None

@@ -2,8 +2,9 @@
 
 While a run goes on, every finished task, and every trial of one that goes on, is appended to a journal
 (``….partial.jsonl``) and flushed to the disk, so nothing finished is lost when the machine or the process
-dies. At the end the whole document is written beside it and takes its final name in one step; then the
-journal goes.
+dies; so is an answer that was paid for, before it is graded, and each trigger prompt. At the end the whole
+document is written beside it and takes its final name in one step; then the journal goes. A disk that is full
+takes no more, so the journal keeps room for the reason why there is no document.
 """
 
 from __future__ import annotations
@@ -13,24 +14,27 @@ import errno
 import os
 import secrets
 import tempfile
+import threading
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
 from waza_engine.results.codec.header import header_document
-from waza_engine.results.codec.runs import figures_document
+from waza_engine.results.codec.runs import figures_document, trigger_document
 from waza_engine.results.codec.tasks import task_document
 from waza_engine.results.codec.trials import trial_document
-from waza_engine.results.json_values import Json
+from waza_engine.results.json_values import Json, plain
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory
-from waza_engine.results.record import RunHeader, RunOutcome, TaskOutcome, TrialOutcome
+from waza_engine.results.record import RunHeader, RunOutcome, TaskOutcome, TrialOutcome, TriggerOutcome
 from waza_engine.spec.reading.boundary import suite_boundary
 from waza_engine.terminal import json_text
 
 WATCHED_AFTER_SECONDS = 0.03
 """How long an editor may take to begin to watch a folder that is new."""
 _PROBED_BYTES = 64 * 1024
+_RESERVED_BYTES = 4096
+_REASON_CHARACTERS = 600
 
 
 class ResultsError(Exception):
@@ -38,7 +42,7 @@ class ResultsError(Exception):
 
 
 class ResultStore:
-    """The results of one run. Methods may be called from several threads, one at a time."""
+    """The results of one run. Methods may be called from several threads."""
 
     def __init__(
         self, suite_directory: Path, header: RunHeader, planned: Mapping[str, str] | None = None
@@ -49,6 +53,8 @@ class ResultStore:
         self._planned = [{"test_id": id_, "display_name": name} for id_, name in (planned or {}).items()]
         self._stem = f"{header.started:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
         self._journal: IO[bytes] | None = None
+        self._lock = threading.Lock()
+        self._reserved = 0
         self._began = time.monotonic()
 
     @property
@@ -78,25 +84,25 @@ class ResultStore:
 
         process = {"pid": os.getpid(), "started": psutil.Process().create_time()}
         self._append({**header_document(self._header), "process": process, "planned": self._planned})
+        with clear_errors(self.journal_path):
+            self._reserved = self._journal.tell()
+        self._write(_reserved_line(""))
 
     def add(self, task: TaskOutcome, *, baseline: bool = False) -> None:
         """Keep a finished task. Raises ``ResultsError``; the tasks before it stay readable."""
-        if self._journal is not None:
-            # Nobody else knows how long a run took that is killed.
-            elapsed = time.monotonic() - self._began
-            line = {"baseline_task" if baseline else "task": task_document(task)}
-            self._append({**line, "elapsed_ms": round(elapsed * 1000)})
+        self._append_timed({"baseline_task" if baseline else "task": task_document(task)})
 
     def add_trial(self, task_id: str, trial: TrialOutcome, *, baseline: bool = False) -> None:
-        """Keep a finished trial of a task that goes on: nobody else has it when the run is killed.
+        """Keep a trial of a task that goes on, finished or not: nobody else has it when the run is killed.
 
-        Raises ``ResultsError``.
+        The latest of a number counts. Raises ``ResultsError``.
         """
-        if self._journal is not None:
-            elapsed = time.monotonic() - self._began
-            line = {"test_id": task_id, "run": trial_document(trial)}
-            key = "baseline_trial" if baseline else "trial"
-            self._append({key: line, "elapsed_ms": round(elapsed * 1000)})
+        line = {"test_id": task_id, "run": plain(trial_document(trial))}
+        self._append_timed({"baseline_trial" if baseline else "trial": line})
+
+    def add_trigger(self, trigger: TriggerOutcome) -> None:
+        """Keep a trigger prompt that was tried. Raises ``ResultsError``."""
+        self._append_timed({"trigger": plain(trigger_document(trigger))})
 
     def finish(self, outcome: RunOutcome) -> Path:
         """Write the document, drop the journal; return its path.
@@ -107,10 +113,12 @@ class ResultStore:
             with clear_errors(self.path):
                 self._check_place()
             write_atomically(self.path, encoded_run(outcome))
-        except ResultsError:
-            self._close()
+        except ResultsError as error:
+            with self._lock:
+                self._close(str(error))
             raise
-        self._close()
+        with self._lock:
+            self._close()
         with contextlib.suppress(OSError):
             self.journal_path.unlink(missing_ok=True)
         return self.path
@@ -119,24 +127,45 @@ class ResultStore:
         """Raise ``OSError`` when links lead out of the suite: what lies there is not ours to write to."""
         suite_boundary(self._directory.parents[1]).resolved(self._directory)
 
+    def _append_timed(self, entry: Json) -> None:
+        # Nobody else knows how long a run took that is killed.
+        elapsed = time.monotonic() - self._began
+        self._append({**entry, "elapsed_ms": round(elapsed * 1000)})
+
     def _append(self, entry: Json) -> None:
-        assert self._journal is not None
-        line = json_text(entry).encode() + b"\n"
+        if self._journal is not None:
+            line = json_text(entry).encode() + b"\n"
+            with self._lock:
+                self._write(line)
+
+    def _write(self, line: bytes) -> None:
+        if self._journal is None:
+            return
         try:
             with clear_errors(self.journal_path):
                 if self._journal.write(line) != len(line):
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 os.fsync(self._journal.fileno())
-        except ResultsError:
+        except ResultsError as error:
             # A torn last line is skipped by readers; another line after it would be lost with it.
-            self._close()
+            self._close(str(error))
             raise
 
-    def _close(self) -> None:
+    def _close(self, why: str = "") -> None:
+        """Close the journal; ``why`` says what keeps it from becoming a document."""
         if self._journal is not None:
             with contextlib.suppress(OSError):
+                if why and self._reserved:
+                    self._journal.seek(self._reserved)
+                    self._journal.write(_reserved_line(why))
+                    os.fsync(self._journal.fileno())
                 self._journal.close()
             self._journal = None
+
+
+def _reserved_line(why: str) -> bytes:
+    line = json_text({"broke": why[:_REASON_CHARACTERS]}).encode()
+    return line.ljust(_RESERVED_BYTES - 1) + b"\n"
 
 
 def encoded(document: Json | list[Json]) -> bytes:

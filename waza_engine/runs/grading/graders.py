@@ -118,6 +118,10 @@ def _grade_one(built: BuiltGrader, ask: Callable[[Grader[Any]], Verdict]) -> Val
         return _validation(built, told, "error", started)
     except GraderError as error:
         return _validation(built, _broken(str(error)), "error", started)
+    except OSError as error:
+        where = f" {error.filename}" if error.filename else ""
+        why = f"a file or folder{where} that it needs cannot be used: {error.strerror or error}"
+        return _validation(built, _broken(why), "error", started)
     except Exception as error:  # noqa: BLE001 - one grader's defect must not cost the others their verdict
         return _validation(built, _broken(f"{type(error).__name__}: {error}"), "error", started)
     status = verdict.status if verdict.status in ("graded", "pending") else "error"

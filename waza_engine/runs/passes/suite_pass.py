@@ -54,13 +54,15 @@ class Findings:
 class Handling:
     """How the tasks of a pass are carried out and kept.
 
-    ``on_task`` is called as each is finished, ``on_trial`` with the id of one that goes on, as a trial is.
+    ``on_task`` is called as each is finished, ``on_trial`` with the id of one that goes on, as a trial is, or
+    has an answer (from any thread); ``on_trigger`` as each trigger prompt was tried.
     """
 
     backend: BackendFactory
     cache: TaskCache | None
     on_task: Callable[[TaskOutcome, bool], None]
     on_trial: Callable[[str, TrialOutcome, bool], None]
+    on_trigger: Callable[[TriggerOutcome], None]
 
 
 def run_pass(chosen: Pass, context: RunContext, handling: Handling, findings: Findings) -> None:
@@ -108,21 +110,29 @@ def _run_tasks(chosen: Pass, context: RunContext, handling: Handling, findings: 
             findings.tasks.update(runner.unfinished(findings.tasks))
             raise
         if chosen.triggers:
-            _try_triggers(context, findings)
+            _try_triggers(context, findings, handling.on_trigger)
 
 
-def _try_triggers(context: RunContext, findings: Findings) -> None:
+def _try_triggers(
+    context: RunContext, findings: Findings, on_trigger: Callable[[TriggerOutcome], None]
+) -> None:
     """Try the trigger prompts; when the limit cuts them, their figures would be of those that came first."""
     asked = context.settings.prompts
     tests = chosen_prompts(trigger_tests_of(context.suite), asked, context.suite)
     if tests is None or context.executor.refuses():
         return
     stream = context.progress.stream
+
+    def tell(found: TriggerOutcome, line: str) -> None:
+        if not found.error or found.error != context.executor.reason:
+            on_trigger(found)
+        _tell_trigger(stream, found, line)
+
     shared = TriggerRun(
         context.agent,
         context.executor,
         context.cancellation,
-        lambda found, line: _tell_trigger(stream, found, line),
+        tell,
     )
     for found in run_triggers(tests, shared, context.suite.spec.config.workers):
         findings.triggers.append(found)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from waza_engine.counting import counted
 from waza_engine.results.record import TaskOutcome, TrialOutcome, verdicts_of
-from waza_engine.results.task_conclusion import conclude_task, nothing_judged
+from waza_engine.results.task_conclusion import conclude_task, judged_status
 from waza_engine.runs.events.failures import SHOWN_CHARACTERS, failures_of
 from waza_engine.runs.events.stream import EventKind
 from waza_engine.runs.limits.bounded import CancelledRunError, start_call
@@ -30,6 +30,7 @@ from waza_engine.scoring.composite import TrialStatus, composite
 from waza_engine.scoring.tasks import task_statistics, task_status
 
 INTERRUPTED = "the run was interrupted"
+ENDED_BEFORE = "the run ended before"
 _CLEANING_SECONDS = 0.5
 _KINDS: dict[TrialStatus, EventKind] = {
     "passed": "passed",
@@ -68,7 +69,10 @@ class TaskRunner:
         cache: TaskCache | None = None,
         on_trial: Callable[[str, TrialOutcome], None] = lambda task_id, trial: None,
     ) -> None:
-        """``on_trial`` is called with each finished trial after which its task goes on."""
+        """``on_trial`` is called with each finished trial after which its task goes on.
+
+        It is called from any thread with one that goes on as well, as it stands when it comes no further.
+        """
         config = context.suite.spec.config
         self._tasks = tasks
         self._context = context
@@ -111,14 +115,15 @@ class TaskRunner:
 
     def unfinished(self, finished: Collection[int]) -> Iterator[tuple[int, TaskOutcome]]:
         """Yield what is known of the tasks that a run has not finished that was cancelled or had to end."""
+        why = INTERRUPTED if self._context.cancellation.requested else ENDED_BEFORE
         for position, selected in enumerate(self._tasks):
             if position in finished:
                 continue
             begun = self._begun.get(position)
             if begun is None or not begun.trials:
-                yield position, unrun_task(selected, f"{INTERRUPTED}; no trial ran")
+                yield position, unrun_task(selected, f"{why}; no trial ran")
             else:
-                yield position, self._outcome(begun, INTERRUPTED)
+                yield position, self._outcome(begun, why)
 
     def _next_report(self) -> None:
         report = self._reports.get()
@@ -215,6 +220,7 @@ class TaskRunner:
         self._backend.start(
             request,
             lambda text: self._send("output", task=task_id, trial=number, message=text[:SHOWN_CHARACTERS]),
+            lambda cut: self._on_trial(task_id, cut),
             lambda found: self._reports.put(lambda: self._trial_ended(begun, found)),
         )
 
@@ -283,12 +289,14 @@ class TaskRunner:
         broke = concluded.verdict == "errored"
         kind = _kind(outcome.status, pending=any(trial.graded for trial in outcome.trials))
         kind = "errored" if broke else "skipped" if concluded.has_no_grader else kind
+        kind = "failed" if concluded.verdict == "failed" else kind
+        untold = concluded.reason if concluded.has_no_grader else concluded.untold
         self._tell_end(
             self._context.trials - told,
             kind,
             task=outcome.id,
             score=score if concluded.scored else None,
-            message=outcome.error or (concluded.reason if concluded.has_no_grader else None),
+            message=outcome.error or untold or None,
             cached=True if outcome.cached else None,
             duration_ms=concluded.duration_ms,
             conclusion=concluded.document(),
@@ -355,7 +363,7 @@ class TaskRunner:
                 failures=failures_of(verdict) or None,
                 duration_ms=verdict.duration_ms,
             )
-        status: TrialStatus = "skipped" if nothing_judged(trial) else trial.status
+        status = judged_status(trial)
         kind = _kind(status, pending=bool(trial.graded))
         score = composite(trial.graded).score if trial.graded or status != "skipped" else None
         self._tell_end(

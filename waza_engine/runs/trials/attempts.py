@@ -46,13 +46,15 @@ class Attempt:
         return Attempt(replace(outcome, other_usage=spent), again)
 
 
-def attempted(attempt: Callable[[], Attempt], most: int, cancellation: Cancellation) -> TrialOutcome:
-    """Return what is left after at most ``most`` attempts.
+def attempted(
+    attempt: Callable[[Attempt | None], Attempt], most: int, cancellation: Cancellation
+) -> TrialOutcome:
+    """Return what is left after at most ``most`` attempts; each is told what those before it left.
 
     Raises ``CancelledRunError``, in a pause too: with the attempts so far as an ``InterruptedTrialError``.
     """
     if most == 1:
-        return attempt().outcome
+        return attempt(None).outcome
     # Most runs never try again, and need not load the library.
     from tenacity import Retrying, retry_if_result, stop_after_attempt, wait_exponential_jitter
 
@@ -61,7 +63,7 @@ def attempted(attempt: Callable[[], Attempt], most: int, cancellation: Cancellat
 
     def once_more() -> Attempt:
         nonlocal so_far
-        latest = attempt()
+        latest = attempt(so_far)
         so_far = latest if so_far is None else so_far.followed_by(latest)
         return so_far
 

@@ -33,12 +33,13 @@ class TrialBackend(Protocol):
         self,
         request: TrialRequest,
         tell: Callable[[str], None],
+        keep: Callable[[TrialOutcome], None],
         done: Callable[[TrialOutcome | Exception], None],
     ) -> None:
         """Begin a trial and return at once.
 
         ``tell`` gets what is worth showing meanwhile, answers, tool calls and warnings, as far as it
-        can be told.
+        can be told. ``keep`` gets, from any thread, what would be left of the trial if it came no further.
         ``done`` is called once, from any thread: with the outcome, or what kept the trial from having one, a
         ``CancelledRunError`` when the run is cancelled.
         """
@@ -65,12 +66,13 @@ class ThreadBackend:
         self,
         request: TrialRequest,
         tell: Callable[[str], None],
+        keep: Callable[[TrialOutcome], None],
         done: Callable[[TrialOutcome | Exception], None],
     ) -> None:
         """Begin a trial in a thread."""
         task = self._tasks[request.position].trial
         assert task is not None, "only tasks that can run are handed out"
-        start_call(lambda: run_trial(task, request, self._context, tell), done)
+        start_call(lambda: run_trial(task, request, self._context, tell, keep), done)
 
 
 def worker_count(config: EvalConfig) -> int:

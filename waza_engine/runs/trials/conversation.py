@@ -123,8 +123,11 @@ def converse(
     checkpoints: Sequence[Checkpoint],
     at_checkpoint: Callable[[Checkpoint, Conversation], CheckpointOutcome],
     cancellation: Cancellation,
+    on_answer: Callable[[Conversation], None] = lambda so_far: None,
 ) -> Conversation:
     """Carry out all turns; an error ends the conversation and stands in its ``error``.
+
+    ``on_answer`` is called after each turn, before anything is graded.
 
     Raises ``CancelledRunError`` when the run is cancelled before the first answer.
     """
@@ -148,6 +151,9 @@ def converse(
             talk.duration_ms += round((time.monotonic() - started) * 1000) if took_ms is None else took_ms
             if talk.error:
                 talk.error = talk.error if turn == 1 else f"{partner.where(turn - 1)}: {talk.error}"
+            if talk.answered:
+                on_answer(talk)
+            if talk.error:
                 return talk
             if turn in by_turn:
                 outcome = at_checkpoint(by_turn[turn], talk)

@@ -14,7 +14,7 @@ from pathlib import Path
 from waza_engine.executors.base import ExecutionRequest, Executor
 from waza_engine.graders.base import GradingContext
 from waza_engine.results.codec.failure_artifacts import FAILURES
-from waza_engine.results.record import CheckpointOutcome, TrialOutcome, Validation
+from waza_engine.results.record import CheckpointOutcome, ResponderOutcome, TrialOutcome, Validation
 from waza_engine.runs.agent.command_mocks import CommandSession, mocked_commands
 from waza_engine.runs.agent.workspace import (
     Workspace,
@@ -61,12 +61,14 @@ class TrialTask:
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """A trial under way."""
+    """An attempt of a trial under way; ``before`` is what the attempts before it left."""
 
     task: TrialTask
     request: TrialRequest
     context: RunContext
     tell: Callable[[str], None]
+    keep: Callable[[TrialOutcome], None]
+    before: Attempt | None = None
 
     def watch(self, call: ToolCall) -> None:
         self.tell(call_words(call))
@@ -76,20 +78,26 @@ class _Trial:
 
 
 def run_trial(
-    task: TrialTask, request: TrialRequest, context: RunContext, tell: Callable[[str], None]
+    task: TrialTask,
+    request: TrialRequest,
+    context: RunContext,
+    tell: Callable[[str], None],
+    keep: Callable[[TrialOutcome], None] = lambda cut: None,
 ) -> TrialOutcome:
     """Return the last attempt of a trial.
 
-    ``tell`` gets answers, tool calls as they begin, and warnings, which begin with ``warning: ``.
+    ``tell`` gets answers, tool calls as they begin, and warnings, which begin with ``warning: ``. ``keep``
+    gets the trial before its answer is graded, as it is when nothing more comes of it.
 
     A failed one is tried again, and one whose error may go away. What earlier attempts used stays counted. An
     attempt that the run's limit or its end cut does not replace one that was finished. Raises
     ``CancelledRunError``: an ``InterruptedTrialError`` when there is an answer already.
     """
-    trial, spent = _Trial(task, request, context, tell), request.attempt - 1
+    trial = _Trial(task, request, context, tell, lambda cut: keep(_with_cost(cut, context)))
+    spent = request.attempt - 1
     try:
         outcome = attempted(
-            lambda: _attempt(trial),
+            lambda before: _attempt(replace(trial, before=before)),
             max(1, context.suite.spec.config.max_attempts - spent),
             context.cancellation,
         )
@@ -160,15 +168,40 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
         context.cancellation,
         reasoning_effort=context.suite.spec.config.reasoning_effort or "",
     )
+
+    def so_far(talk: Conversation, exchange: ResponderOutcome | None = None) -> TrialOutcome:
+        return TrialOutcome(
+            number=trial.request.trial,
+            status="error",
+            validations=None,
+            duration_ms=talk.duration_ms,
+            output=talk.output,
+            events=talk.events,
+            tool_calls=talk.tool_calls,
+            skill_invocations=talk.skill_invocations,
+            usage=talk.usage,
+            session=talk.session,
+            error=talk.error,
+            workspace=str(workspace.directory) if context.settings.keep_workspace else "",
+            checkpoints=talk.checkpoints,
+            responder=exchange,
+            judge_usage=judging.usage,
+            other_usage=replying.usage,
+            stopped=talk.stopped,
+            command_invocations=commands.invocations(),
+            tool_policy=task.tool_policy,
+        )
+
     talk = converse(
         context.executor,
         execution,
         responder or FollowUps(inputs.follow_up_prompts),
         task.spec.checkpoints,
-        lambda checkpoint, so_far: _at_checkpoint(
-            checkpoint, trial, _grading_context(so_far, execution, trial, judging)
+        lambda checkpoint, talk: _at_checkpoint(
+            checkpoint, trial, _grading_context(talk, execution, trial, judging)
         ),
         context.cancellation,
+        lambda talk: _keep(so_far(talk), trial),
     )
     trial.tell(talk.output)
     exchange = None
@@ -176,29 +209,9 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
         exchange = responder.broken_off(talk.error) if talk.error else responder.outcome
         if exchange.outcome == "cap_exhausted":
             trial.warn(f"the responder gave all its {exchange.followups_sent} answers")
-    outcome = TrialOutcome(
-        number=trial.request.trial,
-        status="error",
-        validations=None,
-        duration_ms=talk.duration_ms,
-        output=talk.output,
-        events=talk.events,
-        tool_calls=talk.tool_calls,
-        skill_invocations=talk.skill_invocations,
-        usage=talk.usage,
-        session=talk.session,
-        error=talk.error,
-        workspace=str(workspace.directory) if context.settings.keep_workspace else "",
-        checkpoints=talk.checkpoints,
-        responder=exchange,
-        judge_usage=judging.usage,
-        other_usage=replying.usage,
-        stopped=talk.stopped,
-        command_invocations=commands.invocations(),
-        tool_policy=task.tool_policy,
-    )
+    outcome = so_far(talk, exchange)
     if talk.interrupted:
-        raise _interrupted(outcome, judging)
+        raise InterruptedTrialError(_cut(outcome))
     if talk.stopped or (talk.answered and not talk.error and not task.graded):
         return Attempt(replace(outcome, status="skipped"))
     # Graders of nothing would find fault with it, or none; judges would be paid for that.
@@ -227,7 +240,7 @@ def _graded(outcome: TrialOutcome, trial: _Trial, context: GradingContext, judgi
         for verdict in grade(task.graders, context, trial.context.cancellation):
             validations[verdict.name] = verdict
     except CancelledRunError:
-        raise _interrupted(outcome, judging) from None
+        raise InterruptedTrialError(_cut(replace(outcome, judge_usage=judging.usage))) from None
     if task.grade_expected:
         expected = grade_expected(task.spec.expected, context, task.expected_names)
         validations |= {verdict.name: verdict for verdict in expected}
@@ -244,8 +257,17 @@ def _expected_calls(outcome: TrialOutcome, commands: CommandSession) -> dict[str
     return {name: Validation(name, "command_mocks", 0.0 if unmet else 1.0, not unmet, feedback)}
 
 
-def _interrupted(outcome: TrialOutcome, judging: Tally) -> InterruptedTrialError:
-    return InterruptedTrialError(replace(outcome, status="skipped", judge_usage=judging.usage, stopped=True))
+def _keep(outcome: TrialOutcome, trial: _Trial) -> None:
+    """Keep an answer that is paid for, when the trial goes on: nobody else has it if the run is killed."""
+    spec, inputs = trial.task.spec, trial.task.spec.inputs
+    more = trial.task.graders or spec.checkpoints or inputs.follow_up_prompts or inputs.responder
+    if more and trial.context.executor.costs:
+        cut = Attempt(_cut(outcome))
+        trial.keep((cut if trial.before is None else trial.before.followed_by(cut)).outcome)
+
+
+def _cut(outcome: TrialOutcome) -> TrialOutcome:
+    return replace(outcome, status="skipped", stopped=True)
 
 
 def _grading_context(
