@@ -54,7 +54,7 @@ def without(key: str) -> dict[str, Any]:
         ([], "the file must be a JSON object"),
         ("", "adapter.json:1: this is not JSON"),
         (
-            '{\n  version: 1\n}',
+            "{\n  version: 1\n}",
             "adapter.json:2: this is not JSON (column 3): a key in double quotes is due",
         ),
         ('{"version": 1,}', "a comma after the last one is not JSON"),
