@@ -283,6 +283,7 @@ SHARED_WITHIN = {
         "conclusion",
         "conclusion_words",
         "task_conclusion",
+        "trigger_conclusion",
         "cause",
         "baseline_conclusion",
     },

@@ -86,7 +86,11 @@ def _slips_of(written: str, words: tuple[str, ...]) -> tuple[str, ...]:
             continue
         # Two letters are not enough to take a "no" away.
         if _denies(word) or not denies:
-            near.setdefault(_distance(target, plain), []).append(word)
+            apart = _distance(target, plain)
+            if apart == _MOST_SLIPS and target[:1] == plain[:1] and sorted(target) == sorted(plain):
+                # A finger that was early or late: `neam`.
+                apart = most
+            near.setdefault(apart, []).append(word)
     best = min(near, default=most + 1)
     if not target or best > most:
         return ()

@@ -23,10 +23,10 @@ from waza_engine.results.conclusion_words import (
     Reason,
     ended_words,
 )
-from waza_engine.results.record import MetricOutcome, RunOutcome, RunStatus, TriggerOutcome
+from waza_engine.results.record import MetricOutcome, RunOutcome, RunStatus
 from waza_engine.results.task_conclusion import TaskConclusion, TaskVerdict, conclude_task
+from waza_engine.results.trigger_conclusion import TriggerConclusion, conclude_triggers
 from waza_engine.scoring.statistics import mean
-from waza_engine.scoring.triggers import trigger_metrics
 
 RunVerdict = Literal["passed", "failed", "errored", "unjudged", "limited", "interrupted", "broken"]
 """``errored``: nothing that was judged failed, but something broke. ``unjudged``: there is no verdict at all.
@@ -52,33 +52,6 @@ _STATUSES: Mapping[RunVerdict, RunStatus] = {
     "interrupted": "canceled",
 }
 DECIDING = "trigger_accuracy"
-
-
-@dataclass(frozen=True, slots=True)
-class TriggerConclusion:
-    """How the trigger prompts went: answered rightly, wrongly, or not at all. Rates are 0..1.
-
-    ``mistakes`` are those answered wrongly, ``broken`` those that could not be tried, where the record has
-    them.
-    """
-
-    right: int
-    wrong: int
-    errored: int
-    accuracy: float
-    f1: float
-    mistakes: tuple[TriggerOutcome, ...] = ()
-    broken: tuple[TriggerOutcome, ...] = ()
-
-    @property
-    def total(self) -> int:
-        """How many prompts there are."""
-        return self.right + self.wrong + self.errored
-
-    @property
-    def share(self) -> float:
-        """Which part of all prompts was answered rightly, 0..1; what could not be tried was not."""
-        return self.right / self.total if self.total else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +144,7 @@ def conclude(
         tasks = [conclude_task(task, run.header.executor) for task in run.tasks]
     tasks = tuple(tasks)
     counts = _counts(tasks)
-    triggers = _triggers(run)
+    triggers = conclude_triggers(run)
     missed = tuple(_missed(metric) for metric in run.metrics if not metric.passed)
     baseline = None if run.baseline is None else conclude_baseline(tasks, run.baseline)
     failures, breakages = (
@@ -202,13 +175,6 @@ def conclude(
         pass_at_k=mean([task.pass_at_k or 0.0 for task in several]) if several else None,
         pass_exp_k=mean([task.pass_exp_k or 0.0 for task in several]) if several else None,
     )
-
-
-def trigger_verdict(trigger: TriggerOutcome) -> Literal["passed", "failed", "errored"]:
-    """Return what became of a trigger prompt: ``errored`` when it could not be tried."""
-    if trigger.error:
-        return "errored"
-    return "passed" if trigger.did_trigger == trigger.should_trigger else "failed"
 
 
 def decides(metric: str) -> bool:
@@ -408,21 +374,3 @@ def _counts(tasks: Sequence[TaskConclusion]) -> Counts:
         not_run=verdicts.count("not run"),
         flaky=sum(task.flaky for task in tasks),
     )
-
-
-def _triggers(run: RunOutcome) -> TriggerConclusion | None:
-    found = run.trigger_metrics
-    if found is None and run.header.settings.get("prompts"):
-        # Those of the prompts that were chosen, which the record does not keep as those of the suite.
-        found = trigger_metrics(run.triggers)
-    if found is None:
-        return None
-    if run.triggers:
-        broken = tuple(trigger for trigger in run.triggers if trigger_verdict(trigger) == "errored")
-        wrong = tuple(trigger for trigger in run.triggers if trigger_verdict(trigger) == "failed")
-        right = len(run.triggers) - len(wrong) - len(broken)
-        return TriggerConclusion(right, len(wrong), len(broken), found.accuracy, found.f1, wrong, broken)
-    # What could not be tried is counted among the wrong answers there.
-    wrong_answers = max(0, found.false_positives + found.false_negatives - found.errors)
-    right = found.true_positives + found.true_negatives
-    return TriggerConclusion(right, wrong_answers, found.errors, found.accuracy, found.f1)

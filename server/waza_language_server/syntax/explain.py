@@ -45,6 +45,7 @@ _COLON_IN_PLAIN = re.compile(r":(?=[ \t]|$)", re.MULTILINE)
 _WORD_IN_FLOW = re.compile(r"[^,\[\]{}#\r\n]+")
 _STAR_LINE = re.compile(r"[\r\n][ ]*\*(?=[ \t])")
 _BLOCK_SIGN = re.compile(r"(?P<sign>[|>][-+]?)[ \t]+(?=[^\s#])")
+_ANCHOR_BEFORE_QUOTE = re.compile(r"&[0-9A-Za-z_-]+[ \t]+(?=[\"'])")
 _BLANKS_BELOW = re.compile(r"\n(?P<blanks>[ ]*)(?=[^\s])")
 _BLANK = re.compile(r"\s")
 _LEAD = re.compile(r"[ ]*(?:-[ ]+)*(?=[^\s-])")
@@ -75,13 +76,10 @@ def explain_value(text: str, start: int, end: int, error: ReadError | None) -> S
         return SyntaxFault(first_line, sentence(ITEM_NEEDS_LINE), fixes=quote)
     if text.startswith(("* ", "*\t"), start):
         return _explain_stars(text, start, end, first_line)
+    if (anchor := _ANCHOR_BEFORE_QUOTE.match(text, start, end)) is not None:
+        return explain_value(text, anchor.end(), end, error)
     if head in RESERVED:
-        below = _text_below(text, start, first_line.end, end)
-        others = tuple(replace(fix, preferred=fix.preferred and not below) for fix in quote)
-        message = sentence(reserved_start(head))
-        if below and first_line.end != end:
-            message = f"The text of a block begins on the line below its `{head}`; move it there."
-        return SyntaxFault(first_line, message, fixes=(*below, *others))
+        return _explain_reserved(text, start, end, first_line, quote)
     colon = _COLON_IN_PLAIN.search(text, start, end)
     if colon is not None and colon.end() == end and not _BLANK.search(text, start, end):
         # Several words are a text that may end so.
@@ -97,6 +95,18 @@ def explain_value(text: str, start: int, end: int, error: ReadError | None) -> S
             fixes=quote,
         )
     return explain_error(text, error, first_line)
+
+
+def _explain_reserved(
+    text: str, start: int, end: int, first_line: Span, quote: tuple[Fix, ...]
+) -> SyntaxFault:
+    head = text[start]
+    below = _text_below(text, start, first_line.end, end)
+    others = tuple(replace(fix, preferred=fix.preferred and not below) for fix in quote)
+    message = sentence(reserved_start(head))
+    if below and first_line.end != end:
+        message = f"The text of a block begins on the line below its `{head}`; move it there."
+    return SyntaxFault(first_line, message, fixes=(*below, *others))
 
 
 def _text_below(text: str, start: int, line_end: int, end: int) -> tuple[Fix, ...]:

@@ -243,6 +243,11 @@ def test_swapped_letters_are_nearer_than_a_missing_one() -> None:
     assert "did you mean `model`?" in drawn(text)
 
 
+def test_letters_of_a_short_key_in_another_order_mean_that_key() -> None:
+    (problem,) = problems(graders("  - neam: a\n    type: text\n    config: {contains: [done]}\n"))
+    assert problem.message == "This grader has no key `neam`; did you mean `name`?"
+
+
 def test_an_unknown_key_of_the_project_file_costs_that_file_and_no_run() -> None:
     assert (
         drawn("defaults:\n  colour: red\n", "project_config")

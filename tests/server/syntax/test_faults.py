@@ -92,6 +92,10 @@ name: "x" y
 """)
 
 
+def test_an_anchor_stays_in_front_of_a_text_that_is_quoted_anew() -> None:
+    assert repaired('a: &p "x "y"\n') == "a: &p 'x \"y'\n"
+
+
 def test_a_colon_in_a_value() -> None:
     assert drawn("prompt: Explain: the loop\n") == snapshot("""\
 prompt: Explain: the loop

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.conclusion import Conclusion, conclude, trigger_verdict
+from waza_engine.results.conclusion import Conclusion, conclude
 from waza_engine.results.json_values import Json, block_of
 from waza_engine.results.reading.recordings import Recording
 from waza_engine.results.reading.scores import TaskResult
@@ -14,6 +14,7 @@ from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import RunOutcome
 from waza_engine.results.reports.tool_metrics import tool_metrics
 from waza_engine.results.task_conclusion import trial_changes
+from waza_engine.results.trigger_conclusion import trigger_verdict
 from waza_engine.scoring.paired import paired_p
 
 

@@ -10,10 +10,11 @@ from waza_engine.counting import counted
 from waza_engine.figures import shown_above, shown_score, shown_share
 from waza_engine.markdown import sentence
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.conclusion import Conclusion, TriggerConclusion, conclude
+from waza_engine.results.conclusion import Conclusion, conclude
 from waza_engine.results.json_values import Json, block_of, given, number
 from waza_engine.results.reading.recordings import Recording
 from waza_engine.results.task_conclusion import TaskConclusion, trial_changes
+from waza_engine.results.trigger_conclusion import TriggerConclusion
 from waza_engine.scoring.paired import SIGNIFICANT, paired_p
 
 Policy = Literal["allow", "warn", "fail"]

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from waza_engine.counting import counted
 from waza_engine.figures import shown_score
 from waza_engine.markdown import cell, cell_sentence, code, fenced, sentence
-from waza_engine.results.conclusion import Conclusion, TriggerConclusion
+from waza_engine.results.conclusion import Conclusion
 from waza_engine.results.conclusion_words import counts_words
 from waza_engine.results.record import RunHeader, TrialOutcome, Validation
 from waza_engine.results.reports.answer_marks import LEGEND, marked_answer, wanted_text
@@ -24,6 +24,7 @@ from waza_engine.results.reports.words import (
     trigger_words,
 )
 from waza_engine.results.task_conclusion import TaskConclusion
+from waza_engine.results.trigger_conclusion import TriggerConclusion
 from waza_engine.scoring.usage import tokens_of
 from waza_engine.vocabulary import Check, ToolCall, shown_grader
 

@@ -8,9 +8,10 @@ from typing import cast
 
 from waza_engine.counting import counted
 from waza_engine.figures import shown_percent, shown_score
-from waza_engine.results.conclusion import Conclusion, RunVerdict, TriggerConclusion
+from waza_engine.results.conclusion import Conclusion, RunVerdict
 from waza_engine.results.json_values import Block, block_of, number
 from waza_engine.results.record import TriggerOutcome
+from waza_engine.results.trigger_conclusion import TriggerConclusion
 
 
 def spending_words(document: Block) -> str:

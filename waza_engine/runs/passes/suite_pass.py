@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from waza_engine.results.conclusion import trigger_verdict
 from waza_engine.results.record import MetricOutcome, TaskOutcome, TrialOutcome, TriggerOutcome
 from waza_engine.results.reports.words import mistake_words
+from waza_engine.results.trigger_conclusion import trigger_verdict
 from waza_engine.runs.agent.setup import agent_setup
 from waza_engine.runs.events.stream import EventStream
 from waza_engine.runs.limits.bounded import CancelledRunError

@@ -1,0 +1,62 @@
+"""What the trigger prompts of a run come to. Light."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from waza_engine.results.record import RunOutcome, TriggerOutcome
+from waza_engine.scoring.triggers import trigger_metrics
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerConclusion:
+    """How the trigger prompts went: answered rightly, wrongly, or not at all. Rates are 0..1.
+
+    ``mistakes`` are those answered wrongly, ``broken`` those that could not be tried, where the record has
+    them.
+    """
+
+    right: int
+    wrong: int
+    errored: int
+    accuracy: float
+    f1: float
+    mistakes: tuple[TriggerOutcome, ...] = ()
+    broken: tuple[TriggerOutcome, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """How many prompts there are."""
+        return self.right + self.wrong + self.errored
+
+    @property
+    def share(self) -> float:
+        """Which part of all prompts was answered rightly, 0..1; what could not be tried was not."""
+        return self.right / self.total if self.total else 0.0
+
+
+def conclude_triggers(run: RunOutcome) -> TriggerConclusion | None:
+    """Return what the trigger prompts of a run come to; None where it has none."""
+    found = run.trigger_metrics
+    if found is None and run.header.settings.get("prompts"):
+        # Those of the prompts that were chosen, which the record does not keep as those of the suite.
+        found = trigger_metrics(run.triggers)
+    if found is None:
+        return None
+    if run.triggers:
+        broken = tuple(trigger for trigger in run.triggers if trigger_verdict(trigger) == "errored")
+        wrong = tuple(trigger for trigger in run.triggers if trigger_verdict(trigger) == "failed")
+        right = len(run.triggers) - len(wrong) - len(broken)
+        return TriggerConclusion(right, len(wrong), len(broken), found.accuracy, found.f1, wrong, broken)
+    # What could not be tried is counted among the wrong answers there.
+    wrong_answers = max(0, found.false_positives + found.false_negatives - found.errors)
+    right = found.true_positives + found.true_negatives
+    return TriggerConclusion(right, wrong_answers, found.errors, found.accuracy, found.f1)
+
+
+def trigger_verdict(trigger: TriggerOutcome) -> Literal["passed", "failed", "errored"]:
+    """Return what became of a trigger prompt: ``errored`` when it could not be tried."""
+    if trigger.error:
+        return "errored"
+    return "passed" if trigger.did_trigger == trigger.should_trigger else "failed"
