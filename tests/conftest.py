@@ -15,9 +15,15 @@ from hypothesis import HealthCheck, settings
 
 from tests.leftovers import pytest_configure
 from tests.preparation import ROOMS, pytest_sessionfinish, pytest_xdist_node_collection_finished
+from tests.scheduling import pytest_xdist_make_scheduler
 from tests.scripted_model import ModelRequest, Reply, ScriptedModel
 
-__all__ = ["pytest_configure", "pytest_sessionfinish", "pytest_xdist_node_collection_finished"]
+__all__ = [
+    "pytest_configure",
+    "pytest_sessionfinish",
+    "pytest_xdist_make_scheduler",
+    "pytest_xdist_node_collection_finished",
+]
 
 # Servers that are started by tests leave nothing in the user's cache; those that are about it name a place.
 os.environ["WAZA_PROBLEMS_CACHE"] = "off"
