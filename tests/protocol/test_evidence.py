@@ -162,7 +162,7 @@ async def test_a_task_file_shows_the_suites_graders_and_its_checkpoints(suite: P
     run(suite)
     async with editing(suite.parent) as editor:
         uri = editor.open(task)
-        assert await labels(editor, uri) == ["✗ 1.00", "✓ 1 of the suite", "✗", "✗ 0.00"]
+        assert await labels(editor, uri) == ["✗ asks after turn 1", "✓ 1 of the suite", "✗", "✗ 0.00"]
 
 
 async def test_the_mark_of_a_file_has_the_end_of_a_long_reason(tmp_path: Path) -> None:
