@@ -261,7 +261,13 @@ def _wrong_escapes_in_flow(text: str, start: int, end: int) -> Iterator[EscapedT
 
 
 def _needs_quotes(text: str, start: int, end: int, at: int) -> SyntaxFault | None:
+    # Where a pattern is taken for an alias, reading stops behind its first letters.
+    behind = next((each for each in words_to_quote(text, start, end) if each.start <= at <= each.end), None)
+    at = behind.start if behind is not None and text[behind.start] == "*" else at
     if text[at] not in RESERVED or text[at] in ",]}" or (word := _WORD_IN_FLOW.match(text, at, end)) is None:
+        return None
+    if behind is None and text[at] == "*" and text[start:at].rstrip()[-1:] not in set("[{,:"):
+        # Behind a value nobody knows what is one text with it.
         return None
     place = Span(at, at + len(word[0].rstrip()))
     places = [place, *(each for each in words_to_quote(text, start, end) if each.start > place.start)]

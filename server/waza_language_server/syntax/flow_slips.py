@@ -17,6 +17,7 @@ _KEY = re.compile(r"""(?:"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\r\n]|'')*'|[\w.-]+)[ \t]*
 _BREAK = re.compile(r"[\r\n]")
 _NO_START = frozenset("@`%|>")
 """Characters that no value in brackets can start with, and that mean nothing else there."""
+_ALIAS = re.compile(r"\*[\w-]+\Z")
 _WORDS = re.compile(r"[^,\[\]{}#\r\n]+")
 
 
@@ -62,17 +63,22 @@ def missing_commas(text: str, start: int, end: int) -> Iterator[MissingComma]:
 
 
 def words_to_quote(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield the values in brackets that start with a sign that none can start with."""
+    """Yield the values in brackets that start with a sign with which none can, or with a `*` of no alias."""
     last = ""
     for token in _tokens(text, start, end):
         if (
             token.kind == "word"
-            and last in ("open", "comma")
-            and text[token.start] in _NO_START
+            and last in ("open", "comma", "colon")
+            and (text[token.start] in _NO_START or _is_pattern(text[token.start : token.end]))
             and (words := _WORDS.match(text, token.start, end)) is not None
         ):
             yield Span(token.start, token.start + len(words[0].rstrip()))
         last = token.kind
+
+
+def _is_pattern(word: str) -> bool:
+    """Whether a word starts with a `*` and cannot be the name of an alias: `*.yaml`, `**/*.md`."""
+    return word[0] == "*" and _ALIAS.match(word) is None
 
 
 def _tokens(text: str, start: int, end: int) -> Iterator[_Token]:

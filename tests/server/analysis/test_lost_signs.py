@@ -103,3 +103,11 @@ def test_a_list_with_an_anchor_is_not_joined() -> None:
     text = TASK + "tags: &t [a]\ntags: [b]\n"
     [problem] = problems(text)
     assert "Join the lists of `tags`" not in [fix.title for fix in problem.fixes if fix.edits]
+
+
+@pytest.mark.parametrize("merged", ["*usual", "[*usual]"])
+def test_a_merge_that_has_lost_its_colon(merged: str) -> None:
+    usual = "- &usual {type: text, name: a, config: {contains: [b]}}\n"
+    meant = graders(f"{usual}- name: c\n  <<: {merged}\n")
+    assert not problems(meant)
+    assert fixed(meant.replace("<<: ", "<< "), "yaml-syntax") == meant

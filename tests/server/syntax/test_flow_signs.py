@@ -62,3 +62,23 @@ def test_texts_with_commas_between_them_may_be_a_list() -> None:
 
 def test_a_comma_behind_a_value_is_found_in_front_of_a_comment() -> None:
     assert _repaired('a: "x",  # why\n') == (",", ["x"])
+
+
+@pytest.mark.parametrize(
+    ("written", "marked", "meant"),
+    [
+        ("[*.yaml]", "*.yaml", ["*.yaml"]),
+        ("[x, **/*.md, *-a.csv ]", "**/*.md", ["x", "**/*.md", "*-a.csv"]),
+        ("[ * ]", "*", ["*"]),
+        ("{k: *.md, m: x}", "*.md", {"k": "*.md", "m": "x"}),
+        ("[b-*.md, # c\n  *a.md]", "*a.md", ["b-*.md", "*a.md"]),
+    ],
+)
+def test_a_pattern_that_is_taken_for_an_alias_is_put_in_quotes(written: str, marked: str, meant: Any) -> None:
+    assert _repaired(f"a: {written}\n") == (marked, [meant])
+
+
+def test_two_aliases_without_a_comma_are_no_text() -> None:
+    faults = parse("x: &x 1\na: [*x *x]\n").errors
+    assert faults
+    assert not [fix for fault in faults for fix in fault.fixes if "quotes" in fix.title]

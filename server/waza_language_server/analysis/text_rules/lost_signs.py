@@ -16,7 +16,8 @@ from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
 _LOST_COLON = re.compile(
-    r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_]\w*)(?P<sign>[.,]?[ \t]+)(?=[^\s:=|>#]|[|>][-+]?\Z)[^\r\n]*\Z"
+    r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_]\w*|<<(?=[ \t]+[*\[]))(?P<sign>[.,]?[ \t]+)"
+    r"(?=[^\s:=|>#]|[|>][-+]?\Z)[^\r\n]*\Z"
 )
 _DASH_AND_KEY = re.compile(r"[ ]*(?P<dash>-)[ ]+(?P<key>[A-Za-z_]\w*):(?:[ \t]|\Z)")
 _QUOTED_LINE = re.compile(
@@ -73,7 +74,9 @@ def lost_signs(
         key = Span(line.start + colon.start("key"), line.start + colon.end("key"))
         edit = Edit(Span(key.end, line.start + colon.end("sign")), ": ")
         message = f"A colon is missing behind `{colon['key']}`; write `{colon['key']}: ` before the value."
-        yield LostSign(key, message, f"Write `{colon['key']}: `", edit, key.start)
+        # That a mapping may be merged into each other one is known without a schema.
+        known_at = key.start if colon["key"] != "<<" else None
+        yield LostSign(key, message, f"Write `{colon['key']}: `", edit, known_at)
     if (word := _WORD_ALONE.match(written)) is not None and number + 1 < lines.line_count:
         below = lines.line_span(number + 1)
         item = _ITEM.match(text, below.start, below.end)
