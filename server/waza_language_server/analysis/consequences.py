@@ -34,6 +34,8 @@ _OF_LACK = frozenset(
     }
 )
 """Codes that say that something is not there. It may stand elsewhere."""
+_SECOND_DOCUMENT = "several-documents"
+"""What stands in the second of two that can be one is not there for a run."""
 _ELSEWHERE = "misplaced-key"
 _MOST_KEYS = 20
 """Keys at the wrong level that are put in their place for trial."""
@@ -84,7 +86,11 @@ def may_have_consequences(document: Document, problems: Sequence[Problem]) -> bo
 
 def _slips(problems: Sequence[Problem]) -> Sequence[Problem]:
     """Return what may have consequences: what cannot be read; where all can, keys at the wrong level."""
-    faults = [problem for problem in problems if problem.code in MISREADING_CODES]
+    faults = [
+        problem
+        for problem in problems
+        if problem.code in MISREADING_CODES or (problem.code == _SECOND_DOCUMENT and problem.fixes)
+    ]
     elsewhere = (problem for problem in problems if problem.code == _ELSEWHERE and problem.fixes)
     return faults or list(islice(elsewhere, _MOST_KEYS))
 

@@ -48,3 +48,25 @@ def test_nothing_is_lacking_where_an_alias_without_an_anchor_stands() -> None:
     assert drawn(graders("  - type: text\n    name: a\n    config: *options\n")).count("^") == len("*options")
     [problem] = problems(graders("  - <<: *base\n    name: a\n"))
     assert problem.code == "unknown-anchor"
+
+
+@pytest.mark.parametrize(
+    ("marks", "title"),
+    [
+        ("---", "Delete the `---`"),
+        ("...", "Delete the `...`"),
+        ("...\n---", "Delete the `...` and the `---`"),
+    ],
+)
+def test_what_stands_behind_a_mark_of_a_document_is_not_told_as_missing(marks: str, title: str) -> None:
+    text = EVAL.replace("config:", f"{marks}\nconfig:")
+    [problem] = problems(text, "eval")
+    assert problem.code == "several-documents"
+    [fix] = problem.fixes
+    assert (fix.title, fix.preferred) == (title, False)
+    assert problems(apply(text, fix.edits), "eval") == problems(EVAL, "eval") == ()
+
+
+def test_two_documents_that_cannot_be_one_are_judged_by_the_first() -> None:
+    found = problems(f"name: s\n---\n{EVAL}", "eval")
+    assert "missing-key" in {problem.code for problem in found}

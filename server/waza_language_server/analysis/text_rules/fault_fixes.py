@@ -19,6 +19,8 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 _ANCHOR = re.compile(r"(?<=[\s\[{,])&([^\s,\[\]{}]+)")
+_END_ABOVE = re.compile(r"(?:^|(?<=\r))(?P<mark>\.\.\.)[ \t]*(?:[\r\n]+(?:#[^\r\n]*)?)+\Z", re.MULTILINE)
+"""The mark of an end of a document, with nothing but comments behind it."""
 _WRITTEN = re.compile(r"\S")
 _NO_ANCHOR = "unknown-anchor"
 LONGEST = 30_000
@@ -35,8 +37,8 @@ def with_fixes(tree: Tree, fault: SyntaxFault) -> Problem:
     if is_fence(tree.text, fault.span) and _is_between(tree.text, fault.span):
         # It may belong to a text that has lost the sign of its block.
         return replace(problem, fixes=tuple(replace(fix, preferred=False) for fix in problem.fixes))
-    if fault.code == "several-documents" and tree.text.startswith("---", fault.span.start):
-        return replace(problem, fixes=tuple(_as_one_document(tree, fault.span.start)))
+    if fault.code == "several-documents":
+        return replace(problem, fixes=tuple(_as_one_document(tree, fault.span)))
     if fault.code == "unknown-anchor" and len(tree.text) <= LONGEST:
         return replace(problem, fixes=tuple(_near_anchor(tree.text, fault.span)))
     return problem
@@ -63,11 +65,14 @@ def _is_between(text: str, line: Span) -> bool:
     return all(_WRITTEN.search(text, *part) for part in ((0, line.start), (line.end, len(text))))
 
 
-def _as_one_document(tree: Tree, mark: int) -> Iterator[Fix]:
+def _as_one_document(tree: Tree, mark: Span) -> Iterator[Fix]:
     """Yield the fix that makes one document of two; there is none where both have the same key."""
-    edit = Edit(Span(mark, mark + len("---")), "")
-    if len(tree.text) <= LONGEST and not parse(apply(tree.text, (edit,)), tree).errors:
-        yield Fix("Delete the `---`", (edit,))
+    ends = _END_ABOVE.search(tree.text, 0, mark.start)
+    marks = (mark,) if ends is None else (Span(*ends.span("mark")), mark)
+    edits = tuple(Edit(each, "") for each in marks)
+    if len(tree.text) <= LONGEST and not parse(apply(tree.text, edits), tree).errors:
+        signs = " and the ".join(f"`{tree.text[each.start : each.end]}`" for each in marks)
+        yield Fix(f"Delete the {signs}", edits)
 
 
 def _near_anchor(text: str, alias: Span) -> Iterator[Fix]:

@@ -16,6 +16,7 @@ from waza_language_server.text.span import Span
 _ITEM = re.compile(r"(?P<lead>[ ]*)-[ ]+(?=\S)")
 _KEY = re.compile(r"(?:-[ ]+)+(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
 _BARE_KEY = re.compile(r"[A-Za-z_][\w-]*:[ \t]*(?:[|>][-+]?[ \t]*)?(?:#.*)?\Z")
+_KEY_ON_LINE = re.compile(r"[A-Za-z_][\w-]*:(?:[ \t]|\Z)")
 _TABS = re.compile(r"\t[ \t]*")
 _LOOKED_AT = 40
 _BELOW = 12
@@ -84,6 +85,28 @@ def moved_block(text: str, lines: LineIndex, number: int, usual: int) -> Iterato
     if below is None or below - column != _step(text, lines):
         return
     if _has_room(text, lines, (number, last), column - usual):
+        yield _shifted(text, lines, (number, last), usual - column, is_item=False)
+
+
+def moved_rest(text: str, lines: LineIndex, number: int, usual: int) -> Iterator[Slip]:
+    """Yield a key and all below it, other keys at its column among them, at another column.
+
+    So stands the half of a file that was pasted too far to the right.
+    """
+    line = lines.line_span(number)
+    written = text[line.start : line.end].rstrip()
+    column = len(written) - len(written.lstrip(" "))
+    if usual >= column or _KEY_ON_LINE.match(written, column) is None:
+        return
+    last, others = number, 0
+    for below in range(number + 1, min(lines.line_count, number + _MOST_LINES)):
+        if _is_written(text, lines, below):
+            at = column_of_line(text, lines.line_span(below))
+            if at < column:
+                break
+            others += at == column
+            last = below
+    if others and _has_room(text, lines, (number, last), column - usual):
         yield _shifted(text, lines, (number, last), usual - column, is_item=False)
 
 

@@ -46,8 +46,14 @@ from waza_language_server.analysis.text_rules.lost_signs import LostSign, lost_s
 from waza_language_server.analysis.text_rules.merge_marks import without_keys_of_both_sides
 from waza_language_server.analysis.text_rules.odd_bullets import odd_bullet
 from waza_language_server.analysis.text_rules.plain_text import LIKE_A_BAR, blocks_meant
-from waza_language_server.analysis.text_rules.shifted_lines import moved_block, shifted_items, tabbed_lines
+from waza_language_server.analysis.text_rules.shifted_lines import (
+    moved_block,
+    moved_rest,
+    shifted_items,
+    tabbed_lines,
+)
 from waza_language_server.analysis.text_rules.slip import Slip, column_of_line
+from waza_language_server.analysis.text_rules.swapped_lines import swapped_lines
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at
 from waza_language_server.syntax.fault import SyntaxFault
@@ -147,7 +153,8 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
     faults = tree.errors
     texts = texts_of(kind, catalog)
     yield from chain.from_iterable(lost_bar(tree.text, lines, each, texts) for each in faults[:_TRIALS])
-    yield from chain.from_iterable(odd_bullet(tree.text, lines, each) for each in faults[:_TRIALS])
+    yield from chain.from_iterable(odd_bullet(tree.text, lines, each, texts) for each in faults[:_TRIALS])
+    yield from chain.from_iterable(swapped_lines(tree.text, lines, each) for each in faults[:1])
     for fault in faults:
         yield from _glued_dash(tree.text, lines, lines.line_of(fault.span.start))
     outside = catalog.document_root(kind).top.properties
@@ -160,9 +167,9 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
     for fault in faults[:_TRIALS]:
         yield from tabbed_text(tree.text, lines, fault)
         yield from text_at_margin(tree.text, lines, fault, keys)
-    for fault in faults[:_TRIALS]:
-        # What is wrong shows only below it, when a dash makes another key of the line.
-        yield from _glued_dash(tree.text, lines, max(0, lines.line_of(fault.span.start) - 1))
+    # What is wrong shows only below it, when a dash makes another key of the line.
+    above = (max(0, lines.line_of(fault.span.start) - 1) for fault in faults[:_TRIALS])
+    yield from chain.from_iterable(_glued_dash(tree.text, lines, each) for each in above)
     yield from _items(tree, lines, faults, kind, catalog)
     for fault in faults[:_TRIALS]:
         yield from _repeated_key(tree.text, lines, fault)
@@ -184,6 +191,7 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
             yield from missing_dash(tree.text, lines, fault)
     if any(fault.code in _COLUMN_CODES for fault in faults):
         yield from _pushed_lines(tree.text, lines, faults[0])
+    yield from chain.from_iterable(_pushed_rest(tree.text, lines, fault) for fault in faults[:1])
 
 
 def _beside_lines(
@@ -317,8 +325,17 @@ def _pushed_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
         start = span.start + len(written) - len(written.lstrip(" \t"))
         edit = Edit(Span(span.start, start), " " * usual)
         if text[span.start : start] != edit.text:
+            yield from moved_rest(text, lines, line, usual)
             yield from moved_block(text, lines, line, usual)
             yield Slip(_moved_line(text, span, start, edit), edit, moves=True)
+
+
+def _pushed_rest(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
+    """Yield the line of a fault with all below it, at the columns of the blocks around it."""
+    number = lines.line_of(fault.span.start)
+    column = column_of_line(text, lines.line_span(number))
+    for usual in sorted(_columns_further_out(text, lines, number, column), reverse=True):
+        yield from moved_rest(text, lines, number, usual)
 
 
 def _columns_further_out(text: str, lines: LineIndex, number: int, column: int) -> set[int]:

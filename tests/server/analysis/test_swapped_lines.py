@@ -1,0 +1,100 @@
+"""Lines in each other's place, files of which half is indented, and lists with other signs than dashes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.server.analysis.drawing import EVAL, TASK, graders, problems
+from waza_language_server.project.document import DocumentKind
+from waza_language_server.syntax.tried_edits import apply
+
+TWO = graders(
+    "  - type: text\n    name: a\n    config: {contains: [x]}\n"
+    "  - type: text\n    name: b\n    config: {contains: [y]}\n"
+)
+TRIGGERS = """\
+skill: s
+should_trigger_prompts:
+  - prompt: Fill this form
+    reason: asks for it
+should_not_trigger_prompts:
+  - prompt: Write a poem
+"""
+
+
+def undone(meant: str, broken: str, at: str, kind: DocumentKind = "task") -> str:
+    """Assert that one problem is told of a text, at ``at``, whose first fix undoes it; return its message."""
+    assert broken != meant
+    [problem] = problems(broken, kind)
+    assert broken[problem.span.start : problem.span.end] == at
+    assert apply(broken, problem.fixes[0].edits) == meant
+    assert not problem.fixes[0].preferred
+    return problem.message
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+@pytest.mark.parametrize("name", ["a", "b"])
+def test_a_dash_one_line_too_low(name: str, line_break: str) -> None:
+    meant, right, wrong = (
+        each.replace("\n", line_break)
+        for each in (
+            TWO,
+            f"  - type: text\n    name: {name}\n",
+            f"    type: text\n  - name: {name}\n",
+        )
+    )
+    message = undone(meant, meant.replace(right, wrong), "-")
+    assert message == "The dash of this item belongs one line further up, in front of `type`."
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+@pytest.mark.parametrize("rest", ["", "  context: {k: v}\n", "tags: [a]\n"])
+def test_a_block_one_line_below_what_it_holds(rest: str, line_break: str) -> None:
+    meant = (TASK + rest).replace("\n", line_break)
+    rows = f"inputs:{line_break}", f"  prompt: Go{line_break}"
+    message = undone(meant, meant.replace(rows[0] + rows[1], rows[1] + rows[0]), "prompt")
+    assert message == "`prompt` belongs below `inputs`, which stands one line too low."
+
+
+@pytest.mark.parametrize(
+    ("meant", "first", "at", "kind"),
+    [
+        (TWO + "tags: [a]\n", "inputs:", "inputs:", "task"),
+        (TRIGGERS, "should_trigger_prompts:", "should_trigger_prompts:", "trigger_tests"),
+        (EVAL.replace("  model: m", "  model: m # c"), "config:", "config:", "eval"),
+    ],
+)
+def test_the_rest_of_a_file_that_is_indented(meant: str, first: str, at: str, kind: DocumentKind) -> None:
+    start = meant.index(first)
+    rest = "".join(f"  {row}" if row.strip() else row for row in meant[start:].splitlines(keepends=True))
+    message = undone(meant, meant[:start] + rest, at, kind)
+    assert message == "This key stands 2 spaces too far to the right, with the lines below it."
+
+
+def test_a_part_of_a_file_that_is_indented() -> None:
+    meant = TASK + "tags: [a]\nexpected:\n  output_contains: [a]\n"
+    broken = meant.replace("inputs:\n  prompt: Go\ntags", "  inputs:\n    prompt: Go\n  tags")
+    undone(meant, broken, "inputs:")
+
+
+@pytest.mark.parametrize("signs", [("1.", "2."), ("1)", "2)")])
+def test_a_numbered_list_of_graders(signs: tuple[str, str]) -> None:
+    broken = graders(
+        f"  {signs[0]} type: text\n     name: a\n     config: {{contains: [x]}}\n"
+        f"  {signs[1]} type: text\n     name: b\n     config: {{contains: [y]}}\n"
+    )
+    meant = broken.replace(signs[0], "- ").replace(signs[1], "- ")
+    assert not problems(meant)
+    undone(meant, broken, signs[0])
+
+
+def test_the_only_item_of_a_list_with_another_sign() -> None:
+    meant = graders("  - type: text\n    name: a\n    config: {contains: [x]}\n")
+    undone(meant, meant.replace("- type", "1. type"), "1.")
+    meant = f"{TASK}tags:\n  - x y\n"
+    undone(meant, meant.replace("- x", "> x"), ">")
+
+
+def test_a_text_behind_such_a_sign_is_no_item_where_a_text_is_due() -> None:
+    [problem] = problems(f"{TASK}description:\n  > x\n")
+    assert "Write `-` for `>`" not in [fix.title for fix in problem.fixes]
