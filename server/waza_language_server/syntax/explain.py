@@ -45,6 +45,8 @@ _COLON_IN_PLAIN = re.compile(r":(?=[ \t]|$)", re.MULTILINE)
 _WORD_IN_FLOW = re.compile(r"[^,\[\]{}#\r\n]+")
 _STAR_LINE = re.compile(r"[\r\n][ ]*\*(?=[ \t])")
 _BLOCK_SIGN = re.compile(r"(?P<sign>[|>][-+]?)[ \t]+(?=[^\s#])")
+_SIGN_AND_NUMBER = re.compile(r">=?[ \t]*(?P<number>\d+(?:\.\d+)?)")
+_SIGN_OF_BLOCK = re.compile(r"[|>][-+]?")
 _ANCHOR_BEFORE_QUOTE = re.compile(r"&[0-9A-Za-z_-]+[ \t]+(?=[\"'])")
 _BLANKS_BELOW = re.compile(r"\n(?P<blanks>[ ]*)(?=[^\s])")
 _BLANK = re.compile(r"\s")
@@ -101,6 +103,11 @@ def _explain_reserved(
     text: str, start: int, end: int, first_line: Span, quote: tuple[Fix, ...]
 ) -> SyntaxFault:
     head = text[start]
+    if (number := _SIGN_AND_NUMBER.fullmatch(text, start, end)) is not None:
+        # A limit where a text may stand as well.
+        cut = Fix(f"Write `{number['number']}`", (Edit(Span(start, number.start("number")), ""),))
+        others = tuple(replace(fix, preferred=False) for fix in quote)
+        return SyntaxFault(first_line, sentence(reserved_start(head)), fixes=(cut, *others))
     below = _text_below(text, start, first_line.end, end)
     others = tuple(replace(fix, preferred=fix.preferred and not below) for fix in quote)
     message = sentence(reserved_start(head))
@@ -174,6 +181,14 @@ def _unclosed(text: str, start: int, end: int, quote: str) -> SyntaxFault:
     close = Fix(f"Add the closing `{quote}`", (Edit(Span(line_end, line_end), quote),))
     message = sentence(unclosed_quote(quote))
     fixes = (close,)
+    written = text[start + 1 : line_end]
+    if _SIGN_OF_BLOCK.fullmatch(written) is not None and line_end < end:
+        message = f"A quote is opened before `{written}`, which begins a block of text only without it."
+        return SyntaxFault(
+            Span(start, line_end),
+            message,
+            fixes=(Fix("Delete the quote", (Edit(Span(start, start + 1), ""),)), close),
+        )
     if line_end > start + 1 and text[line_end - 1] in "\"'" and text[line_end - 1] != quote:
         last = Edit(Span(line_end - 1, line_end), quote)
         fixes = (Fix(f"End with `{quote}`", (last,)), close)

@@ -28,6 +28,7 @@ TOO_MANY_ALIASES = (
 SECOND_DOCUMENT = (
     "a file holds one document; what follows this line is ignored, so move it to a file of its own"
 )
+NO_BLOCK_TO_MERGE = "`<<` needs a block (or a list of blocks) to take keys from"
 MERGE_MARK = re.compile(r"(?:^|(?<=\r))(?:<{7}|\|{7}|={7}|>{7})(?=[ \t\r\n]|\Z)", re.MULTILINE)
 """A line that git has left where two changes meet."""
 UNMERGED = "this line is from a merge with a conflict; keep one of the two sides, and delete the marks"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from waza_engine.spec.reading.scalars import Json, resolve_scalar
-from waza_engine.spec.reading.yaml_faults import duplicate_key
+from waza_engine.spec.reading.yaml_faults import NO_BLOCK_TO_MERGE, duplicate_key
 from waza_engine.spec.reading.yaml_nodes import YamlFaultError
 
 if TYPE_CHECKING:
@@ -92,9 +92,7 @@ class _Values:
         result: dict[str, Any] = {}
         for source in sources:
             if source.kind != "mapping":
-                raise YamlFaultError(
-                    source.line, "`<<` needs a block (or a list of blocks) to take keys from"
-                )
+                raise YamlFaultError(source.line, NO_BLOCK_TO_MERGE)
             result = {**cast("dict[str, Any]", self.of(source, json=json, words=False)), **result}
         return result
 

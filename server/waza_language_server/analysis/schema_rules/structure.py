@@ -22,6 +22,11 @@ from waza_language_server.analysis.schema_rules.plain_values import document_val
 from waza_language_server.analysis.schema_rules.schema_errors import explained
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.values import wrong_values
+from waza_language_server.analysis.schema_rules.values.damaged_collections import (
+    glued_pairs,
+    joined_items,
+    may_be_one_item,
+)
 from waza_language_server.analysis.schema_rules.values.damaged_texts import damaged_text, may_be_damaged
 from waza_language_server.analysis.schema_rules.values.unlikely_values import (
     BEGINNINGS,
@@ -128,7 +133,9 @@ def _may_need_advice(text: str, node: Node, shape: Shape) -> bool:
             return True
         return may_be_damaged(text, node)
     if green.kind != "mapping":
-        return False
+        return green.kind == "sequence" and may_be_one_item(node)
+    if green.style == "flow" and not shape.properties:
+        return True
     return not shape.keys_with_advice.isdisjoint(node.key_names) or any(
         missing_keys.is_missing(node, advice.key) for advice in shape.recommended
     )
@@ -139,12 +146,17 @@ def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) ->
     if node.kind == "scalar":
         yield from wrong_values.typed_as_text(subject, node, shape)
         if not node.value and node.green.tag is not None:
-            yield from tag_for_text(subject.text, node)
+            yield from tag_for_text(subject.text, node, shape)
         if node.value[:1] in BEGINNINGS:
             yield from unlikely_values(node, shape)
         if node.value and node.style == "plain" and may_be_damaged(subject.text, node):
             yield from damaged_text(subject.text, node, shape)
+    elif node.kind == "sequence":
+        if may_be_one_item(node):
+            yield from joined_items(subject.text, node, shape)
     elif node.kind == "mapping":
+        if node.style == "flow" and not shape.branch("mapping").properties:
+            yield from glued_pairs(subject.text, node)
         if shape.recommended and not subject.tree.broken(node) and not subject.may_lack(node):
             yield from missing_keys.recommended_keys(subject, node, shape, unknown)
         if shape.not_greater:

@@ -1,30 +1,40 @@
-"""Aliases without their star: `<<: base`, and `&base` where the value of an anchor above is meant."""
+"""Aliases without their star: `<<: base`, and `&base` where the value of an anchor above is meant.
+
+And what is to be merged and cannot be: `<<: (*base)`, `<: *base`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING
 
+from waza_engine.spec.reading.yaml_faults import NO_BLOCK_TO_MERGE, sentence
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
+    from waza_language_server.syntax.nodes import Node
     from waza_language_server.syntax.tree import Tree
 
 _MERGE = "<<"
 _ANCHOR = re.compile(r"(?<=[\s\[{,])&(?P<name>[0-9A-Za-z_-]+)")
 _MERGED_WORD = re.compile(r"(?<=<<:)[ \t]+(?P<name>[0-9A-Za-z_-]+)(?=[ \t]*(?:[,}#\r\n]|\Z))")
 
+_MERGED_TEXT = re.compile(r"(?<=<<:)[ \t]+(?P<value>[^\s*&\[{#!|>][^\r\n]*)")
+_IN_PARENTHESES = re.compile(r"\((?P<names>\*[\w-]+(?:[ \t]*,[ \t]*\*[\w-]+)*)\)")
+_HALF_MERGE = re.compile(r"(?:(?<=[\s{,])|^)(?:<|<<<)(?=:[ \t]+\*)", re.MULTILINE)
+
 
 def mistaken_aliases(tree: Tree) -> Iterator[Problem]:
-    """Yield the words and anchors of a text with anchors that were meant to be aliases."""
+    """Yield the words and anchors of a text with anchors or merges that were meant to be aliases."""
     root, text = tree.root, tree.text
-    if root is None or not tree.anchored:
+    if root is None:
         return
     anchors = list(_ANCHOR.finditer(text))
     first = {each["name"]: each.start() for each in reversed(anchors)}
+    told: set[int] = set()
     for match in _MERGED_WORD.finditer(text):
         place = Span(match.start("name"), match.end("name"))
         node = root.at(place.start)
@@ -33,8 +43,10 @@ def mistaken_aliases(tree: Tree) -> Iterator[Problem]:
             and node.style == "plain"
             and first.get(match["name"], len(text)) < place.start
         ):
+            told.add(place.start)
             message = f"`<<` merges what an alias stands for; write `*{match['name']}`."
             yield _alias(place, match["name"], message)
+    yield from _no_blocks(text, root, told)
     for match in anchors:
         node = root.at(match.end())
         is_empty = node.kind == "scalar" and not len(node.span) and node.green.anchor == match["name"]
@@ -42,6 +54,27 @@ def mistaken_aliases(tree: Tree) -> Iterator[Problem]:
             place = Span(match.start(), match.end())
             message = f"`&{match['name']}` names a value, and there is none; write `*` for the one above."
             yield _alias(place, match["name"], message)
+
+
+def _no_blocks(text: str, root: Node, told: Container[int]) -> Iterator[Problem]:
+    """Yield the texts that stand where a block is merged, and the aliases behind half of the sign for it."""
+    for match in _MERGED_TEXT.finditer(text):
+        place = Span(match.start("value"), match.end("value"))
+        node = root.at(place.start)
+        if node.step == _MERGE and node.kind == "scalar" and node.span.start == place.start not in told:
+            place = node.span
+            aliases = _IN_PARENTHESES.fullmatch(text, place.start, place.end)
+            fixes: tuple[Fix, ...] = ()
+            if aliases is not None:
+                meant = aliases["names"] if "," not in aliases["names"] else f"[{aliases['names']}]"
+                fixes = (Fix(f"Change to `{meant}`", (Edit(place, meant),)),)
+            yield Problem("yaml-syntax", place, sentence(NO_BLOCK_TO_MERGE), "error", fixes)
+    for match in _HALF_MERGE.finditer(text):
+        key = root.at(match.start())
+        if key.step is None and key.style == "plain" and key.value == match[0]:
+            message = f"`{match[0]}` is a key like any other; write `<<` to take over the keys of a block."
+            fix = Fix("Write `<<`", (Edit(key.span, _MERGE),))
+            yield Problem("yaml-syntax", key.span, message, "warning", (fix,))
 
 
 def _alias(place: Span, name: str, message: str) -> Problem:

@@ -32,7 +32,7 @@ def syntax(view: FileView) -> Found:
         from waza_language_server.analysis.text_rules.syntax_problems import explained_faults
 
         yield from explained_faults(tree, view.kind, view.catalog)
-    if tree.anchored:
+    if tree.anchored or "<<:" in tree.text:
         from waza_language_server.analysis.text_rules.mistaken_aliases import mistaken_aliases
 
         yield from mistaken_aliases(tree)

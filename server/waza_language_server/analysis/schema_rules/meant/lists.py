@@ -23,6 +23,8 @@ _COMMAS = re.compile(r"[^,]*[^,\s][^,]*(?:,[^,]*[^,\s][^,]*)+,?")
 _OTHER_SIGNS = re.compile(r"[ ]+\|[ ]+|[ ]*(?:->|→)[ ]*|;[ ]+")
 """What else parts texts that follow each other."""
 _ROW = re.compile(r"[^\s][^\r\n]*(?<=\S)")
+_PLACEHOLDER = re.compile(r"<[^<>]*>|\{\{?[^{}]*\}?\}")
+"""What templates have where a value is still to be written."""
 _MOST_ITEMS = 100
 
 
@@ -53,7 +55,9 @@ def lists_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
             return
     single = as_list(subject, node, shape)
     if single is not None:
-        yield Fix("Make it a list", (single,), preferred=True)
+        # What stands for a value is none.
+        is_value = _PLACEHOLDER.fullmatch(node.value) is None
+        yield Fix("Make it a list", (single,), preferred=is_value)
 
 
 def list_of_keys(subject: Subject, node: Node) -> Edits:

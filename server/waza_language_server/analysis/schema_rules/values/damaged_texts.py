@@ -44,7 +44,7 @@ def damaged_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
         return
     last = node.value[-1]
     if last in "\"'" and shape.kind not in _LOOKED_FOR:
-        yield from _quote_at_end(node, last)
+        yield from _quote_at_end(node, last, shape)
     elif last == ",":
         yield from _comma_at_end(node, shape)
     if node.value[0] in SIGNS_OF_BLOCKS:
@@ -68,12 +68,12 @@ def may_be_damaged(text: str, node: Node) -> bool:
     )
 
 
-def _quote_at_end(node: Node, quote: str) -> Iterator[Problem]:
+def _quote_at_end(node: Node, quote: str, shape: Shape) -> Iterator[Problem]:
     before = node.value[:-1]
     if before[:1] in _PRINTED[quote]:
         before = before[1:]
     # Inches, and what belongs to several.
-    may_be_meant = before[-1:].isdigit() and quote == '"' if before else True
+    may_be_meant = before[-1:].isdigit() and quote == '"' and before not in shape.examples if before else True
     if may_be_meant or quote in before or (quote == "'" and before[-1:] in {"s", "z", "x"}):
         return
     in_quotes = f"{quote}{before}{quote}" if "\\" not in before or quote == "'" else quoted(before)

@@ -58,7 +58,10 @@ def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
     if "array" in expected and (listed := _as_list(subject, node, items)) is not None:
         yield from listed
     elif "object" in expected and (edits := without_dashes(subject.text, node)):
-        yield Fix("Remove the dashes" if len(edits) > 1 else "Remove the dash", edits, preferred=True)
+        known = shape.branch("mapping").properties
+        are_known = not known or all(key in known for item in node.items for key in item.key_names)
+        title = "Remove the dashes" if len(edits) > 1 else "Remove the dash"
+        yield Fix(title, edits, preferred=are_known)
     elif "object" in expected and (edits := expectation_of_list(subject, node, shape)):
         yield Fix("Write `output_contains: […]`", edits)
     elif "string" in expected and (text := in_quotes(subject.text, node)) is not None:

@@ -35,15 +35,25 @@ def unlikely_values(node: Node, shape: Shape) -> Iterator[Problem]:
         yield from _other_unit(node, node.step)
 
 
-def tag_for_text(text: str, node: Node) -> Iterator[Problem]:
-    """Yield the tag that stands where a text begins with `!`: the value is empty, and the text is lost."""
-    tag, end = node.green.tag or "", node.span.end
-    start = text.rfind(tag, max(0, end - len(tag) - 2), end) if tag[:1] == "!" and len(tag) > 1 else -1
-    if node.style == "plain" and start >= 0 and not len(node.span):
-        span = Span(start, start + len(tag))
+def tag_for_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
+    """Yield the tag that stands where a text begins with `!`: the value is empty, and the text is lost.
+
+    Where no text is due the empty value is told already.
+    """
+    span = tag_alone(text, node)
+    if span is not None and (not shape.types or "string" in shape.types) and shape.kind != "switch":
+        tag = text[span.start : span.end]
         message = f"`{tag}` is a tag for YAML, and its value is empty; put it in quotes."
         fix = Fix("Put it in quotes", (Edit(span, quoted(tag)),))
         yield Problem("unlikely-value", span, message, "warning", (fix,))
+
+
+def tag_alone(text: str, node: Node) -> Span | None:
+    """Return where a tag stands behind which a value is empty."""
+    tag, end = node.green.tag or "", node.span.end
+    start = text.rfind(tag, max(0, end - len(tag) - 2), end) if tag[:1] == "!" and len(tag) > 1 else -1
+    is_alone = node.kind == "scalar" and node.style == "plain" and start >= 0 and not len(node.span)
+    return Span(start, start + len(tag)) if is_alone else None
 
 
 def _printed_quotes(node: Node, shape: Shape) -> Iterator[Problem]:

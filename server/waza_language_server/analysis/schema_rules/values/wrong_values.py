@@ -17,11 +17,13 @@ from waza_language_server.analysis.schema_rules.meant.regrouping import (
 )
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.values.type_fixes import type_fixes
+from waza_language_server.analysis.schema_rules.values.unlikely_values import tag_alone
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import listed, nearest, slip_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.span import Span
 
 _TYPE_NAMES = {
     "string": "text",
@@ -56,6 +58,8 @@ def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
         # Text is allowed for its older spellings alone.
         expected = ("boolean",)
     wanted = _types_text(expected)
+    if (tag := tag_alone(subject.text, node)) is not None:
+        return _tagged(subject, node, shape, tag, expected)
     message = f"{subject_of(node)} must be {wanted}, not {_found_text(node, expected)}."
     cause = sign_behind(subject, node, shape, block="object" in expected, listed="array" in expected)
     if cause is not None:
@@ -68,6 +72,17 @@ def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
         elif "string" in expected and template_in_quotes(subject.text, node) is not None:
             message = f"{message.rstrip('.')}: `{{` begins one; put it in quotes."
     return Problem("wrong-type", subject.value_span(node), message, shape.severity or "error", fixes)
+
+
+def _tagged(subject: Subject, node: Node, shape: Shape, tag: Span, expected: Sequence[str]) -> Problem:
+    """Return the problem of a tag that stands where a value of another type than text is due: `!false`."""
+    written = subject.text[tag.start + 1 : tag.end]
+    is_switch = "boolean" in expected and written in {"true", "false"}
+    choices = ("true", "false") if is_switch else ()
+    fixes = tuple(Fix(f"Change to `{each}`", (Edit(tag, each),)) for each in choices)
+    wanted = _types_text(expected)
+    message = f"{subject_of(node)} must be {wanted}; `!{written}` is a tag for YAML, and no value."
+    return Problem("wrong-type", tag, message, shape.severity or "error", fixes)
 
 
 def not_allowed(subject: Subject, node: Node, shape: Shape, allowed: Sequence[object]) -> Problem:
@@ -124,6 +139,8 @@ def wrong_form(subject: Subject, node: Node, shape: Shape) -> Problem:
     message = f"{subject_of(node)} {rule.rstrip('.')}."
     severity = shape.severity or "error"
     if shape.kind == "switch":
+        if (tag := tag_alone(subject.text, node)) is not None:
+            return _tagged(subject, node, shape, tag, ("boolean",))
         found = _found_text(node, ("boolean",))
         message = f"{subject_of(node)} must be `true` or `false`, not {found}."
         fixes = tuple(type_fixes(subject, node, shape, ("boolean",)))
