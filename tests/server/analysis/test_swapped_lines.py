@@ -98,3 +98,16 @@ def test_the_only_item_of_a_list_with_another_sign() -> None:
 def test_a_text_behind_such_a_sign_is_no_item_where_a_text_is_due() -> None:
     [problem] = problems(f"{TASK}description:\n  > x\n")
     assert "Write `-` for `>`" not in [fix.title for fix in problem.fixes]
+
+
+@pytest.mark.parametrize("rows", ["\tfiles:\n\t  - path: a.txt\n", "\tfiles:\n\t- path: a.txt\n"])
+def test_a_key_with_tabs_below_a_text_is_not_made_a_part_of_it(rows: str) -> None:
+    text = f"id: t\nname: T\ninputs:\n  prompt: >\n    Go\n    there\n\n{rows}expected: {{}}\n"
+    undone(text.replace("\t", "  "), text, "\t")
+
+
+def test_a_value_below_its_key_in_the_last_lines_of_an_item() -> None:
+    meant = (
+        "skill: s\nshould_trigger_prompts:\n- prompt: Fill this form\n  confidence: high\n- prompt: Sign it\n"
+    )
+    undone(meant, meant.replace(" high", "\n  high"), "high", "trigger_tests")

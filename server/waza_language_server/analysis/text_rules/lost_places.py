@@ -58,12 +58,17 @@ def value_below_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator
 
 
 def _goes_on(text: str, lines: LineIndex, number: int) -> bool:
-    """Whether an item or more text stands below a line of text: then there are several values."""
+    """Whether an item or more text stands below a line of text: then there are several values.
+
+    An item further to the left is one of the list around it.
+    """
     if number + 1 >= lines.line_count:
         return False
     below = lines.line_span(number + 1)
     written = text[below.start : below.end].rstrip()
-    return bool(written) and (_ITEM.match(written) is not None or _KEY_OR_ITEM.match(written) is None)
+    if _ITEM.match(written) is not None:
+        return column_of_line(text, below) >= column_of_line(text, lines.line_span(number))
+    return bool(written) and _KEY_OR_ITEM.match(written) is None
 
 
 def first_text_without_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:

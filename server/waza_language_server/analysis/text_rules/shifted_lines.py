@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import islice
 
 from waza_language_server.analysis.problem import Problem
@@ -16,7 +16,7 @@ from waza_language_server.text.span import Span
 _ITEM = re.compile(r"(?P<lead>[ ]*)-[ ]+(?=\S)")
 _KEY = re.compile(r"(?:-[ ]+)+(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
 _BARE_KEY = re.compile(r"[A-Za-z_][\w-]*:[ \t]*(?:[|>][-+]?[ \t]*)?(?:#.*)?\Z")
-_KEY_ON_LINE = re.compile(r"[A-Za-z_][\w-]*:(?:[ \t]|\Z)")
+_KEY_ON_LINE = re.compile(r"(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
 _TABS = re.compile(r"\t[ \t]*")
 _LOOKED_AT = 40
 _BELOW = 12
@@ -44,8 +44,13 @@ def shifted_items(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
         return
 
 
-def tabbed_lines(text: str, lines: LineIndex, faults: Sequence[SyntaxFault]) -> Iterator[Slip]:
-    """Yield the lines that are indented with tabs, each tab as far as a level of what is above them."""
+def tabbed_lines(
+    text: str, lines: LineIndex, faults: Sequence[SyntaxFault], keys: Container[str]
+) -> Iterator[Slip]:
+    """Yield the lines that are indented with tabs, each tab as far as a level of what is above them.
+
+    One of ``keys`` below a text is not made a part of it, as long as there is a block that knows it.
+    """
     seen = -1
     for fault in faults:
         number = lines.line_of(fault.span.start)
@@ -60,7 +65,15 @@ def tabbed_lines(text: str, lines: LineIndex, faults: Sequence[SyntaxFault]) -> 
             seen += 1
         while first < number and not _is_written(text, lines, first):
             first += 1
-        yield from _in_spaces(text, lines, first, seen)
+        row = lines.line_span(first)
+        key = _KEY_ON_LINE.match(text[row.start : row.end].lstrip())
+        below_text = key is not None and key["key"] in keys and _is_below_text(text, lines, first)
+        if below_text:
+            yield from _in_spaces(
+                text, lines, (first, seen), _columns_further_out(text, lines, first), known=True
+            )
+        columns = _columns_above(text, lines, first)
+        yield from _in_spaces(text, lines, (first, seen), columns, sure=not below_text)
 
 
 def moved_block(text: str, lines: LineIndex, number: int, usual: int) -> Iterator[Slip]:
@@ -121,23 +134,56 @@ def _step(text: str, lines: LineIndex) -> int:
     return 2
 
 
-def _in_spaces(text: str, lines: LineIndex, first: int, last: int) -> Iterator[Slip]:
+def _is_below_text(text: str, lines: LineIndex, number: int) -> bool:
+    """Whether the nearest line above one that is written is neither a key nor an item."""
+    for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
+        if _is_written(text, lines, above):
+            line = lines.line_span(above)
+            written = text[line.start : line.end].lstrip()
+            return _KEY_ON_LINE.match(written) is None and not written.startswith(("- ", "#"))
+    return False
+
+
+def _columns_further_out(text: str, lines: LineIndex, number: int) -> Iterator[int]:
+    """Yield the columns of the keys around a text above a line, the nearest first."""
+    least = None
+    for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
+        line = lines.line_span(above)
+        column = column_of_line(text, line)
+        if _is_written(text, lines, above) and (least is None or column < least):
+            if least is not None:
+                yield column
+            least = column
+
+
+def _in_spaces(
+    text: str,
+    lines: LineIndex,
+    part: tuple[int, int],
+    columns: Iterator[int],
+    *,
+    known: bool = False,
+    sure: bool = False,
+) -> Iterator[Slip]:
+    first, last = part
     rows = [lines.line_span(number) for number in range(first, last + 1)]
     tabs = [_TABS.match(text, row.start, row.end) for row in rows]
     if first == last or tabs[0] is None:
         return
-    for base in _columns_above(text, lines, first):
+    for base in columns:
         for step in (2, 4):
             edits: list[Edit] = []
             for row, match in zip(rows, tabs, strict=True):
                 if match is not None and text[row.start : row.end].strip():
                     column = base + _width(match[0], step) - _width(tabs[0][0], step)
                     edits.append(Edit(Span(match.start(), match.end()), " " * max(column, 0)))
-            fix = Fix("Indent with spaces", tuple(edits), preferred=True)
+            fix = Fix("Indent with spaces", tuple(edits), preferred=sure)
             message = "These lines are indented with tabs; use spaces."
             place = Span(tabs[0].start(), tabs[0].end())
             problem = Problem("yaml-tab", place, message, "error", (fix,))
-            yield Slip(problem, as_one(text, edits), cures=Span(rows[0].start, rows[-1].end))
+            known_at = rows[0].start + base if known else None
+            cured = Span(rows[0].start, rows[-1].end)
+            yield Slip(problem, as_one(text, edits), known_at=known_at, cures=cured)
 
 
 def _width(blanks: str, step: int) -> int:

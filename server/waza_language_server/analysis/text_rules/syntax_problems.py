@@ -163,7 +163,7 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
         yield from _lost_signs(lost_signs(tree.text, lines, fault, kind, catalog), fault)
         # Where the line is read with it, an item is due.
         yield from _glued_dash(tree.text, lines, lines.line_of(fault.span.start), any_text=True)
-    yield from tabbed_lines(tree.text, lines, faults)
+    yield from tabbed_lines(tree.text, lines, faults, keys)
     for fault in faults[:_TRIALS]:
         yield from tabbed_text(tree.text, lines, fault)
         yield from text_at_margin(tree.text, lines, fault, keys)
