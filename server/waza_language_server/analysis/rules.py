@@ -61,7 +61,7 @@ _TASK_GLOB_CODES = _words("bad-task-glob no-matching-tasks unreadable-task dupli
 _STRUCTURE_CODES = _words(
     "empty-file unknown-key misplaced-key missing-key nothing-checked exactly-one-key conflicting-keys "
     "empty-value wrong-type value-not-allowed out-of-range wrong-form bounds-reversed unquoted-text yaml-1-1 "
-    "unlikely-value "
+    "unlikely-value yaml-escape "
     "recommended-key deprecated-key key-without-effect"
 )
 

@@ -80,3 +80,22 @@ def test_where_the_sign_is_marked() -> None:
 )
 def test_what_may_well_be_meant(written: str) -> None:
     assert not problems(graders(written))
+
+
+@pytest.mark.parametrize(
+    ("written", "marked", "meant"),
+    [
+        ('context_dir: "fixtures\\big"', "\\b", 'context_dir: "fixtures/big"'),
+        ('context_dir: "fixtures\\\\a\\top"', "\\t", 'context_dir: "fixtures/a/top"'),
+    ],
+)
+def test_a_backslash_in_a_path_that_makes_a_sign_of_a_letter(written: str, marked: str, meant: str) -> None:
+    text = f"{TASK}{written}\n"
+    [problem] = problems(text)
+    assert (problem.code, text[problem.span.start : problem.span.end]) == ("yaml-escape", marked)
+    assert apply(text, problem.fixes[0].edits) == f"{TASK}{meant}\n"
+
+
+@pytest.mark.parametrize("written", ['description: "a\\new.txt"', 'context_dir: "fixtures\\\\big"'])
+def test_escapes_that_stand_where_they_may(written: str) -> None:
+    assert "yaml-escape" not in {problem.code for problem in problems(f"{TASK}{written}\n")}

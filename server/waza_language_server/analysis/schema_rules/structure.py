@@ -27,7 +27,12 @@ from waza_language_server.analysis.schema_rules.values.damaged_collections impor
     joined_items,
     may_be_one_item,
 )
-from waza_language_server.analysis.schema_rules.values.damaged_texts import damaged_text, may_be_damaged
+from waza_language_server.analysis.schema_rules.values.damaged_texts import (
+    damaged_text,
+    escaped_path,
+    may_be_damaged,
+    may_be_escaped,
+)
 from waza_language_server.analysis.schema_rules.values.unlikely_values import (
     BEGINNINGS,
     tag_for_text,
@@ -127,7 +132,7 @@ def _may_need_advice(text: str, node: Node, shape: Shape) -> bool:
         if not green.value:
             return green.tag is not None
         if green.style != "plain":
-            return False
+            return green.style == "double" and may_be_escaped(node, shape)
         first = green.value[0]
         if first in BEGINNINGS or (shape.reads_all_as_text and first in wrong_values.TYPED_BEGINNINGS):
             return True
@@ -149,6 +154,8 @@ def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) ->
             yield from tag_for_text(subject.text, node, shape)
         if node.value[:1] in BEGINNINGS:
             yield from unlikely_values(node, shape)
+        if node.style == "double" and may_be_escaped(node, shape):
+            yield from escaped_path(subject.text, node)
         if node.value and node.style == "plain" and may_be_damaged(subject.text, node):
             yield from damaged_text(subject.text, node, shape)
     elif node.kind == "sequence":

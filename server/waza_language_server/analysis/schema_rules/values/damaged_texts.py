@@ -34,6 +34,11 @@ _NAMES = frozenset({"tool.name", "path.workspace", "task.id", "grader.name", "mo
 """Kinds of text that have no comma at their end."""
 _LOOKED_FOR = frozenset({"task.glob", "path.fixture", "path.suite", "python.assertion", "regex", "rubric"})
 """Kinds of text of which it is told by other rules when they are not what they should be."""
+_PATHS = frozenset(
+    {"path.fixture", "path.suite", "path.workspace", "path.skill", "path.repository", "task.glob", "glob"}
+)
+_ESCAPED_SIGN = re.compile(r"\\(?P<letter>[abtnvfre0])")
+_CONTROL = re.compile(r"[\x00-\x1f]")
 _PRINTED = {'"': "“„«", "'": "‘‚"}
 _MOST_WORDS = 4
 
@@ -66,6 +71,26 @@ def may_be_damaged(text: str, node: Node) -> bool:
         or text.startswith("#", end + 2)
         or (value[0] in SIGNS_OF_BLOCKS and value[1:2] in {" ", ">", "|"})
     )
+
+
+def may_be_escaped(node: Node, shape: Shape) -> bool:
+    """Whether ``escaped_path`` may say something of a text in double quotes."""
+    return shape.kind in _PATHS and _CONTROL.search(node.green.value) is not None
+
+
+def escaped_path(text: str, node: Node) -> Iterator[Problem]:
+    """Yield the first backslash of a path in double quotes that makes a sign of the letter behind it."""
+    start, end = node.span.start, node.span.end
+    written = text[start:end]
+    escaped = list(_ESCAPED_SIGN.finditer(written.replace("\\\\", "  ")))
+    if not escaped or "\n" in written:
+        return
+    first = escaped[0]
+    place = Span(start + first.start(), start + first.end())
+    meant = re.sub(r"\\+", "/", written)
+    message = f"`{first[0]}` is one invisible character in double quotes; a path is written with `/`."
+    fix = Fix(f"Change to `{shown(meant)}`", (Edit(node.span, meant),))
+    yield Problem("yaml-escape", place, message, "error", (fix,))
 
 
 def _quote_at_end(node: Node, quote: str, shape: Shape) -> Iterator[Problem]:
