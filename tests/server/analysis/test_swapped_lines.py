@@ -111,3 +111,49 @@ def test_a_value_below_its_key_in_the_last_lines_of_an_item() -> None:
         "skill: s\nshould_trigger_prompts:\n- prompt: Fill this form\n  confidence: high\n- prompt: Sign it\n"
     )
     undone(meant, meant.replace(" high", "\n  high"), "high", "trigger_tests")
+
+
+def test_the_first_item_of_a_list_without_its_dash_at_the_column_of_the_others() -> None:
+    text = f"{TASK}  files:\n    path: a.txt\n    content: x\n    - path: b.txt\n"
+    undone(text.replace("    path: a.txt\n    content", "    - path: a.txt\n      content"), text, "path")
+
+
+def test_the_first_line_of_a_text_alone_at_the_margin() -> None:
+    meant = f"{TASK}description: |\n  One.\n  Two.\nhint: x\n"
+    undone(meant, meant.replace("  One", "One"), "One.")
+
+
+def test_a_key_alone_above_its_list() -> None:
+    undone(
+        TRIGGERS,
+        TRIGGERS.replace("should_trigger", "  should_trigger"),
+        "should_trigger_prompts:",
+        "trigger_tests",
+    )
+
+
+@pytest.mark.parametrize(("value", "at"), [("true", "true"), ("x # y", "x")])
+def test_a_value_above_the_block_of_its_key(value: str, at: str) -> None:
+    meant = f"cache:{value.removeprefix(at)}\n  enabled: true\ndefaults:\n  model: m\n"
+    undone(meant, meant.replace("cache:", f"cache: {at}", 1), at, "project_config")
+
+
+@pytest.mark.parametrize(
+    ("written", "at", "meant"),
+    [
+        (
+            "\n    - DEBUG=1\n    # c\n    - URL=a=b # d\n",
+            "- DEBUG=1",
+            "\n    DEBUG: '1'\n    # c\n    URL: a=b # d\n",
+        ),
+        (' [A=x, "B=a, b"]\n', '[A=x, "B=a, b"]', " {A: x, B: 'a, b'}\n"),
+    ],
+)
+def test_variables_as_a_list(written: str, at: str, meant: str) -> None:
+    undone(f"{TASK}  environment:{meant}", f"{TASK}  environment:{written}", at)
+
+
+@pytest.mark.parametrize("written", ["[A=x, B]", "[A=x, A=y]", "[x y]"])
+def test_lists_that_are_no_variables(written: str) -> None:
+    [problem] = problems(f"{TASK}  environment: {written}\n")
+    assert "Write keys with values" not in [fix.title for fix in problem.fixes]

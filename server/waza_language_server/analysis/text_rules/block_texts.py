@@ -73,7 +73,10 @@ def text_at_margin(text: str, lines: LineIndex, fault: SyntaxFault, known: Colle
         if not rows or not rows[0] <= number <= rows[-1] + 1:
             return
         usual = _column_of_text(text, lines, above + 1, rows[0])
-        edit = _indented(text, lines, rows, usual, len(match["lead"]) + 2)
+        least = len(match["lead"]) + 2
+        if usual is None and _is_first_alone(text, lines, rows, least):
+            usual = least
+        edit = _indented(text, lines, rows, usual, least)
         first = lines.line_span(rows[0])
         written = text[first.start : first.end]
         place = Span(first.start + len(written) - len(written.lstrip()), first.start + len(written.rstrip()))
@@ -118,6 +121,13 @@ def _rows_at_margin(
         rows.append(number)
         written_rows = len(rows)
     return rows[:written_rows]
+
+
+def _is_first_alone(text: str, lines: LineIndex, rows: list[int], column: int) -> bool:
+    """Whether all lines but the first stand where a text begins: then only the first is out of place."""
+    below = [lines.line_span(number) for number in rows[1:]]
+    columns = {column_of_line(text, row) for row in below if text[row.start : row.end].strip()}
+    return columns == {column}
 
 
 def _is_like(key: str, known: Collection[str]) -> bool:

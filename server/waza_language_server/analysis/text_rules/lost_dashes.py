@@ -13,6 +13,7 @@ from waza_language_server.schema.locate import shape_at, shape_of
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.frames import column_of, line_start_of
 from waza_language_server.syntax.nodes import Entry, Node
+from waza_language_server.syntax.repair import ITEM_AMONG_KEYS
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
@@ -74,6 +75,34 @@ def dash_of_first_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterat
             problem = Problem("yaml-syntax", place, NO_DASH, "error", (fix,))
             yield Slip(problem, edit, known_at=edit.span.start + len("- "), cures=Span(0, len(text)))
         return
+
+
+def first_item_without_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
+    """Yield the dash that the first item of a list lacks, whose keys stand at the column of the others."""
+    number = lines.line_of(fault.span.start)
+    item = lines.line_span(number)
+    column = fault.span.start - item.start
+    if fault.message != ITEM_AMONG_KEYS or text[item.start : fault.span.start].strip(" "):
+        return
+    first = number
+    for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
+        line = lines.line_span(above)
+        written = text[line.start : line.end].rstrip()
+        if not written:
+            continue
+        if len(written) - len(written.lstrip(" ")) < column or _BARE_KEY.match(written):
+            break
+        first = above
+    holder = lines.line_span(max(first - 1, 0))
+    start = lines.line_span(first).start
+    key = _KEY.match(text, start + column)
+    if first == number or _BARE_KEY.match(text[holder.start : holder.end].rstrip()) is None or key is None:
+        return
+    starts = _starts(text, lines, first, number - 1)
+    edits = [Edit(Span(at, at), "- " if at == start + column else "  ") for at in starts]
+    place = Span(key.start(), key.end() - 1)
+    problem = Problem("yaml-syntax", place, NO_DASH, "error", (Fix("Insert the dash", tuple(edits)),))
+    yield Slip(problem, as_one(text, edits), known_at=start + column + len("- "), cures=Span(0, len(text)))
 
 
 def key_at_dashes(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:

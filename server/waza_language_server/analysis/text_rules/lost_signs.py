@@ -26,6 +26,7 @@ _QUOTED_LINE = re.compile(
 )
 _KEY = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
 _COMMENT = re.compile(r"[ ]*(?P<sign>//+|--(?=[ \t])|;+|/\*+|<!--)")
+_NOTE = re.compile(r"[ \t]#")
 _WORD_ALONE = re.compile(r"[ ]*(?P<key>[A-Za-z_]\w*)\Z")
 _ITEM = re.compile(r"(?P<lead>[ ]*)-[ ]")
 _LOOKED_AT = 40
@@ -95,11 +96,24 @@ def _lost_blocks(
     key = _KEY.match(text[line.start : line.end].rstrip())
     if key is None or key["lead"].strip():
         return
-    column = next(_columns_above(text, lines, number, len(key["lead"])), None)
-    if column is None:
+    above = next(_keys_above(text, lines, number, len(key["lead"])), None)
+    if above is None:
         return
+    holder, start = above
+    column = len(holder["lead"])
+    blocks = _blocks_with(key["key"], kind, catalog)
+    if holder["key"] in blocks and number and lines.line_of(start) == number - 1:
+        place = Span(start + holder.end(), lines.line_span(number - 1).end)
+        written = _NOTE.split(text[place.start : place.end], maxsplit=1)[0].rstrip()
+        message = (
+            f"`{written}` is the whole value of `{holder['key']}`, so the lines below cannot belong to it."
+        )
+        edit = Edit(Span(start + holder.end("key") + 1, place.start + len(written)), "")
+        known_at = lines.line_span(number).start + key.start("key") - len(edit.span)
+        marked = Span(place.start, place.start + len(written))
+        yield LostSign(marked, message, f"Delete `{written}`", edit, known_at)
     ending = "\r\n" if "\r\n" in text else "\n"
-    for name in _blocks_with(key["key"], kind, catalog)[:_BLOCKS_TRIED]:
+    for name in blocks[:_BLOCKS_TRIED]:
         inserted = f"{' ' * column}{name}:{ending}"
         place = Span(line.start + key.start("key"), line.start + key.end("key"))
         message = f"`{key['key']}` belongs below `{name}:`, which is missing above this line."
@@ -108,13 +122,13 @@ def _lost_blocks(
         yield LostSign(place, message, f"Write `{name}:` above", edit, known_at, "yaml-indentation")
 
 
-def _columns_above(text: str, lines: LineIndex, number: int, column: int) -> Iterator[int]:
-    """Yield the column of the nearest key above a line that stands to the left of its own."""
+def _keys_above(text: str, lines: LineIndex, number: int, column: int) -> Iterator[tuple[re.Match[str], int]]:
+    """Yield the nearest key above a line that stands to the left of its own, and where its line begins."""
     for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
         line = lines.line_span(above)
         holder = _KEY.match(text[line.start : line.end].rstrip())
         if holder is not None and len(holder["lead"]) < column:
-            yield len(holder["lead"])
+            yield holder, line.start
             return
         if holder is not None:
             # A key at the same column, or further to the right, has the block that holds it.

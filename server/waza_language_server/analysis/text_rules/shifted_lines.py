@@ -117,7 +117,7 @@ def moved_rest(text: str, lines: LineIndex, number: int, usual: int) -> Iterator
             at = column_of_line(text, lines.line_span(below))
             if at < column:
                 break
-            others += at == column
+            others += at == column and _item_at(text, lines, below) is None
             last = below
     if others and _has_room(text, lines, (number, last), column - usual):
         yield _shifted(text, lines, (number, last), usual - column, is_item=False)

@@ -27,6 +27,7 @@ from waza_language_server.analysis.text_rules.lost_bars import lost_bar, plain_t
 from waza_language_server.analysis.text_rules.lost_dashes import (
     NO_DASH,
     dash_of_first_key,
+    first_item_without_dash,
     items_without_dashes,
     key_at_dashes,
     missing_dash,
@@ -213,6 +214,7 @@ def _items(
     for fault in faults[:1]:
         yield from shifted_items(tree.text, lines, fault)
         yield from key_at_dashes(tree.text, lines, fault)
+        yield from first_item_without_dash(tree.text, lines, fault)
     for fault in faults[:2]:
         yield from dash_of_first_key(tree.text, lines, fault)
     for fault in faults[:_TRIALS]:

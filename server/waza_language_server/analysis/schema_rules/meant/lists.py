@@ -23,6 +23,7 @@ _COMMAS = re.compile(r"[^,]*[^,\s][^,]*(?:,[^,]*[^,\s][^,]*)+,?")
 _OTHER_SIGNS = re.compile(r"[ ]+\|[ ]+|[ ]*(?:->|→)[ ]*|;[ ]+")
 """What else parts texts that follow each other."""
 _ROW = re.compile(r"[^\s][^\r\n]*(?<=\S)")
+_PAIR = re.compile(r"(?P<key>[A-Za-z_]\w*)=(?P<value>[^\r\n]*)")
 _PLACEHOLDER = re.compile(r"<[^<>]*>|\{\{?[^{}]*\}?\}")
 """What templates have where a value is still to be written."""
 _MOST_ITEMS = 100
@@ -88,6 +89,30 @@ def list_of_keys(subject: Subject, node: Node) -> Edits:
         first, last = node.span.start, node.span.end - 1
         edits += Edit(Span(first, first + 1), "["), Edit(Span(last, last + 1), "]")
     return tuple(edit for edit in edits if edit.text or edit.span)
+
+
+def pairs_of_list(text: str, node: Node, shape: Shape) -> Edits:
+    """Return the edits that make keys with values of a list as `- DEBUG=1`; none of any other list.
+
+    So variables of the environment are listed elsewhere.
+    """
+    items = node.items if node.kind == "sequence" and not shape.branch("mapping").properties else ()
+    pairs = [_PAIR.fullmatch(item.value) if item.kind == "scalar" else None for item in items]
+    names = [pair["key"] for pair in pairs if pair is not None]
+    if not items or len(set(names)) < len(items) or node.green.anchor is not None:
+        return ()
+    edits: list[Edit] = []
+    in_brackets = node.style == "flow"
+    for item, pair in zip(items, pairs, strict=True):
+        dash = item.span.start if in_brackets else text.rfind("-", 0, item.span.start)
+        if pair is None or item.green.anchor is not None or text[dash + 1 : item.span.start].strip(" "):
+            return ()
+        value = plain_or_quoted(pair["value"], flow=in_brackets)
+        edits.append(Edit(Span(dash, item.span.end), f"{pair['key']}: {value}"))
+    if in_brackets:
+        first, last = node.span.start, node.span.end - 1
+        edits = [Edit(Span(first, first + 1), "{"), *edits, Edit(Span(last, last + 1), "}")]
+    return tuple(edits)
 
 
 def out_of_lists(text: str, node: Node) -> Edits:

@@ -9,7 +9,12 @@ from typing import Any
 
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.schema_rules.graders.keyed_graders import list_of_keyed
-from waza_language_server.analysis.schema_rules.meant.lists import list_of_keys, lists_of_text, out_of_lists
+from waza_language_server.analysis.schema_rules.meant.lists import (
+    list_of_keys,
+    lists_of_text,
+    out_of_lists,
+    pairs_of_list,
+)
 from waza_language_server.analysis.schema_rules.meant.regrouping import (
     dash_before,
     in_quotes,
@@ -62,8 +67,8 @@ def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
         are_known = not known or all(key in known for item in node.items for key in item.key_names)
         title = "Remove the dashes" if len(edits) > 1 else "Remove the dash"
         yield Fix(title, edits, preferred=are_known)
-    elif "object" in expected and (edits := expectation_of_list(subject, node, shape)):
-        yield Fix("Write `output_contains: […]`", edits)
+    elif "object" in expected and (mapping := _as_mapping(subject, node, shape)) is not None:
+        yield mapping
     elif "string" in expected and (text := in_quotes(subject.text, node)) is not None:
         # A word before the colon may be a key of another notation, and one at the end a key of the next line.
         first = node.entries[0]
@@ -84,6 +89,14 @@ def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
         yield Fix(f"Write the value without `{node.entries[0].key.value}`", (value,))
     if not {"integer", "number"}.isdisjoint(expected) and node.kind != "scalar":
         yield from _usual_number(node, shape)
+
+
+def _as_mapping(subject: Subject, node: Node, shape: Shape) -> Fix | None:
+    """Return the way to make a mapping of a list, None where nobody knows its keys."""
+    if edits := pairs_of_list(subject.text, node, shape):
+        return Fix("Write keys with values", edits)
+    edits = expectation_of_list(subject, node, shape)
+    return Fix("Write `output_contains: […]`", edits) if edits else None
 
 
 def _as_list(subject: Subject, node: Node, items: Shape | None) -> tuple[Fix, ...] | None:
