@@ -157,3 +157,12 @@ def test_variables_as_a_list(written: str, at: str, meant: str) -> None:
 def test_lists_that_are_no_variables(written: str) -> None:
     [problem] = problems(f"{TASK}  environment: {written}\n")
     assert "Write keys with values" not in [fix.title for fix in problem.fixes]
+
+
+def test_the_first_line_of_an_item_too_far_to_the_right_of_its_other_keys() -> None:
+    meant = (
+        f"{TASK}  follow_up_prompts: [Go on]\ncheckpoints:\n  - after_turn: 1\n    graders:\n"
+        "      - type: text\n        name: a\n        config: {contains: [x]}\n"
+    )
+    message = undone(meant, meant.replace("  - after", "     - after"), "- after_turn: 1")
+    assert message == "This item stands 3 spaces too far to the right of its other keys."

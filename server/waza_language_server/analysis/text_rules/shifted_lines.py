@@ -44,6 +44,20 @@ def shifted_items(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
         return
 
 
+def dash_before_others(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
+    """Yield the first line of an item that stands too far to the right of its other keys."""
+    number = lines.line_of(fault.span.start)
+    line, above = lines.line_span(number), lines.line_span(max(number - 1, 0))
+    item = _ITEM.match(text, above.start, above.end)
+    column = fault.span.start - line.start
+    if item is None or not number or text[line.start : fault.span.start].strip(" "):
+        return
+    inner = item.end() - above.start
+    by = inner - column
+    if _KEY_ON_LINE.match(text, fault.span.start, line.end) and 0 < by <= len(item["lead"]):
+        yield _shifted(text, lines, (number - 1, number - 1), -by, beside="its other keys")
+
+
 def tabbed_lines(
     text: str, lines: LineIndex, faults: Sequence[SyntaxFault], keys: Container[str]
 ) -> Iterator[Slip]:
@@ -260,7 +274,15 @@ def _has_room(text: str, lines: LineIndex, rows: tuple[int, int], left: int) -> 
     )
 
 
-def _shifted(text: str, lines: LineIndex, rows: tuple[int, int], by: int, *, is_item: bool = True) -> Slip:
+def _shifted(
+    text: str,
+    lines: LineIndex,
+    rows: tuple[int, int],
+    by: int,
+    *,
+    is_item: bool = True,
+    beside: str = "the others of its list",
+) -> Slip:
     edits: list[Edit] = []
     for number in range(rows[0], rows[1] + 1):
         line = lines.line_span(number)
@@ -276,7 +298,7 @@ def _shifted(text: str, lines: LineIndex, rows: tuple[int, int], by: int, *, is_
     far = abs(by)
     spaces = "1 space" if far == 1 else f"{far} spaces"
     side = "left" if by > 0 else "right"
-    message = f"This item stands {spaces} too far to the {side} of the others of its list."
+    message = f"This item stands {spaces} too far to the {side} of {beside}."
     if not is_item:
         message = f"This key stands {spaces} too far to the {side}, with the lines below it."
         problem = Problem(

@@ -48,6 +48,7 @@ from waza_language_server.analysis.text_rules.merge_marks import without_keys_of
 from waza_language_server.analysis.text_rules.odd_bullets import odd_bullet
 from waza_language_server.analysis.text_rules.plain_text import LIKE_A_BAR, blocks_meant
 from waza_language_server.analysis.text_rules.shifted_lines import (
+    dash_before_others,
     moved_block,
     moved_rest,
     shifted_items,
@@ -213,6 +214,7 @@ def _items(
     # They cure all that cannot be read.
     for fault in faults[:1]:
         yield from shifted_items(tree.text, lines, fault)
+        yield from dash_before_others(tree.text, lines, fault)
         yield from key_at_dashes(tree.text, lines, fault)
         yield from first_item_without_dash(tree.text, lines, fault)
     for fault in faults[:2]:
