@@ -54,7 +54,7 @@ def _tell(found: dict[str, Any]) -> None:
         f", {'' if len(runs) == 1 else 'the last one '}{VERDICT_WORDS[runs[-1]['verdict']]}",
     )
     table = Table(box=box.SIMPLE, pad_edge=False)
-    for column in ("task", "scores", "passed", ""):
+    for column in ("task", "scores", "runs passed", ""):
         table.add_column(column, no_wrap=column == "scores")
     printer.table(table, _rows(found))
 
