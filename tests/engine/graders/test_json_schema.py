@@ -58,6 +58,45 @@ def test_extract_json_takes_the_only_object(output: str, expected: tuple[float, 
     assert result(grade("json_schema", {"schema": NAME, "extract_json": True}, output=output)) == expected
 
 
+@pytest.mark.parametrize(
+    ("kind", "output"),
+    [
+        ("integer", " 7\n"),
+        ("string", '"a {\\"b\\": 1} c"'),
+        ("null", "null"),
+        ("array", '[{"a": 1}, {"b": 2}]'),
+    ],
+)
+def test_extract_json_takes_an_answer_that_is_json_as_a_whole(kind: str, output: str) -> None:
+    config = {"schema": {"type": kind}, "extract_json": True}
+    assert result(grade("json_schema", config, output=output)) == (1.0, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("uuid", "2EB8AA08-aa98-11ea-b4aa-73b441d16380", "2eb8aa08aa9811eab4aa73b441d16380"),
+        ("duration", "P1Y2M3DT4H5M6S", "P1DT"),
+        ("duration", "P12W", "P1D1Y"),
+        ("period", "2024-01-01T00:00:00Z/PT8H", "PT8H/PT8H"),
+        ("period", "P1D/2024-01-01T00:00:00Z", "2024-01-01"),
+        ("semver", "1.2.3-rc.1+build.01", "1.2.3-01"),
+        ("hostname", "api.example.com.", "api..example.com"),
+        ("hostname", "xn--x", "-a.example.com"),
+        ("email", "a@example.com.", "a@-example.com"),
+        ("email", "a@[127.0.0.1]", "a..b@example.com"),
+        ("date-time", "1998-12-31T15:59:60-08:00", "2024-01-01T00:00:60Z"),
+        ("idn-hostname", "-nobody checks this-", None),
+    ],
+)
+def test_formats_of_older_drafts(name: str, right: str, wrong: str | None) -> None:
+    schema = {"$schema": "http://json-schema.org/draft-07/schema#", "format": name}
+    assert result(grade("json_schema", {"schema": schema}, output=json.dumps(right))) == (1.0, True)
+    assert result(grade("json_schema", {"schema": schema}, output="7")) == (1.0, True)
+    if wrong is not None:
+        assert result(grade("json_schema", {"schema": schema}, output=json.dumps(wrong))) == (0.0, False)
+
+
 def test_a_schema_file_lies_beside_the_eval(tmp_path: Path) -> None:
     suite = folder(
         tmp_path, {"schemas/answer.json": '{"$ref": "name.json"}', "schemas/name.json": '{"type": "string"}'}
