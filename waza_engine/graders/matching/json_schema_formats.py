@@ -1,7 +1,8 @@
 """The ``format`` words of JSON Schemas: those that upstream's validator knows, decided as it decides them.
 
 Its list is the same for every draft: it has ``uuid``, ``duration``, ``period`` and ``semver``, and nothing
-that begins with ``idn-``. Most are left to a library; these are the ones that the library lacks or decides otherwise.
+that begins with ``idn-``. Most are left to a library; the ones it lacks or decides otherwise
+are written out.
 """
 
 from __future__ import annotations
