@@ -49,8 +49,7 @@ class JsonSchemaConfig(GraderConfig):
     extract_json: Switch = Field(
         default=False,
         description=(
-            "When the answer as a whole is no JSON, take the one JSON object or array out of its text or its "
-            "fenced block."
+            "Take the one JSON object or array out of a text or a fenced block, instead of the whole answer."
         ),
     )
 
@@ -126,7 +125,7 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
     def grade(self, context: GradingContext) -> Verdict:
         """Parse first: an answer that is no JSON fails whatever the schema is."""
         try:
-            answer = self._answer(context.output)
+            answer = _extract(context.output) if self.config.extract_json else _parse(context.output)
         except (ValueError, RecursionError) as error:
             message = f"the answer is not JSON: {_fault(error)}"
             return Verdict(0.0, False, message, {"error": message}, (Check((), False, message),))
@@ -146,7 +145,7 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
         if path[:1] not in (("schema",), ("schema_file",), ("extract_json",)):
             return None
         try:
-            answer = self._answer(context.output)
+            answer = _extract(context.output) if self.config.extract_json else _parse(context.output)
         except (ValueError, RecursionError) as error:
             excerpt = None
             if isinstance(error, json.JSONDecodeError):
@@ -169,25 +168,17 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
             yield Proposal("Loosen: look for JSON inside the answer", ("extract_json",), True)
         if self.config.inline is None or path[:1] != ("schema",):
             return
+        parse = _extract if self.config.extract_json else _parse
         values: list[Any] = []
         for context in contexts:
             try:
-                values.append(self._answer(context.output))
+                values.append(parse(context.output))
             except (ValueError, RecursionError):
                 continue
         found = schema_of(values)
         if found is not None and found != self.config.inline:
             words = f"Take the shape of the {len(values)} answers that are JSON for the schema"
             yield Proposal(words, ("schema",), found)
-
-    def _answer(self, text: str) -> Any:
-        """Return the answer as JSON: the whole of it, else what is to be looked for inside."""
-        try:
-            return _parse(text)
-        except (ValueError, RecursionError):
-            if not self.config.extract_json:
-                raise
-        return _extract(text)
 
     def _compiled(self, context: GradingContext) -> CompiledSchema:
         if self.config.inline is not None:

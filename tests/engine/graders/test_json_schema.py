@@ -59,17 +59,17 @@ def test_extract_json_takes_the_only_object(output: str, expected: tuple[float, 
 
 
 @pytest.mark.parametrize(
-    ("kind", "output"),
+    ("schema", "output", "expected"),
     [
-        ("integer", " 7\n"),
-        ("string", '"a {\\"b\\": 1} c"'),
-        ("null", "null"),
-        ("array", '[{"a": 1}, {"b": 2}]'),
+        ({"type": "array"}, '[{"name": "x"}, {"name": "y"}]', (1.0, True)),
+        ({"type": "string"}, '"neither an object nor an array"', (0.0, False)),
+        ({"type": "integer"}, "7", (0.0, False)),
     ],
 )
-def test_extract_json_takes_an_answer_that_is_json_as_a_whole(kind: str, output: str) -> None:
-    config = {"schema": {"type": kind}, "extract_json": True}
-    assert result(grade("json_schema", config, output=output)) == (1.0, True)
+def test_extract_json_takes_an_object_or_an_array(
+    schema: dict[str, Any], output: str, expected: tuple[float, bool]
+) -> None:
+    assert result(grade("json_schema", {"schema": schema, "extract_json": True}, output=output)) == expected
 
 
 @pytest.mark.parametrize(
