@@ -97,6 +97,33 @@ def test_formats_of_older_drafts(name: str, right: str, wrong: str | None) -> No
         assert result(grade("json_schema", {"schema": schema}, output=json.dumps(wrong))) == (0.0, False)
 
 
+@pytest.mark.parametrize(
+    "dialect",
+    [
+        "http://json-schema.org/draft-07/schema#",
+        "http://json-schema.org/draft-07/schema",
+        "https://json-schema.org/draft-07/schema#",
+        "https://json-schema.org/draft-04/schema",
+        "http://json-schema.org/draft/2020-12/schema",
+        "https://json-schema.org/draft/2019-09/schema#",
+        "http://json-schema.org/schema#",
+    ],
+)
+def test_a_dialect_is_known_by_each_of_its_addresses(dialect: str) -> None:
+    # Patterns stay those of the graders where the schema refers to itself.
+    tree = {"$schema": dialect, "pattern": r"^\pL+\z", "items": {"$ref": "#"}}
+    assert result(grade("json_schema", {"schema": tree}, output='[["äé"]]')) == (1.0, True)
+    assert result(grade("json_schema", {"schema": tree}, output='[["a1"]]')) == (0.0, False)
+
+
+@pytest.mark.parametrize(
+    "dialect", ["https://example.com/schema", "json", 7, "", "ftp://json-schema.org/schema"]
+)
+def test_an_unknown_dialect_is_refused(dialect: object) -> None:
+    with refused("`config.schema`", "not a known JSON Schema dialect"):
+        grade("json_schema", {"schema": {"$schema": dialect}}, output="{}")
+
+
 def test_a_schema_file_lies_beside_the_eval(tmp_path: Path) -> None:
     suite = folder(
         tmp_path, {"schemas/answer.json": '{"$ref": "name.json"}', "schemas/name.json": '{"type": "string"}'}
@@ -104,6 +131,18 @@ def test_a_schema_file_lies_beside_the_eval(tmp_path: Path) -> None:
     config = {"schema_file": "schemas/answer.json"}
     assert result(grade("json_schema", config, output='"x"', suite_directory=suite)) == (1.0, True)
     assert result(grade("json_schema", config, output="1", suite_directory=suite)) == (0.0, False)
+
+
+def test_an_old_schema_refers_to_the_file_beside_it(tmp_path: Path) -> None:
+    named = '"$schema": "http://json-schema.org/draft-04/schema#"'
+    files = {
+        "schemas/answer.json": f'{{{named}, "items": {{"$ref": "name.json"}}}}',
+        "schemas/name.json": f'{{{named}, "type": "string", "pattern": "^\\\\pL+\\\\z"}}',
+    }
+    suite = folder(tmp_path, files)
+    config = {"schema_file": "schemas/answer.json"}
+    assert result(grade("json_schema", config, output='["äé"]', suite_directory=suite)) == (1.0, True)
+    assert result(grade("json_schema", config, output='["a1"]', suite_directory=suite)) == (0.0, False)
 
 
 def test_a_missing_schema_file_matters_only_for_json(tmp_path: Path) -> None:
