@@ -18,32 +18,14 @@ from typing import Any, cast
 
 import jsonschema
 import jsonschema.validators
-import jsonschema_rs
 
+from waza_engine.graders.matching.json_schema_formats import FORMATS
 from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
 
 CHECK_SECONDS = 60.0
 MOST_PROBLEMS = 20_000
 
 _Keyword = Callable[[Any, Any, Any, Any], "Iterable[Any] | None"]
-_FORMATS = (
-    "date",
-    "date-time",
-    "email",
-    "hostname",
-    "idn-email",
-    "idn-hostname",
-    "ipv4",
-    "ipv6",
-    "iri",
-    "iri-reference",
-    "json-pointer",
-    "relative-json-pointer",
-    "time",
-    "uri",
-    "uri-reference",
-    "uri-template",
-)
 
 
 class SchemaError(ValueError):
@@ -176,13 +158,8 @@ def _is_pattern(value: object) -> bool:
     return True
 
 
-def _has_format(name: str, value: object) -> bool:
-    return _format_validator(name).is_valid(value)
-
-
-@functools.cache
-def _format_validator(name: str) -> jsonschema_rs.Draft7Validator:
-    return jsonschema_rs.Draft7Validator({"format": name}, validate_formats=True)
+def _has_format(check: Callable[[str], bool], value: object) -> bool:
+    return not isinstance(value, str) or check(value)
 
 
 _KEYWORDS = {
@@ -196,9 +173,9 @@ PATTERN_CHECKER = jsonschema.FormatChecker(formats=())
 """Checks the patterns in a schema, nothing else."""
 
 FORMAT_CHECKER = jsonschema.FormatChecker(formats=())
-"""Checks the formats of draft 7."""
+"""Checks the formats, too."""
 
 for _checker in (PATTERN_CHECKER, FORMAT_CHECKER):
     _checker.checks("regex", raises=PatternError)(_is_pattern)
-for _name in _FORMATS:
-    FORMAT_CHECKER.checks(_name)(functools.partial(_has_format, _name))
+for _name, _check in FORMATS.items():
+    FORMAT_CHECKER.checks(_name)(functools.partial(_has_format, _check))
