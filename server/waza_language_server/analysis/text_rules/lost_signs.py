@@ -102,7 +102,9 @@ def _lost_blocks(
     holder, start = above
     column = len(holder["lead"])
     blocks = _blocks_with(key["key"], kind, catalog)
-    if holder["key"] in blocks and number and lines.line_of(start) == number - 1:
+    # A key behind it has lost its line.
+    is_value = _KEY.match(text[start + holder.end() : lines.line_span(lines.line_of(start)).end]) is None
+    if is_value and holder["key"] in blocks and lines.line_of(start) == number - 1:
         place = Span(start + holder.end(), lines.line_span(number - 1).end)
         written = _NOTE.split(text[place.start : place.end], maxsplit=1)[0].rstrip()
         message = (
