@@ -166,3 +166,17 @@ def test_the_first_line_of_an_item_too_far_to_the_right_of_its_other_keys() -> N
     )
     message = undone(meant, meant.replace("  - after", "     - after"), "- after_turn: 1")
     assert message == "This item stands 3 spaces too far to the right of its other keys."
+
+
+@pytest.mark.parametrize("signs", [("1. ", "2. "), ("1) ", "2) "), ("+ ", "+ ")])
+def test_texts_with_numbers_become_items_without_them(signs: tuple[str, str]) -> None:
+    meant = f"{TASK}expected:\n  output_contains:\n    - all done\n    - saved\n"
+    broken = meant.replace("- all", f"{signs[0]}all").replace("- saved", f"{signs[1]}saved")
+    [problem] = problems(broken)
+    assert apply(broken, problem.fixes[0].edits) == meant
+
+
+def test_a_number_in_front_of_one_line_stays() -> None:
+    broken = f"{TASK}expected:\n  output_contains:\n    1. done\n    saved\n"
+    [problem] = problems(broken)
+    assert "- 1. done" in apply(broken, problem.fixes[0].edits)

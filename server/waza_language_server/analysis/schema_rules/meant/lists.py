@@ -189,7 +189,12 @@ def _rows_as_items(subject: Subject, node: Node) -> Edits:
     rows = list(_ROW.finditer(text, start, node.span.end))
     if len(rows) > _MOST_ITEMS or len({column_of(text, row.start()) for row in rows}) > 1:
         return ()
-    items = [row[0] if value_of(row[0]) == row[0] else plain_or_quoted(row[0]) for row in rows]
+    signs = [_NUMBERED.match(row[0]) for row in rows]
+    # A number in front of each line is none of its words.
+    lines = [
+        row[0][sign.end() :] if sign and all(signs) else row[0] for row, sign in zip(rows, signs, strict=True)
+    ]
+    items = [line if value_of(line) == line else plain_or_quoted(line) for line in lines]
     return tuple(
         Edit(Span(row.start(), row.end()), f"- {item}") for row, item in zip(rows, items, strict=True)
     )
