@@ -1,7 +1,8 @@
 """Where JSON Schema is read as upstream's validator reads it, and not as the Python library does.
 
 Patterns are those of the graders and bounded in time, decimals are exact (``0.3`` is a multiple of ``0.1``),
-and ``1.0`` is an integer in every draft. Every keyword keeps to the allowance of its ``bounded_check``.
+``1.0`` is an integer and ``dependencies`` are checked in every draft. Every keyword keeps to the allowance of
+its ``bounded_check``.
 """
 
 from __future__ import annotations
@@ -122,6 +123,23 @@ def _pattern_properties(
                 yield from validator.descend(value, subschema, path=key, schema_path=pattern)
 
 
+def _dependencies(
+    validator: Any, dependencies: Mapping[str, Any], instance: object, _schema: object
+) -> Iterator[Any]:
+    if not isinstance(instance, dict):
+        return
+    for name, needed in dependencies.items():
+        if name not in instance:
+            continue
+        if isinstance(needed, list | str):
+            # Draft 3 has a single name, too.
+            for other in [needed] if isinstance(needed, str) else cast("list[str]", needed):
+                if other not in instance:
+                    yield jsonschema.ValidationError(f"{other!r} is a dependency of {name!r}")
+        else:
+            yield from validator.descend(instance, needed, schema_path=name)
+
+
 def _unique_items(_validator: Any, wanted: object, instance: object, _schema: object) -> Iterator[Any]:
     if wanted is not True or not isinstance(instance, list):
         return
@@ -165,6 +183,7 @@ def _has_format(check: Callable[[str], bool], value: object) -> bool:
 _KEYWORDS = {
     "pattern": _pattern,
     "patternProperties": _pattern_properties,
+    "dependencies": _dependencies,
     "multipleOf": _multiple_of,
     "uniqueItems": _unique_items,
 }

@@ -29,6 +29,7 @@ from waza_engine.graders.matching.json_schema_keywords import (
     adapted,
     bounded_check,
 )
+from waza_engine.spec.json_schema_dialects import draft_of
 from waza_engine.spec.reading.json_reader import json_fault
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_reader import MAX_BYTES
@@ -41,15 +42,14 @@ _ASSERTING_FORMATS = frozenset(
         jsonschema.Draft7Validator,
     ]
 )
-_DIALECTS: Mapping[str, Any] = MappingProxyType(
+_VALIDATORS: Mapping[str, Any] = MappingProxyType(
     {
-        "json-schema.org/draft-03/schema": jsonschema.Draft3Validator,
-        "json-schema.org/draft-04/schema": jsonschema.Draft4Validator,
-        "json-schema.org/draft-06/schema": jsonschema.Draft6Validator,
-        "json-schema.org/draft-07/schema": jsonschema.Draft7Validator,
-        "json-schema.org/draft/2019-09/schema": jsonschema.Draft201909Validator,
-        "json-schema.org/draft/2020-12/schema": jsonschema.Draft202012Validator,
-        "json-schema.org/schema": jsonschema.Draft202012Validator,
+        "3": jsonschema.Draft3Validator,
+        "4": jsonschema.Draft4Validator,
+        "6": jsonschema.Draft6Validator,
+        "7": jsonschema.Draft7Validator,
+        "2019-09": jsonschema.Draft201909Validator,
+        "2020-12": jsonschema.Draft202012Validator,
     }
 )
 _IDENTITY = {jsonschema.Draft3Validator: "id", jsonschema.Draft4Validator: "id"}
@@ -175,16 +175,13 @@ def read_schema(path: Path, files: SuiteFiles = DISK) -> Mapping[str, Any] | boo
 
 
 def _dialect(named: object) -> Any:
-    """Return the dialect that ``$schema`` names, with or without TLS and an empty fragment, as upstream does.
-
-    Raises ``SchemaError`` for one that is not known.
-    """
+    """Return the validator of a dialect that ``$schema`` names. Raises ``SchemaError`` for an unknown one."""
     if named is None:
         return jsonschema.Draft202012Validator
-    place = re.sub("^https?://", "", str(named)).removesuffix("#")
-    if not isinstance(named, str) or place not in _DIALECTS:
+    draft = draft_of(named) if isinstance(named, str) else None
+    if draft is None:
         raise SchemaError(f"`$schema: {named}` is not a known JSON Schema dialect")
-    return _DIALECTS[place]
+    return _VALIDATORS[draft]
 
 
 def _unnamed(schema: Mapping[str, Any]) -> dict[str, Any]:
