@@ -168,7 +168,12 @@ export async function createGrader(connect: Connect): Promise<void> {
     }
     const items = (offered.types ?? []).map(({ type, title }) => ({ label: type, detail: title }));
     const chosen = await vscode.window.showQuickPick(items, { title: "New Grader", placeHolder: "What it checks", matchOnDetail: true });
-    if (chosen === undefined || !(await document.save())) {
+    if (chosen === undefined) {
+        return;
+    }
+    if (!(await document.save())) {
+        const name = vscode.workspace.asRelativePath(document.uri);
+        void vscode.window.showWarningMessage(plain(`No grader was written: ${name} could not be saved. It may be read-only.`));
         return;
     }
     const before = document.getText();
