@@ -38,6 +38,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.spec.reading.file_names",
     "waza_engine.spec.reading.grader_packages",
     "waza_engine.spec.executors",
+    "waza_engine.spec.json_schema_dialects",
     "waza_engine.spec.pattern_syntax",
     "waza_engine.spec.skill_requirements",
     "waza_engine.spec.program_files",

@@ -39,7 +39,8 @@ def print_conclusion(printer: Printer, found: Conclusion, duration_ms: float) ->
             printer.line("  ", mark, f" {_shortened(mistake_words(trigger))}: {_shortened(trigger.prompt)}")
     printer.line()
     for reason in found.reasons:
-        printer.line(_mark(reason), f" {reason.words}")
+        if not reason.is_counted:
+            printer.line(_mark(reason), f" {reason.words}")
     for note in found.notes:
         printer.line(("note: ", "dim"), note)
     if repeated := repeated_words(found):

@@ -15,7 +15,7 @@ from waza_engine.commands.run import INTERRUPTED, NOT_RUN
 from waza_engine.counting import counted
 from waza_engine.executors.base import Cancellation
 from waza_engine.figures import shown_score
-from waza_engine.results.conclusion_words import TASKS, counts_words
+from waza_engine.results.conclusion_words import counts_words
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reading.scores import GraderResult
 from waza_engine.results.reports.words import VERDICT_WORDS
@@ -92,7 +92,7 @@ def _told(regrading: Regrading, cancellation: Cancellation) -> list[TaskReport]:
     found = conclusion_of(regrading, reports)
     printer.line()
     for reason in found.reasons:
-        if reason.about != TASKS:
+        if not reason.is_counted:
             printer.line(MARKS[reason.kind], f" {reason.words}")
     for note in found.notes:
         printer.line(("note: ", "dim"), note)

@@ -13,6 +13,7 @@ from waza_engine.commands.printer import Part, Printer
 from waza_engine.results.codec.commits import commit_in
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.history import history_of
+from waza_engine.results.reading.missing import no_results_words
 from waza_engine.results.reports.trend import trend
 from waza_engine.results.reports.words import VERDICT_WORDS
 from waza_engine.runs.loading.discovery import eval_file_of
@@ -31,11 +32,11 @@ def history_command(eval_file: Path, most: int, output_format: str) -> int:
         complain(str(error))
         return NO_HISTORY
     history = history_of(path)
+    if not history.runs:
+        complain(no_results_words(path, path.parent, f"run it with `waza-engine run {path}`"))
+        return NO_HISTORY
     for why in history.unread:
         complain(f"warning: {why}")
-    if not history.runs:
-        complain(f"{path} has no results yet; run it with `waza-engine run {path}`.")
-        return NO_HISTORY
     found = trend(history.runs[-most:])
     if output_format == "json":
         say_json(plain(found))
@@ -53,7 +54,7 @@ def _tell(found: dict[str, Any]) -> None:
         f", {'' if len(runs) == 1 else 'the last one '}{VERDICT_WORDS[runs[-1]['verdict']]}",
     )
     table = Table(box=box.SIMPLE, pad_edge=False)
-    for column in ("task", "scores", "passed", ""):
+    for column in ("task", "scores", "runs passed", ""):
         table.add_column(column, no_wrap=column == "scores")
     printer.table(table, _rows(found))
 

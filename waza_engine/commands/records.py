@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from waza_engine.results.reading.missing import no_results_words
 from waza_engine.results.reading.newest_scores import newest_result_file
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.spec.reading.file_names import EVAL_NAMES
@@ -30,7 +31,8 @@ def record_of(path: Path, *, of_prompts: bool = False) -> Path:
     else:
         return path
     if found is None:
+        directory = path if path.is_dir() else path.parent
         raise RecordingError(
-            f"{path} has no results yet; run it with `waza-engine run {path}`, or name a result file."
+            no_results_words(path, directory, f"run it with `waza-engine run {path}`, or name a result file")
         )
     return found

@@ -16,6 +16,7 @@ from waza_engine.counting import counted
 from waza_engine.figures import shown_score
 from waza_engine.results.json_values import Block, block_of, plain
 from waza_engine.results.reading.formats import read_document, todays_layout, why_unreadable
+from waza_engine.results.reading.missing import no_results_words
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reviews.calibration import agreement_words, calibrations
 from waza_engine.results.reviews.review import Review
@@ -163,7 +164,7 @@ def _result_files(given: Path) -> list[Path]:
             raise ReviewError(str(error)) from None
         files = result_files(suite)
         if not files:
-            raise ReviewError(f"{suite} has no results yet; run the suite first.")
+            raise ReviewError(no_results_words(suite, suite, "run the suite first"))
         return files
     document = read_document(given)
     if document is None and given.is_file():

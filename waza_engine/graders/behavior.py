@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from waza_engine.counting import counted
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.explanation import Explanation, Proposal, RulePath
@@ -107,12 +108,12 @@ class BehaviorGrader(Grader[BehaviorConfig]):
         tokens = None if usage is None else usage.input_tokens + usage.output_tokens
         checks: list[Check] = []
         if config.max_tool_calls > 0:
-            checks.append(at_most("max_tool_calls", len(used), config.max_tool_calls, "tool calls"))
+            checks.append(at_most("max_tool_calls", len(used), config.max_tool_calls, "tool call"))
         if config.max_tokens > 0:
             checks.append(tokens_check(tokens, config.max_tokens))
         if config.max_duration_ms > 0:
             checks.append(
-                at_most("max_duration_ms", context.duration_ms, config.max_duration_ms, "milliseconds")
+                at_most("max_duration_ms", context.duration_ms, config.max_duration_ms, "millisecond")
             )
         checks += tool_name_checks("required_tools", config.required_tools, used, wanted=True)
         checks += tool_name_checks("forbidden_tools", config.forbidden_tools, used, wanted=False)
@@ -171,10 +172,9 @@ def explained_tokens(usage: Usage | None, limit: int) -> Explanation:
 
 
 def at_most(key: str, actual: int, limit: int, unit: str) -> Check:
-    """Check an inclusive limit."""
-    return Check(
-        (key,), actual <= limit, "" if actual <= limit else f"{actual} {unit}, at most {limit} allowed"
-    )
+    """Check an inclusive limit; ``unit`` is one of what is counted."""
+    few = actual <= limit
+    return Check((key,), few, "" if few else f"{counted(actual, unit)}, at most {limit:,} allowed")
 
 
 def tokens_check(tokens: int | None, limit: int) -> Check:
@@ -183,7 +183,7 @@ def tokens_check(tokens: int | None, limit: int) -> Check:
         return Check(
             ("max_tokens",), True, "the executor reported no token usage, so the limit was not checked"
         )
-    return at_most("max_tokens", tokens, limit, "tokens")
+    return at_most("max_tokens", tokens, limit, "token")
 
 
 def tool_name_checks(key: str, names: tuple[str, ...], used: list[str], *, wanted: bool) -> list[Check]:

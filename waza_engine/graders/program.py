@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
-import signal
 from pathlib import Path
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from waza_engine.counting import in_seconds
 from waza_engine.graders.base import Grader, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.paths import is_there
@@ -78,8 +75,10 @@ class ProgramGrader(Grader[ProgramConfig]):
 
     **Worth knowing:**
 
-    - The program starts in the working directory of the run (usually the repository). When a file named in
-      `command` or `args` exists only beside the eval file, it starts there.
+    - The program starts in the current folder of whoever runs or re-grades the suite (usually the repository)
+      and has your rights: a careless `rm -rf build` deletes there, not among the agent's files. Where it
+      touches files, let it begin with `cd "$WAZA_WORKSPACE_DIR" &&`, as in the example.
+    - When a file named in `command` or `args` lies only beside the eval file or above it, it starts there.
     - There is no shell: for `&&`, `|` or `$VARIABLES` write `command: bash` and `args: ['-c', '…']`.
     - After `timeout` seconds the program is killed with everything it started, and fails.
     - A program that does not exist fails the check.
@@ -152,7 +151,7 @@ class ProgramGrader(Grader[ProgramConfig]):
         }
         if finished.exit_code == 0:
             return _verdict(True, finished.stdout.strip() or "The program exited with 0", details)
-        how = _how(finished, timeout)
+        how = finished.ended_words(timeout)
         older = first_version_words(finished.stderr)
         message = f"`{command}` {how}{f': {older}' if older else _said(finished)}"
         details["exit_error"] = f"`{command}` {how}"
@@ -166,18 +165,6 @@ class ProgramGrader(Grader[ProgramConfig]):
             "args": list(self.config.args),
             "workspace_dir": str(context.workspace) if context.workspace else "",
         }
-
-
-def _how(finished: Finished, timeout: float) -> str:
-    """Return how a program ended that did not exit with 0."""
-    if finished.timed_out:
-        return f"did not end by itself and was killed after {in_seconds(timeout)}"
-    code = finished.exit_code or 0
-    if code >= 0:
-        return f"exited with {code}"
-    with contextlib.suppress(ValueError):
-        return f"was ended by the signal {signal.Signals(-code).name}"
-    return f"was ended by the signal {-code}"
 
 
 def _executable(command: str, cwd: Path) -> str:

@@ -247,7 +247,7 @@ def _checks(config: ToolCallsConfig, calls: Sequence[ToolCall]) -> list[Check]:
         )
         checks.append(Check(("min_calls",), enough, complaint))
     if config.max_calls is not None:
-        checks.append(at_most("max_calls", len(calls), config.max_calls, "tool calls"))
+        checks.append(at_most("max_calls", len(calls), config.max_calls, "tool call"))
     for index, expected in enumerate(config.expect):
         complaint = _complaint(expected, calls)
         checks.append(Check(("expect", index), not complaint, complaint))
@@ -279,7 +279,7 @@ def _older_checks(config: ToolCallsConfig, calls: Sequence[ToolCall]) -> list[Ch
         for i, entry in enumerate(config.forbidden)
     ]
     if config.max_calls:
-        checks.append(at_most("max_calls", len(calls), config.max_calls, "tool calls"))
+        checks.append(at_most("max_calls", len(calls), config.max_calls, "tool call"))
     return checks
 
 

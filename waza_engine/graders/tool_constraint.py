@@ -224,7 +224,7 @@ class ToolConstraintGrader(Grader[ToolConstraintConfig]):
         if config.max_turns > 0:
             unknown = "the executor reported no turns, so the limit was not checked"
             checks.append(
-                at_most("max_turns", usage.turns, config.max_turns, "turns")
+                at_most("max_turns", usage.turns, config.max_turns, "turn")
                 if usage
                 else Check(("max_turns",), True, unknown)
             )
@@ -307,7 +307,7 @@ def _proposed_entry(
     for key, argument in _PATTERNS.items():
         pattern = getattr(entry, key)
         if pattern and path[2:3] in ((), (key,)):
-            values = [str(call.arguments.get(argument) or "") for call in named]
+            values = [_argument_text(call, argument) for call in named]
             yield from proposed_patterns((*place, key), pattern, values, ignore_case=True)
     if path[2:3] not in tuple((key,) for key in _PATTERNS):
         yield from proposed_calls(place, entry, contexts, path)
@@ -367,9 +367,15 @@ def _call_matches(entry: Any, call: ToolCall) -> bool:
 def _arguments_match(entry: ToolPattern, call: ToolCall) -> bool:
     for key, argument in _PATTERNS.items():
         pattern = getattr(entry, key)
-        if pattern and not found(pattern, str(call.arguments.get(argument) or ""), ignore_case=True):
+        if pattern and not found(pattern, _argument_text(call, argument), ignore_case=True):
             return False
     return matches(call, entry.args)
+
+
+def _argument_text(call: ToolCall, name: str) -> str:
+    """Return an argument as text, in whatever case its name is written, as upstream looks for it."""
+    named = (value for key, value in call.arguments.items() if key.lower() == name)
+    return text_of(call.arguments[name] if name in call.arguments else next(named, None))
 
 
 def _allow_only_checks(allowed: Sequence[Any], calls: Sequence[ToolCall]) -> list[Check]:

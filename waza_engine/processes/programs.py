@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import threading
 import time
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from waza_engine.counting import in_seconds
 from waza_engine.processes.scope import current_scope
 from waza_engine.processes.trees import kill_tree, started_tree
 
@@ -29,6 +31,17 @@ class Finished:
     stdout: str
     stderr: str
     timed_out: bool = False
+
+    def ended_words(self, timeout_seconds: float) -> str:
+        """Return how it ended, as what stands behind its name: ``exited with 3``."""
+        if self.timed_out:
+            return f"did not end by itself and was killed after {in_seconds(timeout_seconds)}"
+        code = self.exit_code or 0
+        if code >= 0:
+            return f"exited with {code}"
+        with contextlib.suppress(ValueError):
+            return f"was ended by the signal {signal.Signals(-code).name}"
+        return f"was ended by the signal {-code}"
 
 
 def run_bounded(

@@ -59,14 +59,14 @@ def _of_errored(task: TaskConclusion) -> Cause:
         count = f"{len(broken)} of {counted(len(task.task.trials), 'trial')}"
         # What an agent had said until then is graded.
         when = "" if any(trial.validations for trial in broken) else " before an answer was graded"
-        return Cause("environment", f"{count} broke{when}: {_shown(broken[0].error)}.")
+        return Cause("environment", f"{count} broke{when}: {_ended(broken[0].error)}")
     errored = [grader for grader in task.graders if grader.verdict == "errored"]
     if errored:
         return _of_broken(errored[0], task)
     if task.task.status == "failed" and not task.task.trials and task.error:
         # So a hook is written that failed, as upstream does.
-        return Cause("environment", f"No answer was asked for: {_shown(task.error)}.")
-    return Cause("not known", f"No answer was graded: {_shown(task.error) or 'the record says no more'}.")
+        return Cause("environment", f"No answer was asked for: {_ended(task.error)}")
+    return Cause("not known", f"No answer was graded: {_ended(task.error or 'the record says no more')}")
 
 
 def _of_failed(task: TaskConclusion) -> Cause:
@@ -77,7 +77,8 @@ def _of_failed(task: TaskConclusion) -> Cause:
     ]
     lost = [trial for trial in failed if not trial.output.strip() and _session_error(trial)]
     if failed and len(lost) == len(failed):
-        return Cause("environment", f"There is no answer, and the session failed: {_session_error(lost[0])}.")
+        why = _ended(_session_error(lost[0]))
+        return Cause("environment", f"There is no answer, and the session failed: {why}")
     broken = next((grader for grader in task.graders if grader.verdict == "errored"), None)
     names = [grader.name for grader in task.graders if grader.verdict == "failed"]
     silent = _silent(task)
@@ -114,7 +115,8 @@ def _silent(task: TaskConclusion) -> Mapping[str, tuple[str, str]]:
 def _of_silent(names: Sequence[str], found: Mapping[str, tuple[str, str]]) -> Cause:
     kind, why = found[names[0]]
     more = f"; neither did {_listed(names[1:])}" if names[1:] else ""
-    told = f"`{shown_grader(names[0])}` said nothing of the answer: {_shown(why)}{more}."
+    end = f"{_shown(why)}{more}." if more else _ended(why)
+    told = f"`{shown_grader(names[0])}` said nothing of the answer: {end}"
     # What cannot be started, or evaluated at all, is at fault itself; what hangs or raises may do so for what
     # the agent left.
     return (
@@ -159,7 +161,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _of_broken(grader: GraderConclusion, task: TaskConclusion) -> Cause:
-    why = _shown(grader.feedback.removeprefix(COULD_NOT_GRADE))
+    why = _ended(grader.feedback.removeprefix(COULD_NOT_GRADE))
     said = [
         verdict for trial in task.task.trials for name, verdict in verdicts_of(trial) if name == grader.name
     ]
@@ -167,10 +169,16 @@ def _of_broken(grader: GraderConclusion, task: TaskConclusion) -> Cause:
     # A judge whose provider fails is neither the answer nor its test.
     of_provider = bool(lost) and all(found is not None and found[0] == "surroundings" for found in lost)
     return Cause(
-        "environment" if of_provider else "test", f"`{shown_grader(grader.name)}` could not grade: {why}."
+        "environment" if of_provider else "test", f"`{shown_grader(grader.name)}` could not grade: {why}"
     )
 
 
 def _shown(text: str) -> str:
     line = " ".join(text.split()).rstrip(".")
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+
+
+def _ended(text: str) -> str:
+    """Return a reason as the end of a sentence: a question or what was cut has its sign already."""
+    line = _shown(text)
+    return line if line.endswith(("?", "!", "…")) else f"{line}."

@@ -255,7 +255,7 @@ def _failures(
 ) -> Iterator[Reason]:
     """Yield what was judged and is not as it should be."""
     if counts.failed:
-        yield Reason(f"{counted(counts.failed, 'task')} failed", "failed", TASKS)
+        yield Reason(f"{counted(counts.failed, 'task')} failed", "failed", TASKS, is_counted=True)
     if triggers is not None and triggers.wrong and run.header.settings.get("prompts"):
         words = f"{triggers.wrong} of {counted(triggers.total, 'trigger prompt')} answered wrongly"
         yield Reason(words, "failed", PROMPTS)
@@ -269,7 +269,7 @@ def _failures(
 def _breakages(counts: Counts, run: RunOutcome, triggers: TriggerConclusion | None) -> Iterator[Reason]:
     """Yield what could not be judged because something broke."""
     if counts.errored:
-        yield Reason(f"{counted(counts.errored, 'task')} in error", "errored", TASKS)
+        yield Reason(f"{counted(counts.errored, 'task')} in error", "errored", TASKS, is_counted=True)
     if triggers is not None and triggers.errored:
         words = f"{triggers.errored} of {counted(triggers.total, 'trigger prompt')} could not be tried"
         yield Reason(words, "errored", PROMPTS)

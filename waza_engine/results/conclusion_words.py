@@ -14,6 +14,15 @@ _FOLDERS = re.compile(r"^(?:/|[A-Za-z]:\\)[^\n]*?[/\\](?=[^/\\]+\.\w+:(?:\d+:)? 
 """The folders of the file that a reason begins with: its name is enough."""
 
 
+TASKS, WHOLE_RUN, SKILLS, SCORE, PROMPTS = (
+    "tasks",
+    "the whole run",
+    "the skills",
+    "the score",
+    "trigger prompts",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Counts:
     """How many tasks came to what. ``flaky`` ones are among the others, each of which is in one of these."""
@@ -32,21 +41,14 @@ class Counts:
 class Reason:
     """Why a run is no pass: an answer, a metric or the skills (``failed``), or what broke (``errored``).
 
-    ``about`` is what it is about: ``tasks``, the name of a metric, or one of the few things below.
+    ``about`` is what it is about: ``tasks``, the name of a metric, or one of the few things above. One that
+    ``is_counted`` says no more than the numbers of tasks do: beside those it would be told twice.
     """
 
     words: str
     kind: Literal["failed", "errored", "unjudged"]
     about: str
-
-
-TASKS, WHOLE_RUN, SKILLS, SCORE, PROMPTS = (
-    "tasks",
-    "the whole run",
-    "the skills",
-    "the score",
-    "trigger prompts",
-)
+    is_counted: bool = False
 
 
 def ended_words(

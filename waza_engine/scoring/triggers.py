@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -59,12 +60,19 @@ def trigger_metrics(answers: Iterable[TriggerAnswer]) -> TriggerMetrics | None:
         true_negatives=counts[False, False],
         false_negatives=counts[True, False],
         errors=errors,
-        precision=round(precision, 4),
-        recall=round(recall, 4),
-        f1=round(_share(2 * precision * recall, precision + recall), 4),
-        accuracy=round(_share(hits + rejections, sum(weights.values())), 4),
+        precision=_rounded(precision),
+        recall=_rounded(recall),
+        f1=_rounded(_share(2 * precision * recall, precision + recall)),
+        accuracy=_rounded(_share(hits + rejections, sum(weights.values()))),
     )
 
 
 def _share(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
+
+
+def _rounded(share: float) -> float:
+    """Round to four decimals, halves up as upstream does: 1 of 32 is 0.0313."""
+    scaled = share * 10_000
+    whole = math.floor(scaled)
+    return (whole + (scaled - whole >= 0.5)) / 10_000

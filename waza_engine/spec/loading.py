@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 from pydantic import ValidationError
 
 from waza_engine.files import Boundary
+from waza_engine.masking import keep_settings_secret
 from waza_engine.spec.block import Block
 from waza_engine.spec.dialects import canonical_eval, canonical_task
 from waza_engine.spec.eval_file import EvalFile
@@ -164,6 +165,7 @@ def _without_unknown_keys(
         if finding["type"] != "extra_forbidden":
             continue
         location = location_of(finding, file.value)
+        _keep_written_secret(str(location[-1]), finding["input"])
         meant = _meant(model, location)
         hint = f"; write `{meant}`" if meant else ""
         if model.unknown_keys == "error":
@@ -178,6 +180,15 @@ def _without_unknown_keys(
         )
         _delete(known, location)
     return known
+
+
+def _keep_written_secret(key: str, value: object) -> None:
+    """Mask a credential that was written where none belongs, such as ``api_key``: others may repeat it."""
+    if isinstance(value, str):
+        keep_settings_secret({key: value})
+    elif isinstance(value, dict):
+        for name, inner in cast("dict[object, object]", value).items():
+            _keep_written_secret(str(name), inner)
 
 
 def _delete(value: Any, location: Location) -> None:

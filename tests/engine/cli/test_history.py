@@ -36,6 +36,8 @@ def test_a_red_task_says_since_which_run(tmp_path: Path) -> None:
     (only,) = json.loads(engine("history", suite, "--format", "json").stdout)["tasks"]
     assert (only["scores"], only["red_since"]) == ([1.0, 0.0, 0.0], files[1].name)
     assert f"red since {files[1].name}" in engine("history", suite).stdout
+    # Runs are counted there, not trials.
+    assert "runs passed" in engine("history", suite).stdout
     assert "█▁▁" in engine("history", suite).stdout
 
 

@@ -58,6 +58,37 @@ def test_another_json_file_beside_a_suite_is_not_taken_for_its_results(tmp_path:
     assert "has no results yet" in found.stderr
 
 
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [(b"", "it is empty"), (b"\xff\xfe\x00", "it is not UTF-8 text"), (b"[]", "it has no list `tasks`")],
+)
+@pytest.mark.parametrize("command", ["report", "grade", "history", "review"])
+def test_results_that_cannot_be_read_are_not_said_to_be_missing(
+    record: Path, command: str, content: bytes, why: str
+) -> None:
+    record.write_bytes(content)
+    found = engine(command, record.parents[2])
+    if command != "review":  # which passes over them
+        assert found.returncode == 2
+        assert "has no results that can be read" in found.stderr
+    assert why in found.stderr
+    assert "no results yet" not in found.stderr
+
+
+def test_a_folder_of_results_that_is_a_link_or_a_file_is_named(
+    record: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    suite, elsewhere = record.parents[2], tmp_path_factory.mktemp("other") / "elsewhere"
+    record.parent.rename(elsewhere)
+    record.parent.symlink_to(elsewhere, target_is_directory=True)
+    for command in ("report", "grade", "history"):
+        found = engine(command, suite)
+        assert (found.returncode, "is not looked into: a link leads out of" in found.stderr) == (2, True)
+    record.parent.unlink()
+    record.parent.write_text("")
+    assert "is a file, where a folder belongs" in engine("report", suite).stderr
+
+
 def test_without_a_format_people_read_it(record: Path) -> None:
     found = engine("report", record)
     assert (found.returncode, found.stderr) == (0, "")

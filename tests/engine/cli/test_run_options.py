@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.command_line import engine
 from tests.conftest import StartModel
 from tests.engine.suites import CONFIG, task, write_suite
@@ -148,9 +150,13 @@ def test_a_file_that_is_neither_suite_nor_task_says_what_is_wrong_with_it(tmp_pa
     assert f"{other}:1: `config` is missing" in engine("run", other).stderr
 
 
-def test_an_option_that_names_no_executor_does_not_blame_the_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", ["run --executor", "run --judge-executor", "grade --judge-executor"])
+def test_an_option_that_names_no_executor_does_not_blame_the_file(tmp_path: Path, words: str) -> None:
     suite = write_suite(tmp_path, {"a": task("a")}, graders=SAYS)
-    found = engine("run", suite, "--executor", "moc")
+    command, option = words.split()
+    if command == "grade":
+        engine("run", suite)
+    found = engine(command, suite, option, "moc")
     assert found.returncode == 2
     assert found.stderr.startswith("`moc` is not an executor; choose one of `mock`, ")
     assert str(suite) not in found.stderr

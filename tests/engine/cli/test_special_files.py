@@ -188,11 +188,12 @@ def test_a_name_that_is_no_utf_8_reaches_the_results_as_text(tmp_path: Path) -> 
     assert [entry["test_id"] for entry in written["tasks"]] == ["caf\ufffd", "x\ufffd"]
 
 
-def test_a_current_folder_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
+@pytest.mark.parametrize("arguments", ["report .", "run .", "history"])
+def test_a_current_folder_that_is_gone_is_said_to_be(tmp_path: Path, arguments: str) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     # An empty folder of this test alone.
-    command = 'rmdir ../gone; exec "$0" -m waza_engine report .'
+    command = f'rmdir ../gone; exec "$0" -m waza_engine {arguments}'
     found = subprocess.run(
         ["/bin/sh", "-c", command, sys.executable],
         cwd=gone,

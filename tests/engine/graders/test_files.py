@@ -46,6 +46,8 @@ def grade_files(workspace: Path, config: dict[str, Any]) -> Verdict:
         ({"must_exist": ["main.go", "missing"], "must_not_exist": ["notes.txt"]}, (0.3333, False)),
         ({"content_patterns": [{"path": "main.go", "must_match": ["[invalid"]}]}, (0.5, False)),
         ({"must_exist": ["src", "src/"]}, (1.0, True)),
+        ({"must_exist": ["main.go/part"]}, (1.0, True)),
+        ({"must_not_exist": ["main.go/part"]}, (1.0, True)),
         ({"content_patterns": [{"path": "main.go"}]}, (1.0, True)),
         ({"content_patterns": [{"path": "src", "must_not_match": ["x"]}]}, (0.0, False)),
     ],

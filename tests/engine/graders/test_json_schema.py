@@ -36,6 +36,11 @@ NAME = {"type": "object", "required": ["name"]}
         ({"const": 1}, "true", (0.0, False)),
         ({"uniqueItems": True}, "[1, true, 1.5]", (1.0, True)),
         ({"uniqueItems": True}, "[1, 1.0]", (0.0, False)),
+        ({"dependencies": {"a": ["b"]}}, '{"a": 1}', (0.0, False)),
+        ({"dependencies": {"a": ["b"]}}, '{"a": 1, "b": 2}', (1.0, True)),
+        ({"dependencies": {"a": {"required": ["b"]}}}, '{"a": 1}', (0.0, False)),
+        ({"dependencies": {"a": ["b"]}}, '{"c": 1}', (1.0, True)),
+        ({"dependencies": {"a": ["b"]}}, '["a"]', (1.0, True)),
         ({}, "1e400", (0.0, False)),
         ({}, "\ufeff{}", (0.0, False)),
         ({}, "\u00a01", (0.0, False)),
@@ -58,6 +63,72 @@ def test_extract_json_takes_the_only_object(output: str, expected: tuple[float, 
     assert result(grade("json_schema", {"schema": NAME, "extract_json": True}, output=output)) == expected
 
 
+@pytest.mark.parametrize(
+    ("schema", "output", "expected"),
+    [
+        ({"type": "array"}, '[{"name": "x"}, {"name": "y"}]', (1.0, True)),
+        ({"type": "string"}, '"neither an object nor an array"', (0.0, False)),
+        ({"type": "integer"}, "7", (0.0, False)),
+    ],
+)
+def test_extract_json_takes_an_object_or_an_array(
+    schema: dict[str, Any], output: str, expected: tuple[float, bool]
+) -> None:
+    assert result(grade("json_schema", {"schema": schema, "extract_json": True}, output=output)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("uuid", "2EB8AA08-aa98-11ea-b4aa-73b441d16380", "2eb8aa08aa9811eab4aa73b441d16380"),
+        ("duration", "P1Y2M3DT4H5M6S", "P1DT"),
+        ("duration", "P12W", "P1D1Y"),
+        ("period", "2024-01-01T00:00:00Z/PT8H", "PT8H/PT8H"),
+        ("period", "P1D/2024-01-01T00:00:00Z", "2024-01-01"),
+        ("semver", "1.2.3-rc.1+build.01", "1.2.3-01"),
+        ("hostname", "api.example.com.", "api..example.com"),
+        ("hostname", "xn--x", "-a.example.com"),
+        ("email", "a@example.com.", "a@-example.com"),
+        ("email", "a@[127.0.0.1]", "a..b@example.com"),
+        ("date-time", "1998-12-31T15:59:60-08:00", "2024-01-01T00:00:60Z"),
+        ("idn-hostname", "-nobody checks this-", None),
+    ],
+)
+def test_formats_of_older_drafts(name: str, right: str, wrong: str | None) -> None:
+    schema = {"$schema": "http://json-schema.org/draft-07/schema#", "format": name}
+    assert result(grade("json_schema", {"schema": schema}, output=json.dumps(right))) == (1.0, True)
+    assert result(grade("json_schema", {"schema": schema}, output="7")) == (1.0, True)
+    if wrong is not None:
+        assert result(grade("json_schema", {"schema": schema}, output=json.dumps(wrong))) == (0.0, False)
+
+
+@pytest.mark.parametrize(
+    "dialect",
+    [
+        "http://json-schema.org/draft-07/schema#",
+        "http://json-schema.org/draft-07/schema",
+        "https://json-schema.org/draft-07/schema#",
+        "https://json-schema.org/draft-04/schema",
+        "http://json-schema.org/draft/2020-12/schema",
+        "https://json-schema.org/draft/2019-09/schema#",
+        "http://json-schema.org/schema#",
+    ],
+)
+def test_a_dialect_is_known_by_each_of_its_addresses(dialect: str) -> None:
+    # Patterns stay those of the graders where the schema refers to itself.
+    tree = {"$schema": dialect, "pattern": r"^\pL+\z", "items": {"$ref": "#"}}
+    assert result(grade("json_schema", {"schema": tree}, output='[["äé"]]')) == (1.0, True)
+    assert result(grade("json_schema", {"schema": tree}, output='[["a1"]]')) == (0.0, False)
+
+
+@pytest.mark.parametrize(
+    "dialect", ["https://example.com/schema", "json", 7, "", "ftp://json-schema.org/schema"]
+)
+def test_an_unknown_dialect_is_refused(dialect: object) -> None:
+    with refused("`config.schema`", "not a known JSON Schema dialect"):
+        grade("json_schema", {"schema": {"$schema": dialect}}, output="{}")
+
+
 def test_a_schema_file_lies_beside_the_eval(tmp_path: Path) -> None:
     suite = folder(
         tmp_path, {"schemas/answer.json": '{"$ref": "name.json"}', "schemas/name.json": '{"type": "string"}'}
@@ -65,6 +136,18 @@ def test_a_schema_file_lies_beside_the_eval(tmp_path: Path) -> None:
     config = {"schema_file": "schemas/answer.json"}
     assert result(grade("json_schema", config, output='"x"', suite_directory=suite)) == (1.0, True)
     assert result(grade("json_schema", config, output="1", suite_directory=suite)) == (0.0, False)
+
+
+def test_an_old_schema_refers_to_the_file_beside_it(tmp_path: Path) -> None:
+    named = '"$schema": "http://json-schema.org/draft-04/schema#"'
+    files = {
+        "schemas/answer.json": f'{{{named}, "items": {{"$ref": "name.json"}}}}',
+        "schemas/name.json": f'{{{named}, "type": "string", "pattern": "^\\\\pL+\\\\z"}}',
+    }
+    suite = folder(tmp_path, files)
+    config = {"schema_file": "schemas/answer.json"}
+    assert result(grade("json_schema", config, output='["äé"]', suite_directory=suite)) == (1.0, True)
+    assert result(grade("json_schema", config, output='["a1"]', suite_directory=suite)) == (0.0, False)
 
 
 def test_a_missing_schema_file_matters_only_for_json(tmp_path: Path) -> None:

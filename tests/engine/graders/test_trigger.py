@@ -113,7 +113,19 @@ def test_phrases() -> None:
         "ship it",
     )
     assert use_for_phrases("nothing here") == ()
+    assert use_for_phrases("USE FOR: “deploy to azure” and the like, “ship it”") == (
+        "deploy to azure",
+        "ship it",
+    )
     assert use_for_phrases("Straße. USE FOR: paving, DO NOT USE FOR: x") == ("paving",)
+
+
+def test_only_the_first_use_for_has_phrases() -> None:
+    assert use_for_phrases("DO NOT USE FOR: a. USE FOR: b c, d. DO NOT USE FOR: e. USE FOR: f") == (
+        "b c",
+        "d",
+    )
+    assert use_for_phrases("USE FOR: a. USE FOR: b, c") == ("a. USE FOR: b", "c")
 
 
 def test_a_name_is_text_as_it_is_written(tmp_path: Path) -> None:

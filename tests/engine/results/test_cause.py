@@ -41,6 +41,15 @@ def test_a_wrong_answer_is_the_skill() -> None:
     assert kind_of(trial(said=False, short=True)) == "skill"
 
 
+@pytest.mark.parametrize(
+    ("error", "end"), [("is it on?", "is it on?"), ("it is off.", "it is off."), ("off", "off.")]
+)
+def test_what_broke_ends_its_sentence_with_one_sign(error: str, end: str) -> None:
+    found = cause_of(conclude_task(TaskOutcome("a", "a", "error", [trial(error=error)])))
+    assert found is not None
+    assert found.evidence.endswith(f": {end}")
+
+
 def test_a_test_that_other_trials_pass_can_be_passed() -> None:
     good = trial(1, said=True, short=True, calm=True)
     assert kind_of(good, trial(2, said=False, short=True, calm=True)) == "skill"

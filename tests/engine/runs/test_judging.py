@@ -19,8 +19,9 @@ from tests.patience import ON_A_BUSY_MACHINE
 from tests.scripted_model import Held, ModelRequest, RateLimited, ScriptedModel, Status
 from waza_engine.commands.grade import grade_command
 from waza_engine.commands.regraded import answer, document, graded
-from waza_engine.results.record import Validation
+from waza_engine.results.record import TrialOutcome, Validation
 from waza_engine.results.task_conclusion import conclude_task
+from waza_engine.results.writing.store import ResultStore
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.preparing import prepare
@@ -85,6 +86,21 @@ def test_a_judge_may_have_an_executor_of_its_own(scripted_model: StartModel, tmp
     assert trial.usage is None
     assert trial.judge_usage is not None
     assert trial.judge_usage.input_tokens == 20
+
+
+def test_what_a_judge_took_is_kept_before_the_next_grader_begins(
+    scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[int | None] = []
+
+    def add_trial(_: ResultStore, name: str, trial: TrialOutcome, *, baseline: bool) -> None:
+        del name, baseline
+        kept.append(trial.judge_usage and trial.judge_usage.input_tokens)
+
+    monkeypatch.setattr(ResultStore, "add_trial", add_trial)
+    model = scripted_model("I say hello.", *verdicts(passes()))
+    run(suite_at(tmp_path, model, graders=JUDGE + TEXT, executor="openai"))
+    assert kept == [None, 20]
 
 
 @pytest.mark.parametrize(

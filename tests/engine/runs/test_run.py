@@ -207,6 +207,14 @@ def test_a_hook_that_must_not_fail_ends_the_run_or_the_task(tmp_path: Path) -> N
     assert "errored" in [event.kind for event in events if event.task == "a"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="programs are not ended by signals there")
+def test_a_hook_that_a_signal_ended_is_told_by_its_name(tmp_path: Path) -> None:
+    kill = "python3 -c __import__('os').kill(__import__('os').getpid(),9)"
+    hooks = f'hooks: {{before_run: [{{command: "{kill}", error_on_fail: true}}]}}\n'
+    report, _ = run(write_suite(tmp_path, {"a": task("a")}, more=hooks))
+    assert "was ended by the signal SIGKILL" in report.outcome.message
+
+
 def test_trigger_prompts_are_tried_and_decide_by_their_threshold(tmp_path: Path) -> None:
     metric = "metrics: [{name: trigger_accuracy, threshold: 0.9}]\n"
     path = write_suite(tmp_path, {"a": task("a")}, more=metric)

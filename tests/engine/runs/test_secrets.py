@@ -17,7 +17,7 @@ from tests.engine.executors.agents import write_agent
 from tests.engine.graders.judging import fails
 from tests.engine.serve.client import Engine
 from tests.engine.suites import task, write_suite
-from tests.scripted_model import Answer, ModelRequest, Reply, call
+from tests.scripted_model import Answer, ModelRequest, Reply, Status, call
 
 KEY = 'sk-Planted"4f8Qz7/LmN2xR9+vT6wY3b'
 PROVIDER_KEY = "provider-Key-0123456789"
@@ -216,3 +216,16 @@ def test_a_suite_that_cannot_run_says_no_key(tmp_path: Path) -> None:
     assert ran.returncode == 2
     assert "***" in ran.stderr
     assert KEY not in ran.stderr
+
+
+def test_a_key_that_a_suite_writes_where_none_belongs_is_not_repeated(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    model = scripted_model(Status(401, "Incorrect API key provided: sk-written-0123456789"))
+    provider = f"provider: {{base_url: '{model.base_url}', api_key: sk-written-0123456789}}"
+    config = f"config: {{trials_per_task: 1, timeout_seconds: 60, executor: openai, model: m, {provider}}}\n"
+    ran = engine_process("run", write_suite(tmp_path, {"a": task("a")}, config=config))
+    report = engine_process("report", tmp_path, "--format", "json")
+    assert "Incorrect API key provided: ***" in ran.stdout
+    kept = [file.read_text("utf-8") for file in (tmp_path / ".waza").rglob("*.json*")]
+    assert all("sk-written" not in text for text in (ran.stdout, ran.stderr, report.stdout, *kept))

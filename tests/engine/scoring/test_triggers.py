@@ -39,6 +39,10 @@ def test_only_rejections_have_no_precision() -> None:
     assert rates(REJECTION, REJECTION) == (0.0, 0.0, 0.0, 1.0)
 
 
+def test_halves_are_rounded_up() -> None:
+    assert rates(HIT, *[MISS] * 31) == (1.0, 0.0313, 0.0606, 0.0313)
+
+
 def test_a_prompt_that_could_not_be_tried_counts_as_wrong() -> None:
     found = trigger_metrics([TriggerAnswer(False, False, error="no agent")])
     assert found is not None

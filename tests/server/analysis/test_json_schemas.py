@@ -29,6 +29,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"properties": {"a": {"pattern": "a(b"}}}, "("),
     ({"$schema": "http://json-schema.org/draft-42/schema#"}, '"http://json-schema.org/draft-42/schema#"'),
     ({"$schema": "http://json-schema.org/draft-07/schema#", "type": "text"}, '"text"'),
+    ({"$schema": "https://json-schema.org/draft-07/schema", "type": "text"}, '"text"'),
 ]
 TAKEN: list[dict[str, Any]] = [
     {},
@@ -58,6 +59,10 @@ TAKEN: list[dict[str, Any]] = [
         "items": [{"$ref": "#/definitions/a"}],
     },
     {"$defs": {"a": {"type": "array"}}, "$ref": "#/$defs/a", "x-note": {"type": "nothing"}},
+    {"$schema": "https://json-schema.org/draft-07/schema#", "definitions": {}, "type": "object"},
+    {"$schema": "http://json-schema.org/draft/2020-12/schema#", "$defs": {}, "type": "object"},
+    {"$schema": "https://json-schema.org/schema", "type": "object"},
+    {"$schema": "https://json-schema.org/draft-04/schema", "exclusiveMinimum": True, "minimum": 1},
 ]
 
 

@@ -1,7 +1,8 @@
 """Where JSON Schema is read as upstream's validator reads it, and not as the Python library does.
 
 Patterns are those of the graders and bounded in time, decimals are exact (``0.3`` is a multiple of ``0.1``),
-and ``1.0`` is an integer in every draft. Every keyword keeps to the allowance of its ``bounded_check``.
+``1.0`` is an integer and ``dependencies`` are checked in every draft. Every keyword keeps to the allowance of
+its ``bounded_check``.
 """
 
 from __future__ import annotations
@@ -18,32 +19,14 @@ from typing import Any, cast
 
 import jsonschema
 import jsonschema.validators
-import jsonschema_rs
 
+from waza_engine.graders.matching.json_schema_formats import FORMATS
 from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
 
 CHECK_SECONDS = 60.0
 MOST_PROBLEMS = 20_000
 
 _Keyword = Callable[[Any, Any, Any, Any], "Iterable[Any] | None"]
-_FORMATS = (
-    "date",
-    "date-time",
-    "email",
-    "hostname",
-    "idn-email",
-    "idn-hostname",
-    "ipv4",
-    "ipv6",
-    "iri",
-    "iri-reference",
-    "json-pointer",
-    "relative-json-pointer",
-    "time",
-    "uri",
-    "uri-reference",
-    "uri-template",
-)
 
 
 class SchemaError(ValueError):
@@ -140,6 +123,23 @@ def _pattern_properties(
                 yield from validator.descend(value, subschema, path=key, schema_path=pattern)
 
 
+def _dependencies(
+    validator: Any, dependencies: Mapping[str, Any], instance: object, _schema: object
+) -> Iterator[Any]:
+    if not isinstance(instance, dict):
+        return
+    for name, needed in dependencies.items():
+        if name not in instance:
+            continue
+        if isinstance(needed, list | str):
+            # Draft 3 has a single name, too.
+            for other in [needed] if isinstance(needed, str) else cast("list[str]", needed):
+                if other not in instance:
+                    yield jsonschema.ValidationError(f"{other!r} is a dependency of {name!r}")
+        else:
+            yield from validator.descend(instance, needed, schema_path=name)
+
+
 def _unique_items(_validator: Any, wanted: object, instance: object, _schema: object) -> Iterator[Any]:
     if wanted is not True or not isinstance(instance, list):
         return
@@ -176,18 +176,14 @@ def _is_pattern(value: object) -> bool:
     return True
 
 
-def _has_format(name: str, value: object) -> bool:
-    return _format_validator(name).is_valid(value)
-
-
-@functools.cache
-def _format_validator(name: str) -> jsonschema_rs.Draft7Validator:
-    return jsonschema_rs.Draft7Validator({"format": name}, validate_formats=True)
+def _has_format(check: Callable[[str], bool], value: object) -> bool:
+    return not isinstance(value, str) or check(value)
 
 
 _KEYWORDS = {
     "pattern": _pattern,
     "patternProperties": _pattern_properties,
+    "dependencies": _dependencies,
     "multipleOf": _multiple_of,
     "uniqueItems": _unique_items,
 }
@@ -196,9 +192,9 @@ PATTERN_CHECKER = jsonschema.FormatChecker(formats=())
 """Checks the patterns in a schema, nothing else."""
 
 FORMAT_CHECKER = jsonschema.FormatChecker(formats=())
-"""Checks the formats of draft 7."""
+"""Checks the formats, too."""
 
 for _checker in (PATTERN_CHECKER, FORMAT_CHECKER):
     _checker.checks("regex", raises=PatternError)(_is_pattern)
-for _name in _FORMATS:
-    FORMAT_CHECKER.checks(_name)(functools.partial(_has_format, _name))
+for _name, _check in FORMATS.items():
+    FORMAT_CHECKER.checks(_name)(functools.partial(_has_format, _check))

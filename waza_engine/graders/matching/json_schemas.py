@@ -11,12 +11,12 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, cast
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 import jsonschema
-import jsonschema.validators
 import referencing
 import referencing.exceptions
 import referencing.jsonschema
@@ -29,6 +29,7 @@ from waza_engine.graders.matching.json_schema_keywords import (
     adapted,
     bounded_check,
 )
+from waza_engine.spec.json_schema_dialects import draft_of
 from waza_engine.spec.reading.json_reader import json_fault
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_reader import MAX_BYTES
@@ -41,6 +42,18 @@ _ASSERTING_FORMATS = frozenset(
         jsonschema.Draft7Validator,
     ]
 )
+_VALIDATORS: Mapping[str, Any] = MappingProxyType(
+    {
+        "3": jsonschema.Draft3Validator,
+        "4": jsonschema.Draft4Validator,
+        "6": jsonschema.Draft6Validator,
+        "7": jsonschema.Draft7Validator,
+        "2019-09": jsonschema.Draft201909Validator,
+        "2020-12": jsonschema.Draft202012Validator,
+    }
+)
+_IDENTITY = {jsonschema.Draft3Validator: "id", jsonschema.Draft4Validator: "id"}
+"""The key that says where a schema lies, in dialects that have another one than ``$id``."""
 LARGEST_CHARACTERS = 1_000_000
 _KEPT_CHARACTERS = 50_000
 # Of such schemas the other files count, too, as they are in one grading.
@@ -106,15 +119,7 @@ def _compiled_text(text: str, base: Path | None, files: SuiteFiles) -> CompiledS
 
 
 def _compiled(schema: Mapping[str, Any] | bool, base: Path | None, files: SuiteFiles) -> CompiledSchema:
-    default = jsonschema.Draft202012Validator
-    dialect = cast("Any", jsonschema.validators.validator_for(schema, default=default))
-    named = schema.get("$schema") if isinstance(schema, Mapping) else None
-    if (
-        named is not None
-        and (not isinstance(named, str) or dialect is default)
-        and not _is_default_dialect(named)
-    ):
-        raise SchemaError(f"`$schema: {named}` is not a known JSON Schema dialect")
+    dialect = _dialect(schema.get("$schema") if isinstance(schema, Mapping) else None)
     upstream_like = adapted(dialect)
     meta_validator = upstream_like(dialect.META_SCHEMA, format_checker=PATTERN_CHECKER)
     try:
@@ -124,10 +129,12 @@ def _compiled(schema: Mapping[str, Any] | bool, base: Path | None, files: SuiteF
         raise SchemaError(_TOO_DEEP) from None
     if error is not None:
         raise SchemaError(f"the schema is invalid at {error.json_path}: {error.message}")
-    registry: Any = referencing.Registry(retrieve=_retrieve_beside(base, files))  # pyright: ignore
+    registry: Any = referencing.Registry(retrieve=_retrieve_beside(base, dialect, files))  # pyright: ignore
     contents: Any = schema
-    if base is not None and isinstance(schema, Mapping) and "$id" not in schema:
-        contents = {"$id": base.resolve().as_uri(), **schema}
+    if isinstance(schema, Mapping):
+        contents = _unnamed(schema)
+        if base is not None:
+            contents = {_IDENTITY.get(dialect, "$id"): base.resolve().as_uri(), **contents}
     specification = referencing.jsonschema.specification_with(dialect.META_SCHEMA["$schema"])
     _check_references(contents, specification, registry)
     formats = FORMAT_CHECKER if dialect in _ASSERTING_FORMATS else None
@@ -167,11 +174,22 @@ def read_schema(path: Path, files: SuiteFiles = DISK) -> Mapping[str, Any] | boo
     return cast("dict[str, Any] | bool", content)
 
 
-def _is_default_dialect(named: object) -> bool:
-    return isinstance(named, str) and named.rstrip("#") == "https://json-schema.org/draft/2020-12/schema"
+def _dialect(named: object) -> Any:
+    """Return the validator of a dialect that ``$schema`` names. Raises ``SchemaError`` for an unknown one."""
+    if named is None:
+        return jsonschema.Draft202012Validator
+    draft = draft_of(named) if isinstance(named, str) else None
+    if draft is None:
+        raise SchemaError(f"`$schema: {named}` is not a known JSON Schema dialect")
+    return _VALIDATORS[draft]
 
 
-def _retrieve_beside(base: Path | None, files: SuiteFiles) -> Callable[[str], Any]:
+def _unnamed(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema without its dialect, which a reference to it would read as the library does."""
+    return {key: value for key, value in schema.items() if key != "$schema"}
+
+
+def _retrieve_beside(base: Path | None, dialect: Any, files: SuiteFiles) -> Callable[[str], Any]:
     def retrieve(uri: str) -> Any:
         parts = urlsplit(uri)
         if base is None or parts.scheme != "file":
@@ -179,9 +197,10 @@ def _retrieve_beside(base: Path | None, files: SuiteFiles) -> Callable[[str], An
         path = Path(url2pathname(parts.path)).resolve()
         if not path.is_relative_to(base.resolve().parent):
             raise referencing.exceptions.NoSuchResource(ref=uri)
-        resource = cast("Any", referencing.Resource)
-        return resource.from_contents(
-            read_schema(path, files), default_specification=referencing.jsonschema.DRAFT202012
-        )
+        contents = read_schema(path, files)
+        if isinstance(contents, Mapping) and _dialect(contents.get("$schema")) is dialect:
+            contents = _unnamed(contents)
+        specification = referencing.jsonschema.specification_with(dialect.META_SCHEMA["$schema"])
+        return cast("Any", referencing.Resource).from_contents(contents, default_specification=specification)
 
     return retrieve

@@ -16,9 +16,9 @@ _STOP_WORDS = frozenset([
 ])
 # fmt: on
 _USE_FOR, _NOT_FOR = "USE FOR:", "DO NOT USE FOR:"
-_LABELS = (_NOT_FOR, _USE_FOR, "INVOKES:", "FOR SINGLE OPERATIONS:")
+_NEXT_LABELS = (_NOT_FOR, "INVOKES:", "FOR SINGLE OPERATIONS:")
 _NOTE = re.compile(r"\s*\([^)]*\)\s*$")
-_QUOTED = re.compile(r'"([^"]+)"')
+_QUOTED = re.compile('["\u201c\u201d]([^"\u201c\u201d]+)["\u201c\u201d]')
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +64,28 @@ def skill_words(skill: SkillFile) -> SkillWords:
 
 
 def use_for_phrases(description: str) -> tuple[str, ...]:
-    """Return the phrases after ``USE FOR:``; when some are quoted, only the quoted ones count."""
-    flat = description.replace("\r", " ").replace("\n", " ")
+    """Return the phrases after the first ``USE FOR:``; when some are quoted, only the quoted ones count.
+
+    They end at the next other label: upstream reads a second ``USE FOR:`` as words of a phrase.
+    """
+    flat = description.replace("\r\n", " ").replace("\n", " ")
     upper = uppered(flat)
-    phrases: list[str] = []
-    start = 0
-    while (found := upper.find(_USE_FOR, start)) >= 0:
-        start = found + len(_USE_FOR)
-        if "NOT " in upper[max(0, found - 11) : found]:
-            continue
-        ends = [end for label in _LABELS if (end := upper.find(label, start)) >= 0]
-        section = flat[start : min(ends, default=len(flat))].strip().rstrip(".").strip()
-        quoted = [match.strip() for match in _QUOTED.findall(section)]
-        phrases += quoted or [_NOTE.sub("", part).strip().rstrip(".") for part in section.split(",")]
-    return tuple(phrase for phrase in phrases if phrase)
+    start = _after_label(upper)
+    if start is None:
+        return ()
+    ends = [end for label in _NEXT_LABELS if (end := upper.find(label, start)) >= 0]
+    section = flat[start : min(ends, default=len(flat))].strip().rstrip(".")
+    quoted = _QUOTED.findall(section)
+    phrases = [*quoted] or [_NOTE.sub("", part.strip()) for part in section.split(",")]
+    return tuple(stripped for phrase in phrases if (stripped := phrase.strip()))
+
+
+def _after_label(upper: str) -> int | None:
+    """Return where the text after ``USE FOR:`` begins, but not after that of ``DO NOT USE FOR:``."""
+    found = upper.find(_USE_FOR)
+    while found >= 0 and "NOT " in upper[max(0, found - 11) : found]:
+        found = upper.find(_USE_FOR, found + len(_USE_FOR))
+    return found + len(_USE_FOR) if found >= 0 else None
 
 
 def _position(text: str, label: str) -> int:

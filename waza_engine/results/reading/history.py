@@ -27,6 +27,7 @@ from waza_engine.results.places import INDEX_NAME, JOURNAL_SUFFIX, results_direc
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.reviews.review_file import reviews_stamp
 from waza_engine.scoring.statistics import mean
+from waza_engine.spec.reading.boundary import suite_boundary
 from waza_engine.vocabulary import Commit
 
 INDEX_VERSION = 3
@@ -95,6 +96,9 @@ class History:
 def history_of(eval_file: Path) -> History:
     """Return the recorded runs of an eval file."""
     directory = results_directory(eval_file.parent)
+    if not suite_boundary(eval_file.parent).holds(directory):
+        # Through a link that leads out nothing is read, and no index is written.
+        return History()
     stamps = _stamps(directory)
     found = [*(_found(directory, stamps) if stamps else ()), *_cut_short(directory)]
     runs = [one for one in found if isinstance(one, RunThen)]

@@ -64,7 +64,7 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
     mark = _RUN_MARKS.get(found.verdict, "❌")
     yield f"## {mark} {name}: {counts.passed} of {counted(counts.total, 'task')} passed\n\n"
     yield " · ".join([f"**{VERDICT_WORDS[found.verdict]}**", *rest_words(counts)]) + "\n\n"
-    for reason in found.reasons:
+    for reason in (reason for reason in found.reasons if not reason.is_counted):
         yield f"{_MARKS[reason.kind]} {sentence(reason.words)}\n\n"
     for note in found.notes:
         yield f"Note: {sentence(note)}\n\n"

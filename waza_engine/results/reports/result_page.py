@@ -82,7 +82,7 @@ def _head(header: RunHeader, found: Conclusion, *, goes_on: bool) -> str:
         counts_words(found.counts),
         "",
     ]
-    lines += [f"- {sentence(reason.words)}" for reason in found.reasons]
+    lines += [f"- {sentence(reason.words)}" for reason in found.reasons if not reason.is_counted]
     lines += [f"- note: {sentence(note)}" for note in found.notes]
     facts = (
         ("Executor", header.executor),

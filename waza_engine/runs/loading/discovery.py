@@ -27,6 +27,9 @@ def eval_file_of(path: Path) -> Path:
     """
     if not path.is_dir():
         return path
+    if not path.is_absolute():
+        # Of a current folder that was deleted nothing can be said; this raises ``OSError`` for it.
+        Path.cwd()
     found = next((path / name for name in EVAL_NAMES if is_named(path / name)), None)
     if found is None:
         raise SuiteError(f"{path}: there is no eval.yaml in this directory.")

@@ -57,7 +57,7 @@ def _run(hook: Hook, suite_directory: Path, cancellation: RunCancellation) -> st
     if finished.exit_code is not None and finished.exit_code in hook.exit_codes:
         return None
     said = (finished.stderr.strip() or finished.stdout.strip())[-_QUOTED_CHARACTERS:]
-    how = "was killed" if finished.timed_out else f"exited with {finished.exit_code}"
+    how = finished.ended_words(HOOK_SECONDS)
     return f"the hook `{hook.command}` {how}{f': {said}' if said else ''}"
 
 

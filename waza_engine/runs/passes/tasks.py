@@ -121,7 +121,9 @@ class TaskRunner:
                 continue
             begun = self._begun.get(position)
             if begun is None or not begun.trials:
-                yield position, unrun_task(selected, f"{why}; no trial ran")
+                # One that was begun may have asked the agent.
+                none = "no trial ran" if begun is None else "no trial was finished"
+                yield position, unrun_task(selected, f"{why}; {none}")
             else:
                 yield position, self._outcome(begun, why)
 

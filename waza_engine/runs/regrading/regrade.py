@@ -51,6 +51,7 @@ from waza_engine.runs.regrading.recorded_trials import (
     without_workspace,
 )
 from waza_engine.runs.regrading.resident import ResidentSuites
+from waza_engine.runs.settings.options import check_executor
 from waza_engine.runs.settings.table import Budget
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import TrialTask
@@ -328,6 +329,7 @@ def prepare_regrading(request: RegradeRequest, suites: ResidentSuites) -> Regrad
 def _judge_executor(name: str | None, suite: Suite, meter: Meter) -> Executor | None:
     if name is None:
         return None
+    check_executor(name)
     try:
         made = create_executor(name, ExecutorSettings(suite.directory, suite.spec.config))
     except ExecutorError as error:

@@ -69,6 +69,13 @@ def without_skills(suite: Suite) -> Suite:
     return replace(suite, spec=suite.spec.model_copy(update={"config": config}), tasks=tasks)
 
 
+def check_executor(name: str) -> None:
+    """Raise ``SuiteError`` for a name that no executor has: it was asked for, and no file is to blame."""
+    if name not in EXECUTORS:
+        known = ", ".join(f"`{known}`" for known in EXECUTORS)
+        raise SuiteError(f"`{name}` is not an executor; choose one of {known}.")
+
+
 def _check(settings: RunSettings) -> None:
     if settings.trials is not None and settings.trials < 1:
         raise SuiteError(f"The number of trials must be 1 or more, not {settings.trials}.")
@@ -76,9 +83,9 @@ def _check(settings: RunSettings) -> None:
         raise SuiteError(f"The time limit must be 1 second or more, not {settings.timeout_seconds}.")
     if settings.context_directory is not None and not settings.context_directory.is_dir():
         raise SuiteError(f"There is no context directory {settings.context_directory}.")
-    if settings.executor is not None and settings.executor not in EXECUTORS:
-        known = ", ".join(f"`{name}`" for name in EXECUTORS)
-        raise SuiteError(f"`{settings.executor}` is not an executor; choose one of {known}.")
+    for chosen in (settings.executor, settings.judge_executor):
+        if chosen is not None:
+            check_executor(chosen)
     budget = settings.budget
     if (budget.max_cost_usd or 0) < 0 or (budget.max_tokens or 0) < 0:
         raise SuiteError("A limit of cost or tokens must not be negative.")

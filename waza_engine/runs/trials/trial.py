@@ -239,6 +239,10 @@ def _graded(outcome: TrialOutcome, trial: _Trial, context: GradingContext, judgi
     try:
         for verdict in grade(task.graders, context, trial.context.cancellation):
             validations[verdict.name] = verdict
+            if judging.usage != outcome.judge_usage:
+                # What a judge took is paid for, too.
+                outcome = replace(outcome, judge_usage=judging.usage)
+                _keep(outcome, trial)
     except CancelledRunError:
         raise InterruptedTrialError(_cut(replace(outcome, judge_usage=judging.usage))) from None
     if task.grade_expected:
@@ -261,7 +265,7 @@ def _keep(outcome: TrialOutcome, trial: _Trial) -> None:
     """Keep an answer that is paid for, when the trial goes on: nobody else has it if the run is killed."""
     spec, inputs = trial.task.spec, trial.task.spec.inputs
     more = trial.task.graders or spec.checkpoints or inputs.follow_up_prompts or inputs.responder
-    if more and trial.context.executor.costs:
+    if more and (trial.context.executor.costs or trial.context.judges.costs):
         cut = Attempt(_cut(outcome))
         trial.keep((cut if trial.before is None else trial.before.followed_by(cut)).outcome)
 

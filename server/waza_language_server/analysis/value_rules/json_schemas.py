@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from waza_engine.files import shown
+from waza_engine.spec.json_schema_dialects import draft_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import GraderView
 from waza_language_server.analysis.value_rules.inside_values import problem_inside
@@ -80,8 +81,8 @@ _DIALECTS = (
     "http://json-schema.org/draft-04/schema#",
     "http://json-schema.org/draft-03/schema#",
 )
-_ALIKE = frozenset(each.rstrip("#") for each in _DIALECTS[:4])
-"""Dialects in which the words mean the same as far as they are looked at here."""
+_ALIKE = frozenset({"2020-12", "2019-09", "7", "6"})
+"""Drafts in which the words mean the same as far as they are looked at here."""
 _GLUED = re.compile(r"(?P<word>[A-Za-z$]+):\S+")
 _DEEPEST = 40
 _MOST_TOLD = 20
@@ -93,7 +94,7 @@ def json_schemas(view: GraderView) -> Iterator[Problem]:
     if schema is None or schema.target.kind != "mapping":
         return
     tree, dialect = view.file.tree, schema.target.get("$schema")
-    if dialect is not None and (dialect.kind != "scalar" or dialect.value.rstrip("#") not in _ALIKE):
+    if dialect is not None and (dialect.kind != "scalar" or draft_of(dialect.value) not in _ALIKE):
         yield from _of_dialect(tree, dialect)
         return
     references = References(tree, schema.target)
@@ -104,7 +105,7 @@ def json_schemas(view: GraderView) -> Iterator[Problem]:
 
 
 def _of_dialect(tree: Tree, node: Node) -> Iterator[Problem]:
-    if node.kind != "scalar" or node.value.rstrip("#") in {each.rstrip("#") for each in _DIALECTS}:
+    if node.kind != "scalar" or draft_of(node.value) is not None:
         return
     meant = nearest(node.value, _DIALECTS)
     fixes: tuple[Fix, ...] = ()

@@ -1,0 +1,41 @@
+"""Why a suite has no results: it was never run, or what is there cannot be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from waza_engine.files import FileError
+from waza_engine.results.places import results_directory
+from waza_engine.results.reading.newest_scores import result_files
+from waza_engine.results.reading.recordings import RecordingError, read_recording
+from waza_engine.spec.reading.boundary import suite_boundary
+
+
+def no_results_words(suite: Path, directory: Path, advice: str) -> str:
+    """Return that a suite has no results, with the ``advice`` what to do; else why those there are no use.
+
+    ``suite`` is how it was named, ``directory`` where its eval file lies.
+    """
+    why = _why_unreadable(directory)
+    if why is None:
+        return f"{suite} has no results yet; {advice}."
+    return f"{suite} has no results that can be read. {why}"
+
+
+def _why_unreadable(directory: Path) -> str | None:
+    """Return what is wrong with the newest result file or with their folder, None where nothing is."""
+    results = results_directory(directory)
+    try:
+        suite_boundary(directory).resolved(results)
+    except FileError as error:
+        return f"The folder {results} is not looked into: {error.why}."
+    except OSError:
+        return None
+    if results.exists() and not results.is_dir():
+        return f"{results} is a file, where a folder belongs."
+    for file in result_files(directory):
+        try:
+            read_recording(file)
+        except RecordingError as error:
+            return str(error)
+    return None
