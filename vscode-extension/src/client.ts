@@ -83,6 +83,15 @@ export class ServerConnection implements vscode.Disposable {
         await (this.wanted ? this.queue : this.restart());
     }
 
+    /** The client of the server, which is started unless it runs; undefined when it cannot be, which is told. */
+    readonly reached = async (): Promise<LanguageClient | undefined> => {
+        await this.start();
+        if (this.running === undefined) {
+            void this.offerRestart("The Waza language server is not running.");
+        }
+        return this.running;
+    };
+
     /** Starts the server, or stops and starts it again. */
     restart(): Promise<void> {
         this.wanted = true;
@@ -231,7 +240,7 @@ export class ServerConnection implements vscode.Disposable {
     }
 
     /** Tells why there is no server, and offers to start it. */
-    async offerRestart(message: string): Promise<void> {
+    private async offerRestart(message: string): Promise<void> {
         const chosen = await vscode.window.showErrorMessage(message, RESTART_TITLE, "Show Log");
         if (chosen === RESTART_TITLE) {
             await this.restart();

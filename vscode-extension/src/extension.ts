@@ -34,6 +34,7 @@ import { Trials } from "./trials";
 import { openWorkspace } from "./trialWorkspaces";
 import { Status } from "./status";
 import { measureStrength } from "./strength";
+import { isTrustedFor, RESULTS_NEED_TRUST, RUNS_NEED_TRUST } from "./trust";
 import { TestExplorer } from "./testing/explorer";
 import { isSkillFile, looksLikeSuiteFile, SKILL_GLOB, SUITE_FILE_GLOB } from "./suiteFiles";
 import { silenceYamlExtension } from "./yamlCoexistence";
@@ -96,7 +97,7 @@ export function activate(context: vscode.ExtensionContext): void {
     });
     const results = new ResultDocuments(() => server.running);
     const page = new ResultPage(() => server.running, connect, context.extensionUri, context.workspaceState);
-    const tests = new TestExplorer(() => server.running, runs, (title, id) => chooseRunOptions(context, title, id, server.running));
+    const tests = new TestExplorer(() => server.running, server.reached, runs, (title, id) => chooseRunOptions(context, title, id, server.running));
 
     const command = (id: string, action: (...given: never[]) => unknown) => vscode.commands.registerCommand(`waza.${id}`, action);
     context.subscriptions.push(
@@ -121,7 +122,7 @@ export function activate(context: vscode.ExtensionContext): void {
         }),
         silenceYamlExtension(log),
         registerChanges(() => server.running),
-        new Trials(() => server.running, server.onDidChangeMarks),
+        new Trials(() => server.running, server.reached, server.onDidChangeMarks),
         marks,
         marks.onDidChangeFiles((files) => {
             tests.showRecorded(files);
@@ -154,16 +155,16 @@ export function activate(context: vscode.ExtensionContext): void {
         command("runWith", async (given: unknown) => {
             await runWith(server, runs, context, chosenItem(given));
         }),
-        command("createSuite", () => createSuite(connect)),
-        command("createTask", () => createTask(connect, page.suiteInFront)),
-        command("createGrader", () => createGrader(connect)),
+        command("createSuite", () => createSuite(server.reached)),
+        command("createTask", () => createTask(server.reached, page.suiteInFront)),
+        command("createGrader", () => createGrader(server.reached)),
         command("setProviderKey", async (variable?: string) => {
             if ((await keys.ask(variable)) && server.isWanted) {
                 await restart();
             }
         }),
         command("openResult", async (given: unknown) => {
-            const id = chosenItem(given) ?? (await recordedInEditor(server));
+            const id = await recorded(server, given);
             if (id !== undefined) {
                 await page.open(recordedOf(id)); // that of a trial or a grader is on the page of its task
             }
@@ -175,21 +176,23 @@ export function activate(context: vscode.ExtensionContext): void {
             }
         }),
         command("compareResults", async (given: unknown) => {
-            const id = chosenItem(given) ?? (await recordedInEditor(server));
-            if (id !== undefined) {
-                await results.compare(id);
+            const id = await recorded(server, given);
+            const client = id === undefined ? undefined : await server.reached();
+            if (id !== undefined && client !== undefined) {
+                await results.compare(client, id);
             }
         }),
         command("saveRecord", async (given: unknown) => {
-            const id = chosenItem(given) ?? (await recordedInEditor(server));
+            const id = await recorded(server, given);
             if (id !== undefined) {
-                await saveRecordAsTask(connect, id, chosenRecord(given));
+                await saveRecordAsTask(server.reached, id, chosenRecord(given));
             }
         }),
         command("openWorkspace", async (given: unknown) => {
-            const id = chosenItem(given) ?? (await recordedInEditor(server));
-            if (id !== undefined) {
-                await openWorkspace(server.running, id);
+            const id = await recorded(server, given);
+            const client = id === undefined ? undefined : await server.reached();
+            if (id !== undefined && client !== undefined) {
+                await openWorkspace(client, id);
             }
         }),
         command("chooseExecutor", () => chooseExecutor(context)),
@@ -275,15 +278,10 @@ async function workspaceConcernsUs(): Promise<boolean> {
 
 /** The id of the suite of the file in front, or of what stands at its cursor; without one it is said why, `nothing` of a file that has none. */
 async function chosenInEditor(server: ServerConnection, what: "suite" | "cursor", nothing: string, shown?: string): Promise<string | undefined> {
-    await server.start(); // a command may be quicker than a server that has just begun
-    const client = server.running;
-    if (client === undefined) {
-        void server.offerRestart("The Waza language server is not running.");
-        return undefined;
-    }
-    const editor = await editorOfSuite(client, shown);
-    if (editor === undefined) {
-        return undefined; // who was asked for a suite has chosen none
+    const client = await server.reached(); // a command may be quicker than a server that has just begun
+    const editor = client === undefined ? undefined : await editorOfSuite(client, shown);
+    if (client === undefined || editor === undefined) {
+        return undefined; // there is no server, or who was asked for a suite has chosen none
     }
     const id = chosenIn(await runnablesIn(client, editor.document), what, editor.selection.active.line);
     if (id === undefined) {
@@ -297,9 +295,12 @@ function toRun(server: ServerConnection, what: "suite" | "cursor", shown?: strin
     return chosenInEditor(server, what, "There is nothing to run in this file.", shown);
 }
 
-/** The id of what stands at the cursor, and may have a result; without one it is said why there is none. */
-function recordedInEditor(server: ServerConnection): Promise<string | undefined> {
-    return chosenInEditor(server, "cursor", "Open a suite file first: a result is that of a suite or a task.");
+/** The id of what a command of results was given, else of what stands at the cursor; without one, or without trust, it is said why. */
+async function recorded(server: ServerConnection, given: unknown): Promise<string | undefined> {
+    if (!isTrustedFor(RESULTS_NEED_TRUST)) {
+        return undefined;
+    }
+    return chosenItem(given) ?? (await chosenInEditor(server, "cursor", "Open a suite file first: a result is that of a suite or a task."));
 }
 
 /** Runs the suite of the file in front, or what stands at its cursor; `shown` is the eval file whose result is in front, when one is. */
@@ -312,6 +313,9 @@ async function run(server: ServerConnection, runs: Runs, what: "suite" | "cursor
 
 /** Asks what a run is to be like, and starts it: of what a lens names, or of what stands at the cursor. */
 async function runWith(server: ServerConnection, runs: Runs, context: vscode.ExtensionContext, given: string | undefined): Promise<void> {
+    if (!isTrustedFor(RUNS_NEED_TRUST)) {
+        return;
+    }
     const [id, client] = [given ?? (await toRun(server, "cursor")), server.running];
     const options = client === undefined || id === undefined ? undefined : await chooseRunOptions(context, titleOf(id), id, client);
     if (client !== undefined && id !== undefined && options !== undefined) {

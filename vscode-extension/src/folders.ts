@@ -8,9 +8,15 @@ import * as vscode from "vscode";
 import { DidCreateFilesNotification, DidDeleteFilesNotification, type LanguageClient } from "vscode-languageclient/node";
 
 const GATHERED_MILLISECONDS = 500;
-/** Folders that are looked into at a time: a build makes many, and none of a suite. */
+/** Names that are asked whether they are folders: a build makes more files than that, and none of a suite. */
+const MOST_ASKED = 500;
+/** Folders that are looked into one by one: where a checkout makes more, the server looks at all files of the window instead. */
 const MOST_LOOKED_INTO = 50;
 const SUITE_FILES = "**/{*.yaml,*.yml,SKILL.md}";
+/** Files of suites, of which others are told; whatever else has come or gone may be a folder, with a dot in its name or without. */
+const SUITE_FILE = /(?:\.ya?ml|[/\\]SKILL\.md)$/u;
+/** Folders full of files that are of no suite, and what makes them tells of each. */
+const LEFT_OUT = /[/\\](?:node_modules|\.git|\.waza|__pycache__)(?:[/\\]|$)/u;
 
 export class Folders implements vscode.Disposable {
     private readonly listeners: vscode.Disposable;
@@ -46,8 +52,7 @@ export class Folders implements vscode.Disposable {
     /** Lets the server look at all files of the window again. */
     async lookAgain(): Promise<void> {
         const client = this.client();
-        const roots = vscode.workspace.workspaceFolders?.map(({ uri }) => uri) ?? [];
-        await client?.sendNotification(DidCreateFilesNotification.type, filesOf(client, roots));
+        await client?.sendNotification(DidCreateFilesNotification.type, filesOf(client, roots()));
     }
 
     dispose(): void {
@@ -55,8 +60,8 @@ export class Folders implements vscode.Disposable {
     }
 
     private gather(uris: Map<string, vscode.Uri>, uri: vscode.Uri): void {
-        if (path.extname(uri.fsPath) !== "" || this.client() === undefined) {
-            return; // a file: who looks for its kind has heard of it
+        if (SUITE_FILE.test(uri.fsPath) || LEFT_OUT.test(uri.fsPath) || this.client() === undefined) {
+            return; // who looks for files of its kind has heard of it
         }
         uris.set(uri.fsPath, uri);
         if (!this.gathering) {
@@ -71,8 +76,8 @@ export class Folders implements vscode.Disposable {
         this.created.clear();
         this.deleted.clear();
         const gone = deleted.filter(({ fsPath }) => this.knows(fsPath));
-        const found = await Promise.all(created.slice(0, MOST_LOOKED_INTO).map(holdsSuiteFiles));
-        const come = created.filter((_, index) => found[index] === true);
+        const made = await onlyThose(topmost(created).slice(0, MOST_ASKED), isFolder);
+        const come = made.length > MOST_LOOKED_INTO ? roots() : await onlyThose(made, holdsSuiteFiles);
         const client = this.client();
         if (client === undefined || gone.length + come.length === 0) {
             return;
@@ -89,6 +94,36 @@ export class Folders implements vscode.Disposable {
 
 function filesOf(client: LanguageClient, uris: readonly vscode.Uri[]): { files: { uri: string }[] } {
     return { files: uris.map((uri) => ({ uri: client.code2ProtocolConverter.asUri(uri) })) };
+}
+
+function roots(): vscode.Uri[] {
+    return vscode.workspace.workspaceFolders?.map(({ uri }) => uri) ?? [];
+}
+
+async function onlyThose(uris: readonly vscode.Uri[], holds: (uri: vscode.Uri) => Promise<boolean>): Promise<vscode.Uri[]> {
+    const found = await Promise.all(uris.map(holds));
+    return uris.filter((_, index) => found[index] === true);
+}
+
+async function isFolder(uri: vscode.Uri): Promise<boolean> {
+    try {
+        return ((await vscode.workspace.fs.stat(uri)).type & vscode.FileType.Directory) !== 0;
+    } catch {
+        return false; // gone again
+    }
+}
+
+/** Those that lie in none of the others. */
+function topmost<Place extends { readonly fsPath: string }>(places: readonly Place[]): Place[] {
+    const known = new Set(places.map(({ fsPath }) => fsPath));
+    return places.filter(({ fsPath }) => {
+        for (let above = path.dirname(fsPath); above !== path.dirname(above); above = path.dirname(above)) {
+            if (known.has(above)) {
+                return false;
+            }
+        }
+        return true;
+    });
 }
 
 async function holdsSuiteFiles(uri: vscode.Uri): Promise<boolean> {

@@ -8,6 +8,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import { ExecuteCommandRequest, type LanguageClient } from "vscode-languageclient/node";
 import { editorOfSuite } from "./activeSuite";
+import { showAdded } from "./addedLines";
 import { plain } from "./messages";
 import type { AnsweredTask } from "./resultHtml";
 import { chosenIn, promptIn, runnablesIn, suiteIdOf, suiteOf, taskIn, taskOf, whyNoId } from "./runnables";
@@ -15,11 +16,14 @@ import { SKILL_GLOB } from "./suiteFiles";
 import { runnableOf } from "./testing/reports";
 import { isTrustedFor, DRAFTS_NEED_TRUST } from "./trust";
 
-/** Starts the server unless it runs; undefined when it cannot. */
+/** Starts the server unless it runs; undefined when it cannot, which is told. */
 export type Connect = () => Promise<LanguageClient | undefined>;
 
 /** Makes a suite for one of the skills of the workspace, and opens it. */
 export async function createSuite(connect: Connect): Promise<void> {
+    if (!isTrustedFor(DRAFTS_NEED_TRUST)) {
+        return;
+    }
     const skills = await vscode.workspace.findFiles(SKILL_GLOB, "**/node_modules/**", 200);
     if (skills.length === 0) {
         const make = "New SKILL.md…";
@@ -69,6 +73,9 @@ function whyNoSkill(name: string): string | undefined {
  * @param shown the eval file whose result is in front, when one is
  */
 export async function createTask(connect: Connect, shown?: string): Promise<void> {
+    if (!isTrustedFor(DRAFTS_NEED_TRUST)) {
+        return;
+    }
     const { id: suiteId, suite } = (await suiteInFront(connect, shown)) ?? {};
     if (suiteId === undefined) {
         return;
@@ -97,6 +104,9 @@ export async function createTask(connect: Connect, shown?: string): Promise<void
  * @param record the result file that has it; the newest one without it
  */
 export async function saveRecordAsTask(connect: Connect, item: string, record?: string): Promise<void> {
+    if (!isTrustedFor(DRAFTS_NEED_TRUST)) {
+        return;
+    }
     const [suite = "", task] = runnableOf(item).split("::");
     if (promptIn(item) !== undefined || task === "") {
         void vscode.window.showInformationMessage("Choose a task that was run: its recorded answer becomes a new task.");
@@ -124,10 +134,13 @@ export async function saveRecordAsTask(connect: Connect, item: string, record?: 
 /** The id of a task that has an answer in a run of a suite; of several the person chooses one. */
 async function chosenAnswer(connect: Connect, suite: string, record: string | undefined): Promise<string | undefined> {
     const client = await connect();
+    if (client === undefined) {
+        return undefined;
+    }
     try {
         const asked = { id: suite, ...(record === undefined ? {} : { record }) };
-        const page = await client?.sendRequest<{ answered: readonly AnsweredTask[] }>("waza/resultDocument", asked);
-        const rows = (page?.answered ?? []).map((each) => ({ label: each.name, description: each.id, each }));
+        const page = await client.sendRequest<{ answered: readonly AnsweredTask[] }>("waza/resultDocument", asked);
+        const rows = page.answered.map((each) => ({ label: each.name, description: each.id, each }));
         if (rows.length === 0) {
             void vscode.window.showInformationMessage("No task of this run has an answer.");
         }
@@ -142,18 +155,32 @@ async function chosenAnswer(connect: Connect, suite: string, record: string | un
 
 /** Adds a grader to the active eval or task file. */
 export async function createGrader(connect: Connect): Promise<void> {
+    if (!isTrustedFor(DRAFTS_NEED_TRUST)) {
+        return;
+    }
     const document = (await suiteInFront(connect))?.document;
     if (document === undefined) {
         return;
     }
     const offered = await ask(connect, "waza.graderTypes", {});
-    const items = (offered?.types ?? []).map(({ type, title }) => ({ label: type, detail: title }));
+    if (offered === undefined) {
+        return; // why is told
+    }
+    const items = (offered.types ?? []).map(({ type, title }) => ({ label: type, detail: title }));
     const chosen = await vscode.window.showQuickPick(items, { title: "New Grader", placeHolder: "What it checks", matchOnDetail: true });
-    if (chosen === undefined || !(await document.save())) {
+    if (chosen === undefined) {
         return;
     }
+    if (!(await document.save())) {
+        const name = vscode.workspace.asRelativePath(document.uri);
+        void vscode.window.showWarningMessage(plain(`No grader was written: ${name} could not be saved. It may be read-only.`));
+        return;
+    }
+    const before = document.getText();
     const made = await ask(connect, "waza.newGrader", { file: document.uri.fsPath, type: chosen.label });
-    await show(made?.files?.[0], made?.name);
+    if (made !== undefined) {
+        await showAdded(document, before, made.name ?? "");
+    }
 }
 
 /** The ids of the tasks that a suite has; none when nobody knows. */
@@ -184,7 +211,6 @@ interface InFront {
 async function suiteInFront(connect: Connect, shown?: string): Promise<InFront | undefined> {
     const client = await connect();
     if (client === undefined) {
-        tellStopped();
         return undefined;
     }
     const document = (await editorOfSuite(client, shown))?.document;
@@ -195,17 +221,9 @@ async function suiteInFront(connect: Connect, shown?: string): Promise<InFront |
     return document === undefined || id === undefined ? undefined : { document, id, suite: suiteOf(id) };
 }
 
-function tellStopped(): void {
-    void vscode.window.showErrorMessage("The Waza language server is not running; “Waza: Show Log” says why.");
-}
-
 async function ask(connect: Connect, command: string, argument: object): Promise<Made | undefined> {
-    if (!isTrustedFor(DRAFTS_NEED_TRUST)) {
-        return undefined;
-    }
     const client = await connect();
     if (client === undefined) {
-        tellStopped();
         return undefined;
     }
     try {
@@ -216,17 +234,8 @@ async function ask(connect: Connect, command: string, argument: object): Promise
     }
 }
 
-/** Opens a file, at the last line that has `text` when there is one. */
-async function show(file: string | undefined, text?: string): Promise<void> {
-    if (file === undefined) {
-        return;
-    }
-    const document = await vscode.workspace.openTextDocument(file);
-    const editor = await vscode.window.showTextDocument(document);
-    const offset = text === undefined ? -1 : document.getText().lastIndexOf(text);
-    if (offset >= 0) {
-        const place = document.positionAt(offset);
-        editor.selection = new vscode.Selection(place, place);
-        editor.revealRange(new vscode.Range(place, place), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+async function show(file: string | undefined): Promise<void> {
+    if (file !== undefined) {
+        await vscode.window.showTextDocument(vscode.Uri.file(file));
     }
 }

@@ -33,9 +33,9 @@ export class ResultDocuments implements vscode.TextDocumentContentProvider, vsco
     }
 
     /** Shows an earlier run of what an id names beside its newest one; asks which when there are several. */
-    async compare(item: string): Promise<void> {
+    async compare(client: LanguageClient, item: string): Promise<void> {
         const id = recordedOf(item);
-        const runs = (await this.client()?.sendRequest<RecordedRun[]>("waza/recordedRuns", { id })) ?? [];
+        const runs = await client.sendRequest<RecordedRun[]>("waza/recordedRuns", { id });
         const [newest, ...earlier] = runs;
         if (newest === undefined || earlier.length === 0) {
             void vscode.window.showInformationMessage("There is nothing to compare yet: it was run less than twice.");

@@ -39,6 +39,8 @@ export interface ResultPageParts {
 export const PAGE_COMMANDS = ["waza.compareResults", "waza.saveRecord", "waza.openWorkspace"];
 /** What a grader found in an answer: what it wants, what it forbids, what comes nearest. */
 const FOUND: Readonly<Record<string, string>> = { "✓": "passed", "✗": "failed", "≈": "nearest" };
+/** An answer whose fence says which of its lines, counted from 1, are marks: what only looks like one is the agent's. */
+const MARKED_ANSWER = /(<pre\b[^>]*><code\b[^>]*\blanguage-marked)-([\d-]+)("[^>]*>)([^]*?)(<\/code><\/pre>)/gu;
 const CLASSES: Readonly<Record<string, string>> = { "✓": "passed", "✗": "failed", "!": "error" };
 
 export function resultHtml({ id, notices, rendered, workspaces, answered, record, comparable, style, styleSource }: ResultPageParts): string {
@@ -46,8 +48,8 @@ export function resultHtml({ id, notices, rendered, workspaces, answered, record
     let body = rendered.replaceAll(/(<(?:td|h2|strong)\b[^>]*>)([\u2713\u2717!])(?=[\s<])/gu, (_, tag: string, mark: string) => {
         return `${tag}<span class="${CLASSES[mark] ?? ""}">${mark}</span>`;
     });
-    body = body.replaceAll(/(<pre\b[^>]*><code\b[^>]*>)([^]*?)(<\/code><\/pre>)/gu, (_, before: string, text: string, after: string) => {
-        return `${before}${found(text)}${after}`;
+    body = body.replaceAll(MARKED_ANSWER, (_, before: string, numbers: string, behind: string, text: string, after: string) => {
+        return `${before}${behind}${found(text, new Set(numbers.split("-").map(Number)))}${after}`;
     });
     const buttons = comparable ? [button("Compare With an Earlier Run…", "waza.compareResults", id)] : [];
     if (answered.length > 0) {
@@ -81,9 +83,9 @@ ${body}
 
 /**
  * An answer in which what the carets below a line point at is marked itself: a line that is wrapped, or read from right to left, has no
- * place below its words. `html` is what a fence of Markdown has become.
+ * place below its words. `html` is what a fence of Markdown has become, `marks` the numbers of its lines that are no words of the answer.
  */
-function found(html: string): string {
+function found(html: string, marks: ReadonlySet<number>): string {
     const drawn: string[] = [];
     let answered: string[] = [];
     let kinds: (string | undefined)[] = [];
@@ -94,7 +96,7 @@ function found(html: string): string {
     };
     for (const [number, line] of html.split("\n").entries()) {
         const [, carets, mark, words] = /^([ \t^]*\^) ([\u2713\u2717\u2248]) (.+)$/u.exec(line) ?? [];
-        if (number > 0 && carets !== undefined && mark !== undefined && words !== undefined) {
+        if (marks.has(number + 1) && carets !== undefined && mark !== undefined && words !== undefined) {
             const kind = FOUND[mark] ?? "";
             carets.split("").forEach((sign, at) => (kinds[at] ??= sign === "^" ? kind : undefined));
             rules.push(`<bdi dir="ltr"><span class="${kind}">^ ${mark}</span> ${words}</bdi>`);

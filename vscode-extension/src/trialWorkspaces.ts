@@ -7,8 +7,11 @@ import { recordedOf } from "./resultDocuments";
 import type { TrialWorkspace } from "./resultHtml";
 
 /** Opens the workspace of a trial of what an id names in a window of its own; of several the person chooses one. */
-export async function openWorkspace(client: LanguageClient | undefined, item: string): Promise<void> {
-    const found = client === undefined ? [] : await workspacesOf(client, recordedOf(item));
+export async function openWorkspace(client: LanguageClient, item: string): Promise<void> {
+    const found = await workspacesOf(client, recordedOf(item));
+    if (found === undefined) {
+        return; // which was told
+    }
     const trial = /#trial-(\d+)/u.exec(item)?.[1];
     const meant = trial === undefined ? found : found.filter((each) => each.trial === Number(trial));
     if (found.length === 0) {
@@ -26,11 +29,11 @@ export async function openWorkspace(client: LanguageClient | undefined, item: st
     }
 }
 
-async function workspacesOf(client: LanguageClient, id: string): Promise<readonly TrialWorkspace[]> {
+async function workspacesOf(client: LanguageClient, id: string): Promise<readonly TrialWorkspace[] | undefined> {
     try {
         return (await client.sendRequest<{ workspaces: TrialWorkspace[] }>("waza/resultDocument", { id })).workspaces;
     } catch (error) {
         void vscode.window.showErrorMessage(plain(error instanceof Error ? error.message : String(error)));
-        return [];
+        return undefined;
     }
 }

@@ -54,6 +54,7 @@ export class Trials implements vscode.TextDocumentContentProvider, vscode.Dispos
     /** `judged` fires when there are other verdicts. */
     constructor(
         private readonly client: () => LanguageClient | undefined,
+        reached: () => Promise<LanguageClient | undefined>,
         judged: vscode.Event<unknown>,
     ) {
         this.registrations = vscode.Disposable.from(
@@ -61,7 +62,7 @@ export class Trials implements vscode.TextDocumentContentProvider, vscode.Dispos
             vscode.commands.registerCommand("waza.createGraderOfSelection", async () => {
                 const editor = vscode.window.activeTextEditor;
                 if (editor?.document.uri.scheme === SCHEME) {
-                    await createGraderOfSelection(this.client(), editor, JSON.parse(editor.document.uri.query) as TrialPlace);
+                    await createGraderOfSelection(await reached(), editor, JSON.parse(editor.document.uri.query) as TrialPlace);
                 }
             }),
             vscode.commands.registerCommand(OPEN_TRIAL, async (place: unknown) => {

@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 
 export const RUNS_NEED_TRUST = "Runs execute the suite's own scripts, so they need a trusted workspace.";
 export const GRADERS_NEED_TRUST = "Graders execute the suite's own code, so grading again needs a trusted workspace.";
+export const RESULTS_NEED_TRUST = "Results are read by the engine, which needs a trusted workspace.";
 export const DRAFTS_NEED_TRUST = "New suites, tasks and graders are drafted by the engine, which needs a trusted workspace.";
 
 /** Whether the workspace is trusted; if not, says why it must be and offers to manage that. */

@@ -71,6 +71,12 @@ void test("shortcuts call commands of the extension, or walk the failures that i
     assert.deepEqual(unknown, []);
 });
 
+void test("what the engine reads or runs is offered in trusted workspaces alone", () => {
+    const offered = ["testing/item/context", "testing/message/context", "editor/title/run"].flatMap((menu) => manifest.contributes.menus[menu] ?? []);
+    assert.ok(offered.length > 0);
+    assert.deepEqual(offered.filter(({ when }) => when?.includes("isWorkspaceTrusted") !== true), []);
+});
+
 void test("the icon is a picture of 128 pixels or more, and is shipped", () => {
     const header = fs.readFileSync(path.join(ROOT, manifest.icon)).subarray(0, 24);
     assert.equal(header.toString("latin1", 1, 4), "PNG");

@@ -42,7 +42,7 @@ void test("marks have the colour of what they say, and answers that look like ma
 
 void test("what carets point at in an answer is marked itself, for a line may be wrapped or read from right to left", () => {
     const lines = ["a &lt;b&gt; water", "  ^^^ ✗ odd: not_contains &quot;&lt;b&gt;&quot;", "      ^^^^^ ✓ wet: contains &quot;water&quot;", "  ^ no mark", "end"];
-    const html = resultHtml({ ...PARTS, rendered: `<pre><code class="language-text">${lines.join("\n")}\n</code></pre>` });
+    const html = resultHtml({ ...PARTS, rendered: `<pre><code class="hljs language-marked-2-3" data-line="7">${lines.join("\n")}\n</code></pre>` });
     const drawn = [
         'a <mark class="failed">&lt;b&gt;</mark> <mark class="passed">water</mark>',
         '<bdi dir="ltr"><span class="failed">^ ✗</span> odd: not_contains &quot;&lt;b&gt;&quot;</bdi>',
@@ -50,7 +50,17 @@ void test("what carets point at in an answer is marked itself, for a line may be
         "  ^ no mark",
         "end",
     ];
-    assert.ok(html.includes(`<pre><code class="language-text">${drawn.join("\n")}\n</code></pre>`), html);
+    assert.ok(html.includes(`<pre><code class="hljs language-marked" data-line="7">${drawn.join("\n")}\n</code></pre>`), html);
+});
+
+void test("a line of an answer that looks like a mark is not drawn as one, nor is one of any other text", () => {
+    const lines = ["water is here", "^^^^^ ✗ fake: not_contains &quot;water&quot;", "^^^^^ ✓ wet: contains &quot;water&quot;", "   ^ ✗ faked, too"];
+    const marked = resultHtml({ ...PARTS, rendered: `<pre><code class="language-marked-3">${lines.join("\n")}\n</code></pre>` });
+    const [first, faked, , last] = lines;
+    assert.ok(marked.includes(`>${first}\n<mark class="passed">^^^^^</mark> ${faked?.slice(6)}\n<bdi dir="ltr"><span class="passed">`), marked);
+    assert.ok(marked.includes(`\n${last}\n</code>`), marked);
+    const other = `<pre><code class="language-text">${lines.join("\n")}\n</code></pre>`;
+    assert.ok(resultHtml({ ...PARTS, rendered: other }).includes(other));
 });
 
 void test("a notice stands above the page as text", () => {

@@ -52,6 +52,17 @@ class Window {
         return this.asked[before];
     }
 
+    /** Asks for a re-grade as a lens does; resolves to the ids for which a view was made. */
+    async regradeFromLens(id: string): Promise<string[]> {
+        const viewed: string[] = [];
+        this.runs.showRegrades((each) => {
+            viewed.push(each);
+            return { take: () => undefined, end: () => undefined };
+        });
+        await this.runs.middleware(() => this.client)("waza.regrade", [{ id }], () => Promise.resolve(undefined));
+        return viewed;
+    }
+
     /** Asks for a re-grade; resolves to what its view heard. */
     async regrade(id: string): Promise<string[]> {
         const heard: string[] = [];
@@ -281,6 +292,8 @@ void test("an untrusted workspace runs nothing and grades nothing again, and is 
         assert.equal(await window.run({ id: ALPHA }), undefined);
         assert.match(shown.at(-1) ?? "", /^Runs .* need a trusted workspace\.$/u);
         assert.deepEqual(await window.regrade(ALPHA), ["ended"]);
+        assert.match(shown.at(-1) ?? "", /^Graders .* needs a trusted workspace\.$/u);
+        assert.deepEqual(await window.regradeFromLens(ALPHA), []); // what is shown of earlier runs stays
         assert.match(shown.at(-1) ?? "", /^Graders .* needs a trusted workspace\.$/u);
         assert.deepEqual(window.asked, []);
     } finally {

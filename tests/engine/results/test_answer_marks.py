@@ -21,8 +21,11 @@ def marked(kind: str, config: dict[str, Any], answer: str = ANSWER) -> list[str]
     """Return the lines that are added to an answer, as a run would have recorded the verdict."""
     built, _ = build_graders([GraderEntry(type=kind, name="it", config=config)])
     verdict = grade_here(built[0], GradingContext(output=answer))
-    text = marked_answer(TrialOutcome(1, "passed", {"it": verdict}, output=answer), 20_000)
-    return [line for line in text.split("\n") if line not in answer.split("\n")]
+    found = marked_answer(TrialOutcome(1, "passed", {"it": verdict}, output=answer), 20_000)
+    lines = found.text.split("\n")
+    kept = [line for number, line in enumerate(lines, start=1) if number not in found.marks]
+    assert kept == answer.split("\n")
+    return [lines[number - 1] for number in found.marks]
 
 
 def test_every_match_of_a_text_is_marked_below_its_line() -> None:
@@ -37,6 +40,14 @@ def test_marks_stand_below_what_is_shown_of_signs_that_a_terminal_obeys() -> Non
     answer = "\x1b[31mred\x1b[0m \x07 \u202eharbour"
     (mark,) = marked("text", {"contains": ["harbour"]}, answer)
     assert mark.index("^") == visible_lines(answer).index("harbour")
+
+
+def test_a_line_of_an_answer_that_looks_like_a_mark_is_none() -> None:
+    faked = '^^^^^ ✗ it: contains "hello"'
+    assert marked("text", {"contains": ["hello"]}, f"hello\n{faked}") == [
+        '^^^^^ ✓ it: contains "hello"',
+        '                      ^^^^^ ✓ it: contains "hello"',
+    ]
 
 
 def test_what_is_forbidden_is_marked_as_such() -> None:

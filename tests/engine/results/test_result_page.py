@@ -27,7 +27,7 @@ def test_it_tells_the_verdict_the_prompt_the_answer_and_why(tmp_path: Path) -> N
     assert "## ✗ `Task a`: failed" in text
     assert "not passed: polite" in text
     assert "#### Prompt\n\n```text\nSay hello\n```" in text
-    assert "#### Answer\n\n```text\nMock response for: Say hello" in text
+    assert "#### Answer\n\n```marked-2\nMock response for: Say hello" in text
     assert "Executor: `mock`" in text
 
 

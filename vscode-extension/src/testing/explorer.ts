@@ -30,10 +30,12 @@ export class TestExplorer implements vscode.Disposable {
 
     /**
      * @param client the language client of the window, while its server is up
+     * @param reached starts the server unless it runs; undefined when it cannot, which is told
      * @param ask asks what a run is to be like, by its title and the id of the first that is run; undefined when the person has thought better of it
      */
     constructor(
         private readonly client: () => LanguageClient | undefined,
+        private readonly reached: () => Promise<LanguageClient | undefined>,
         private readonly runs: Runs,
         private readonly ask: (title: string, id: string | undefined) => Promise<RunOptions | undefined>,
     ) {
@@ -142,7 +144,7 @@ export class TestExplorer implements vscode.Disposable {
     }
 
     private async run(request: vscode.TestRunRequest, token: vscode.CancellationToken, options: RunOptions = {}): Promise<void> {
-        const client = this.client();
+        const client = await this.reached();
         const chosen = request.include?.map(({ id }) => id) ?? this.tree.suites();
         const test = this.controller.createTestRun(request);
         const planned = plannedRuns(chosen, request.exclude?.map(({ id }) => id), this.tree.runnable, (suite) => this.tree.below(suite));
@@ -174,7 +176,7 @@ export class TestExplorer implements vscode.Disposable {
 
     /** Runs what has changed since its newest results, of what was chosen. */
     private async runAffected(request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> {
-        const client = this.client();
+        const client = await this.reached();
         const chosen = request.include?.map(({ id }) => id) ?? this.tree.suites();
         const changed: string[] = [];
         for (const suite of client === undefined ? [] : suitesAmong(chosen)) {
@@ -192,7 +194,7 @@ export class TestExplorer implements vscode.Disposable {
 
     /** Grades recorded answers again: no agent, no cost. */
     private async regrade(request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> {
-        const client = this.client();
+        const client = await this.reached();
         const chosen = request.include?.map(({ id }) => id) ?? this.tree.suites();
         const test = this.controller.createTestRun(request, "Re-grade");
         try {

@@ -10,6 +10,8 @@ export const pressed: { button: string | undefined } = { button: undefined };
 export const entries: { id: string; text: string }[] = [];
 /** The files that are there. */
 export const files = new Set<string>();
+/** The folders that are there. */
+export const directories = new Set<string>();
 
 type Listener = (value: unknown) => void;
 
@@ -59,6 +61,15 @@ export class Disposable {
 
 export class FileSystemError extends Error {
     readonly code = "FileNotFound";
+}
+
+export const FileType = { File: 1, Directory: 2 };
+
+export class RelativePattern {
+    constructor(
+        readonly base: Uri,
+        readonly pattern: string,
+    ) {}
 }
 
 export class TestTag {
@@ -150,11 +161,17 @@ const [renamed, deleted] = [new EventEmitter(), new EventEmitter()];
 /** What VS Code tells of files that were renamed or deleted in it. */
 export const filesOfWindow = { renamed, deleted };
 
+/** What a watcher tells. */
+export const watched = { created: new EventEmitter(), deleted: new EventEmitter() };
+
 export const workspace = {
     isTrusted: true,
     textDocuments: [] as object[],
     onDidRenameFiles: renamed.event,
     onDidDeleteFiles: deleted.event,
+    onDidCreateFiles: new EventEmitter().event,
+    createFileSystemWatcher: () => ({ onDidCreate: watched.created.event, onDidDelete: watched.deleted.event, dispose: () => undefined }),
+    findFiles: ({ base: { fsPath } }: RelativePattern) => Promise.resolve([...files].filter((file) => file.startsWith(`${fsPath}/`)).map(Uri.file)),
     workspaceFolders: folders,
     getConfiguration: (section: string, scope?: Uri) => ({
         get: (name: string, otherwise?: unknown) => {
@@ -164,7 +181,10 @@ export const workspace = {
     }),
     getWorkspaceFolder: ({ fsPath }: Uri) => folders.find(({ root }) => fsPath.startsWith(root)),
     fs: {
-        stat: ({ fsPath }: Uri) => (files.has(fsPath) ? Promise.resolve({}) : Promise.reject(new FileSystemError())),
+        stat: ({ fsPath }: Uri) => {
+            const type = files.has(fsPath) ? FileType.File : directories.has(fsPath) ? FileType.Directory : undefined;
+            return type === undefined ? Promise.reject(new FileSystemError()) : Promise.resolve({ type });
+        },
     },
 };
 

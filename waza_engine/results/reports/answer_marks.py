@@ -50,16 +50,26 @@ class Mark:
     words: str
 
 
+@frozen()
+class MarkedAnswer:
+    """An answer with its marks: its lines, and the numbers from 1 of those that are marks, no words of it."""
+
+    text: str
+    marks: tuple[int, ...] = ()
+
+
 def wanted_text(verdict: Validation, path: tuple[str | int, ...]) -> str:
     """Return the text that a check looks for, "" when the details of the verdict do not say."""
     value = value_at(verdict.details, path)
     return value if isinstance(value, str) else ""
 
 
-def marked_answer(trial: TrialOutcome, longest: int) -> str:
+def marked_answer(trial: TrialOutcome, longest: int) -> MarkedAnswer:
     """Return the beginning of an answer with its marks; the same text when there are none."""
     answer, marks = trial.output[:longest], marks_in(trial, longest)
-    return "\n".join(_annotated(answer, marks)) if marks else answer
+    lines = list(_annotated(answer, marks)) if marks else [(answer, False)]
+    numbers = (number for number, (_, is_mark) in enumerate(lines, start=1) if is_mark)
+    return MarkedAnswer("\n".join(line for line, _ in lines), tuple(numbers))
 
 
 def marks_in(trial: TrialOutcome, longest: int) -> list[Mark]:
@@ -121,10 +131,11 @@ def _matches(pattern: str, answer: str) -> list[tuple[int, int]]:
         return []
 
 
-def _annotated(answer: str, marks: list[Mark]) -> Iterator[str]:
+def _annotated(answer: str, marks: list[Mark]) -> Iterator[tuple[str, bool]]:
+    """Yield the lines of an answer and its marks, and whether each is a mark."""
     position, waiting = 0, marks
     for line in answer.split("\n"):
-        yield line
+        yield line, False
         end = position + len(line)
         here = [mark for mark in waiting if mark.start <= end]
         waiting = waiting[len(here) :]
@@ -133,9 +144,9 @@ def _annotated(answer: str, marks: list[Mark]) -> Iterator[str]:
             last = max(mark.start + 1, min(mark.end, end))
             rules.setdefault(mark.words, []).append((mark.start - position, last - position))
         for words, places in list(rules.items())[:RULES_OF_LINE]:
-            yield f"{_carets(line, places)} {words}"
+            yield f"{_carets(line, places)} {words}", True
         if len(rules) > RULES_OF_LINE:
-            yield f"^ and {len(rules) - RULES_OF_LINE} more on this line"
+            yield f"^ and {len(rules) - RULES_OF_LINE} more on this line", True
         position = end + 1
 
 

@@ -168,12 +168,17 @@ def call_line(call: ToolCall) -> str:
 
 
 def _answer(trial: TrialOutcome) -> str:
-    """Return the answer with what the graders found in it."""
+    """Return the answer with what the graders found in it.
+
+    Its fence says which of its lines are marks: an answer may have lines that look like one.
+    """
     marked = marked_answer(trial, _TEXT_CHARACTERS)
-    if marked == trial.output[:_TEXT_CHARACTERS]:
+    if not marked.marks:
         return fenced(_cut(trial.output))
+    kind = "-".join(("marked", *(str(number) for number in marked.marks)))
     left = len(trial.output) - _TEXT_CHARACTERS
-    return f"{fenced(marked + (f'… ({left:,} more characters)' if left > 0 else ''))}\n\n{LEGEND}"
+    text = marked.text + (f"… ({left:,} more characters)" if left > 0 else "")
+    return f"{fenced(text, kind)}\n\n{LEGEND}"
 
 
 def _verdict(verdict: Validation, output: str) -> Iterator[str]:
