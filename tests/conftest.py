@@ -49,8 +49,8 @@ LONGEST = (
 )
 
 
-# They drive whole programs by gestures and signals, some of which a busy machine loses.
-DRIVES_PROGRAMS = (
+# They drive whole programs by gestures and signals, some of which a busy machine loses, or measure steps.
+NEEDS_A_QUIET_MACHINE = (
     "tests/agents/",
     "tests/editors/",
     "tests/engine/cli/",
@@ -61,6 +61,7 @@ DRIVES_PROGRAMS = (
     "tests/hostile/",
     "tests/live/",
     "tests/protocol/",
+    "tests/server/analysis/test_pauses.py",
     "tests/vscode/",
 )
 
@@ -68,11 +69,11 @@ DRIVES_PROGRAMS = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take longest, then with those whose needs are installed meanwhile.
 
-    What drives whole programs is tried three times, and the summary lists what was tried again.
+    What a busy machine disturbs is tried three times, and the summary lists what was tried again.
     """
     items.sort(key=lambda item: (_file_of(item) not in LONGEST, item.path.parent.name not in ROOMS))
     for item in items:
-        if item.nodeid.startswith(DRIVES_PROGRAMS):
+        if item.nodeid.startswith(NEEDS_A_QUIET_MACHINE):
             item.add_marker(pytest.mark.flaky(reruns=2))
 
 

@@ -13,7 +13,7 @@ from waza_language_server.syntax.piece import Piece, strict_piece
 MOST_WASTED = 2_000
 """What joining the pieces of one list, or of one document, may cost in vain, in units of ``Reading.work``."""
 
-MOST_TOGETHER = 500
+MOST_TOGETHER = 300
 _LONGEST_TOGETHER = 50_000
 """Pieces, and characters, that are read in one go; what is more is read in several."""
 

@@ -54,7 +54,9 @@ def dash_before_others(text: str, lines: LineIndex, fault: SyntaxFault) -> Itera
         return
     inner = item.end() - above.start
     by = inner - column
-    if _KEY_ON_LINE.match(text, fault.span.start, line.end) and 0 < by <= len(item["lead"]):
+    # A key at the column of the dash may as well be one that belongs outside the list.
+    is_of_item = _KEY_ON_LINE.match(text, fault.span.start, line.end) and column != len(item["lead"])
+    if is_of_item and 0 < by <= len(item["lead"]):
         yield _shifted(text, lines, (number - 1, number - 1), -by, beside="its other keys")
 
 
