@@ -90,10 +90,12 @@ def _begins_item(text: str, lines: LineIndex, opening: int, number: int) -> bool
     """Whether a line has the dash of the item behind the one that holds the text which opens above it."""
     line = lines.line_span(number)
     dash = _DASH.match(text, line.start, line.end)
-    for above in range(opening, max(-1, opening - _LOOKED_AT), -1) if dash is not None else ():
+    if dash is None:
+        return False
+    for above in range(opening, max(-1, opening - _LOOKED_AT), -1):
         span = lines.line_span(above)
         item = _DASH.match(text, span.start, span.end)
-        if item is not None and dash is not None:
+        if item is not None:
             return abs(len(item["lead"]) - len(dash["lead"])) <= 1
     return False
 

@@ -46,12 +46,11 @@ def with_fixes(tree: Tree, fault: SyntaxFault) -> Problem:
 
 def without_unread_anchors(text: str, faults: Sequence[SyntaxFault]) -> list[SyntaxFault]:
     """Return the faults without the aliases whose anchors stand above in a part that cannot be read."""
-    if all(fault.code == _NO_ANCHOR for fault in faults):
+    if len({fault.code == _NO_ANCHOR for fault in faults}) < 2:
         return list(faults)
     first: dict[str, int] = {}
-    if any(fault.code == _NO_ANCHOR for fault in faults):
-        for match in _ANCHOR.finditer(text):
-            first.setdefault(match[1], match.start())
+    for match in _ANCHOR.finditer(text):
+        first.setdefault(match[1], match.start())
     return [
         fault
         for fault in faults
