@@ -12,6 +12,7 @@ import gc
 import logging
 import signal
 import sys
+from typing import NoReturn
 
 from waza_engine.command_line import carry_out, carry_out_application
 from waza_engine.terminal import complain, log_to_standard_error, say
@@ -31,15 +32,15 @@ def _command() -> None:
 
         carry_out_application(application, "waza-language-server")
     else:
-        sys.exit(_serve(arguments))
+        _serve(arguments)
 
 
-def _serve(arguments: list[str]) -> int:
+def _serve(arguments: list[str]) -> NoReturn:
     try:
         port = _port(arguments)
     except ValueError as error:
         complain(str(error))
-        return 2
+        sys.exit(2)
     log_to_standard_error("WARNING")
     # An interruption while the server loads, before it minds signals itself, ends it without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -51,9 +52,10 @@ def _serve(arguments: list[str]) -> int:
 
     code = KeptCode()
     with loading_quickly(code):
+        from waza_language_server.protocol.leaving import end_process
         from waza_language_server.protocol.serving import start
 
-    return start(port, code)
+    end_process(start(port, code))
 
 
 def _port(arguments: list[str]) -> int | None:
