@@ -12,6 +12,7 @@ import gc
 import logging
 import signal
 import sys
+from collections.abc import Callable
 from typing import NoReturn
 
 from waza_engine.command_line import carry_out, carry_out_application
@@ -41,6 +42,11 @@ def _serve(arguments: list[str]) -> NoReturn:
     except ValueError as error:
         complain(str(error))
         sys.exit(2)
+    load_server()(port)
+
+
+def load_server() -> Callable[[int | None], NoReturn]:
+    """Load what each start loads; return what serves one client, at a port or standard streams, and ends."""
     log_to_standard_error("WARNING")
     # An interruption while the server loads, before it minds signals itself, ends it without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -55,7 +61,10 @@ def _serve(arguments: list[str]) -> NoReturn:
         from waza_language_server.protocol.leaving import end_process
         from waza_language_server.protocol.serving import start
 
-    end_process(start(port, code))
+    def serve(port: int | None) -> NoReturn:
+        end_process(start(port, code))
+
+    return serve
 
 
 def _port(arguments: list[str]) -> int | None:
