@@ -1,0 +1,68 @@
+"""Why a text in quotes cannot be read."""
+
+from __future__ import annotations
+
+import re
+
+from waza_engine.spec.reading.yaml_faults import sentence, unclosed_quote
+from waza_language_server.syntax.escapes import (
+    DOUBLE_BODY,
+    SINGLE_BODY,
+    end_of_line,
+    text_with_escapes,
+    wrong_escapes,
+)
+from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.trailing_text import text_behind_quote
+from waza_language_server.syntax.value_quotes import before_comment
+from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.span import Span
+
+_SIGN_OF_BLOCK = re.compile(r"[|>][-+]?")
+
+
+def explain_double(text: str, start: int, end: int) -> SyntaxFault:
+    """Say why the text in double quotes at ``text[start:end]`` cannot be read."""
+    body = DOUBLE_BODY.match(text, start, end)
+    stop = body.end() if body else start + 1
+    if stop >= end:
+        return unclosed(text, start, end, '"')
+    if text[stop] == '"':
+        return text_behind_quote(text, start, stop + 1, end)
+    return wrong_escapes(text, [text_with_escapes(text, start, stop, end)])
+
+
+def explain_single(text: str, start: int, end: int) -> SyntaxFault:
+    """Say why the text in single quotes at ``text[start:end]`` cannot be read."""
+    body = SINGLE_BODY.match(text, start, end)
+    stop = body.end() if body else start + 1
+    if stop >= end:
+        return unclosed(text, start, end, "'")
+    return text_behind_quote(text, start, stop + 1, end)
+
+
+def unclosed(text: str, start: int, end: int, quote: str) -> SyntaxFault:
+    """Say that the quote at ``start`` is never closed."""
+    line_end = before_comment(text, start, end_of_line(text, start, end))
+    close = Fix(f"Add the closing `{quote}`", (Edit(Span(line_end, line_end), quote),))
+    message = sentence(unclosed_quote(quote))
+    fixes = (close,)
+    written = text[start + 1 : line_end]
+    if _SIGN_OF_BLOCK.fullmatch(written) is not None and line_end < end:
+        message = f"A quote is opened before `{written}`, which begins a block of text only without it."
+        return SyntaxFault(
+            Span(start, line_end),
+            message,
+            fixes=(Fix("Delete the quote", (Edit(Span(start, start + 1), ""),)), close),
+        )
+    if line_end > start + 1 and text[line_end - 1] in "\"'" and text[line_end - 1] != quote:
+        last = Edit(Span(line_end - 1, line_end), quote)
+        fixes = (Fix(f"End with `{quote}`", (last,)), close)
+    return SyntaxFault(Span(start, line_end), message, fixes=fixes)
+
+
+def is_unclosed(text: str, start: int, end: int) -> bool:
+    """Whether the quote at ``start`` has no partner before ``end``."""
+    body = (DOUBLE_BODY if text[start] == '"' else SINGLE_BODY).match(text, start, end)
+    stop = body.end() if body else end
+    return stop >= end

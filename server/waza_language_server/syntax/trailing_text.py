@@ -1,0 +1,93 @@
+"""What follows a value on its line, or on those below, where nothing may follow."""
+
+from __future__ import annotations
+
+import re
+
+from waza_language_server.syntax.escapes import end_of_line, quoted
+from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.flow_signs import list_of_texts
+from waza_language_server.syntax.value_quotes import before_comment, quote_fix
+from waza_language_server.syntax.wrong_signs import needless_sign
+from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.span import Span
+
+_MORE_BRACKETS = re.compile(r"[\]})]{1,3}")
+_ITEM_OR_KEY = re.compile(r"-[ ]+\S|[A-Za-z_][\w-]*:(?:\s|\Z)")
+
+
+def text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFault:
+    """Say that something follows the last quote of a value."""
+    behind = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
+    line_end = end_of_line(text, behind, end)
+    needless = (
+        needless_sign(text, behind, before_comment(text, behind, line_end)) if line_end == end else None
+    )
+    if needless is not None:
+        return needless
+    if empty := _empty_above(text, start, closed, behind):
+        return empty
+    fixes: tuple[Fix, ...] = ()
+    if end_of_line(text, start, end) == line_end:
+        text_end = before_comment(text, start, line_end)
+        whole = Edit(Span(start, text_end), quoted(_text_in_quotes(text[start:text_end], closed - start)))
+        fixes = (
+            *list_of_texts(text, Span(start, text_end)),
+            Fix("Put the whole text in single quotes", (whole,)),
+        )
+    return SyntaxFault(
+        Span(behind, line_end),
+        "The quoted text ends before this; put the whole value in quotes, or double the quotes inside it.",
+        fixes=fixes,
+    )
+
+
+def text_behind_brackets(text: str, start: int, closed: int, end: int) -> SyntaxFault:
+    """Say that something follows the closing bracket of a value."""
+    behind = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
+    line_end = end_of_line(text, behind, end)
+    needless = needless_sign(text, behind, line_end) if line_end == end else None
+    if needless is not None:
+        return needless
+    if empty := _empty_above(text, start, closed, behind):
+        return empty
+    if line_end == end and (more := _MORE_BRACKETS.fullmatch(text, behind, line_end)) is not None:
+        sign = more[0].strip()
+        fix = Fix(f"Delete the `{sign}`", (Edit(Span(closed, line_end), ""),))
+        message = f"Nothing is open here that `{sign}` closes; delete it."
+        return SyntaxFault(Span(behind, line_end), message, fixes=(fix,))
+    opening, closing = text[start], text[closed - 1]
+    message = f"The value from `{opening}` to `{closing}` ends before this; quote it all or start a new line."
+    # Two braces are a template in many tools, and nothing in YAML.
+    is_template = text.startswith("{{", start)
+    fixes = quote_fix(text, Span(start, end_of_line(text, start, end)), end, sure=is_template)
+    return SyntaxFault(Span(behind, max(line_end, behind + 1)), message, fixes=fixes)
+
+
+def _text_in_quotes(written: str, closed: int) -> str:
+    """Return the text that is meant by one in quotes which ends, for YAML, at ``closed`` in the middle."""
+    quote = written[0]
+    doubled = written.replace("''", "'") if quote == "'" else written
+    if not written.endswith(quote):
+        return doubled
+    if written.startswith(quote * 3) and written.endswith(quote * 3) and len(written) > len(quote * 6):
+        # So Python writes a text.
+        return written[3:-3]
+    # The quote that YAML takes for the last is an apostrophe, or begins a text inside: `'the users' log'`,
+    # `"a "b" c"`, `""a" in b"`; in `'a' or 'b'` there are two texts.
+    before, behind = written[closed - 2], written[closed]
+    begins = behind.strip() and (before in ' "([{=' or (before.isalnum() and behind.isalnum()))
+    return doubled[1:-1] if begins or doubled.count(quote) % 2 else doubled
+
+
+def _empty_above(text: str, start: int, closed: int, behind: int) -> SyntaxFault | None:
+    """Say that an empty value stands in front of what is written on the lines below it: `tasks: []`."""
+    if text[start + 1 : closed - 1].strip() or _ITEM_OR_KEY.match(text, behind) is None:
+        return None
+    if end_of_line(text, start, behind) == behind:
+        return None
+    value = text[start:closed]
+    blanks = len(text[:start]) - len(text[:start].rstrip(" \t"))
+    fix = Fix(f"Delete the `{value}`", (Edit(Span(start - blanks, closed), ""),))
+    message = f"`{value}` is the whole value, so what stands below cannot belong to it; delete the `{value}`."
+    return SyntaxFault(Span(start, closed), message, fixes=(fix,))

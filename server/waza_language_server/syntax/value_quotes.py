@@ -1,0 +1,37 @@
+"""Quotes around a value that needs them."""
+
+from __future__ import annotations
+
+import re
+
+from waza_language_server.syntax.escapes import quoted
+from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.span import Span
+
+_COMMENT = re.compile(r"[ \t]+#[ \t]")
+_MAY_END_SO = re.compile(r"(?:\d\"|[sxz]')\Z")
+"""Inches, and what belongs to several."""
+
+
+def quote_fix(text: str, line: Span, end: int, *, sure: bool = True) -> tuple[Fix, ...]:
+    """Offer quotes around a value that stands on one line; a comment behind it stays outside."""
+    if line.end < end:
+        return ()
+    value = text[line.start : line.end]
+    comment = re.search(r"[ \t]+#", value)
+    stop = line.start + comment.start() if comment else line.end
+    if stop <= line.start:
+        return ()
+    written = text[line.start : stop]
+    last = written[-1:]
+    if last in {'"', "'"} and written.count(last) == 1 and not _MAY_END_SO.search(written):
+        # Its other quote is what was lost, or a printed one stands in its place.
+        written = written[:-1].removeprefix("“").removeprefix("„").removeprefix("‘")
+    edit = Edit(Span(line.start, stop), quoted(written))
+    return (Fix("Put the value in quotes", (edit,), preferred=sure),)
+
+
+def before_comment(text: str, start: int, end: int) -> int:
+    """Return where a text ends that a comment follows; a sign and a blank make one, ``#10`` does not."""
+    comment = _COMMENT.search(text, start, end)
+    return comment.start() if comment is not None else end
