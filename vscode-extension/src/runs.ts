@@ -17,6 +17,7 @@ import {
     type LanguageClient,
 } from "vscode-languageclient/node";
 import { plain } from "./messages";
+import { tellProblem } from "./problems";
 import { RUN_EVENT, type RunEvent, type RunEventParams } from "./runEvents";
 import type { RunView, RunViewFactory } from "./runViews";
 import { suiteOf } from "./runnables";
@@ -105,8 +106,8 @@ export class Runs {
             if (command === AFFECTED_COMMAND && running !== undefined && isRunRequest(request)) {
                 return this.runAffected(running, request.id);
             }
-            if (command === NEW_SUITE_COMMAND && !isTrustedFor(DRAFTS_NEED_TRUST)) {
-                return undefined;
+            if (command === NEW_SUITE_COMMAND) {
+                return isTrustedFor(DRAFTS_NEED_TRUST) ? Promise.resolve(next(command, args)).catch(tellProblem) : undefined;
             }
             if (command !== RUN_COMMAND || running === undefined || !isRunRequest(request)) {
                 return next(command, args) as vscode.ProviderResult<unknown>;
@@ -193,7 +194,7 @@ export class Runs {
         try {
             return (await client.sendRequest<AffectedAnswer>("waza/affected", { id: suite })).items;
         } catch (error) {
-            void vscode.window.showErrorMessage(plain(reasonFirst(error instanceof Error ? error.message : String(error))));
+            void tellProblem(error);
             return undefined;
         }
     }
@@ -229,7 +230,7 @@ export class Runs {
             return answer;
         } catch (error) {
             problem = error instanceof Error ? error.message : String(error);
-            void vscode.window.showErrorMessage(plain(problem));
+            void tellProblem(error);
             return undefined;
         } finally {
             if (this.regrading.get(id) === view) {

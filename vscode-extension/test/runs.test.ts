@@ -65,6 +65,11 @@ class Window {
         return viewed;
     }
 
+    /** Asks for a new suite as a lens does. */
+    async newSuite(server: () => Promise<unknown>): Promise<void> {
+        await this.runs.middleware(() => this.client)("waza.newSuite", [{}], server);
+    }
+
     /** Asks for a re-grade; resolves to what its view heard. */
     async regrade(id: string): Promise<string[]> {
         const heard: string[] = [];
@@ -118,6 +123,15 @@ void test("a setting that makes no sense keeps a run from its start, and says so
     assert.equal(await window.run({ id: ALPHA }), undefined);
     assert.deepEqual([shown.at(-1), offered], [window.wrong.words, ["Open Settings"]]);
     assert.deepEqual(window.heard, []);
+});
+
+void test("what the server refuses is told by its reason, with the file that it speaks of", async () => {
+    const broken = new Error("/ws/alpha/SKILL.md:3: the YAML is broken: put the text into quotes.");
+    const window = opened();
+    await window.newSuite(() => Promise.reject(broken));
+    assert.deepEqual([shown.at(-1), offered], ["the YAML is broken: put the text into quotes. (SKILL.md, line 3)", ["Open File"]]);
+    await window.newSuite(() => Promise.reject(new Error("no file fits")));
+    assert.deepEqual([shown.at(-1), offered], ["no file fits", []]);
 });
 
 void test("a file that VS Code is saving already is no reason not to run; one that cannot be saved is", async () => {
