@@ -11,6 +11,7 @@ import type { RunOptions } from "../runSettings";
 import type { RunView } from "../runViews";
 import type { RunRequest, Runs } from "../runs";
 import { INTERRUPTED, reasonFirst } from "../runWords";
+import { looksLikeSuiteFile } from "../suiteFiles";
 import { affectedAmong, plannedRegrades, plannedRuns, suitesAmong, type PlannedRun } from "./plan";
 import { rowWords, RunReports } from "./reports";
 import { Staleness } from "./staleness";
@@ -131,6 +132,11 @@ export class TestExplorer implements vscode.Disposable {
         const isYaml = editor?.document.languageId === "yaml" && editor.document.uri.scheme === "file";
         if (isYaml && this.client() !== undefined) {
             await this.tree.resolveDocument(editor.document.uri);
+            // An eval file of another name is known while it is open, and one outside of all folders.
+            if (!this.tree.has(editor.document.uri) && looksLikeSuiteFile(editor.document.uri.fsPath, editor.document.getText())) {
+                await this.tree.resolve();
+                await this.tree.resolveDocument(editor.document.uri);
+            }
         }
     }
 

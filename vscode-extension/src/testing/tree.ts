@@ -169,6 +169,11 @@ export class TestTree {
         return ids;
     }
 
+    /** Whether an item stands in a file. */
+    has(file: vscode.Uri): boolean {
+        return [...this.items.values()].some(({ uri }) => uri?.fsPath === file.fsPath);
+    }
+
     /** Whether the file of an item lies in a folder. */
     hasBelow(folder: string): boolean {
         return [...this.items.values()].some(({ uri }) => uri?.fsPath.startsWith(folder + path.sep) === true);
