@@ -131,6 +131,9 @@ export function activate(context: vscode.ExtensionContext): void {
         marks.onDidChangeFiles((files) => {
             tests.showRecorded(files);
         }),
+        server.onDidGiveUp(() => {
+            marks.withdraw();
+        }),
         contextKeys,
         server.onDidChangeMarks((change) => {
             marks.refresh(change);
