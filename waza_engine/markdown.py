@@ -25,6 +25,8 @@ _TICKS = re.compile("`+")
 _QUOTED = re.compile("`([^`]+)`")
 _BEFORE, _AFTER = "(“‘", ",;:.?!)”’"
 _WORD = re.compile(rf"[{_BEFORE}]*(?:[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+(?:[.,]\d+)*|[%=–—])?[{_AFTER}]*")
+_OPENS, _CLOSES = re.compile(rf'[{_BEFORE}]*"'), re.compile(rf'.*"[{_AFTER}]*', re.DOTALL)
+_MOST_QUOTED_WORDS = 100
 _BEGINS_A_BLOCK = re.compile(r"\d+[.)]|=")
 
 
@@ -107,10 +109,23 @@ def _said(text: str, quoted: Callable[[str], str]) -> str:
 
 def _words(text: str, quoted: Callable[[str], str]) -> Iterator[str]:
     """Yield the words of a text as they are, and what stands between them as code."""
-    for at, (plain, tokens) in enumerate(groupby(text.split(" "), key=_is_plain)):
+    for at, (plain, tokens) in enumerate(groupby(_tokens(text), key=_is_plain)):
         if at:
             yield " "
         yield " ".join(tokens) if plain else quoted(" ".join(tokens))
+
+
+def _tokens(text: str) -> Iterator[str]:
+    """Yield what stands between blanks; what stands between quotation marks is one."""
+    parts = text.split(" ")
+    at = 0
+    while at < len(parts):
+        end = at + 1
+        if (opened := _OPENS.match(parts[at])) is not None and not _CLOSES.fullmatch(parts[at], opened.end()):
+            last = min(len(parts), end + _MOST_QUOTED_WORDS)
+            end = next((place + 1 for place in range(end, last) if _CLOSES.fullmatch(parts[place])), end)
+        yield " ".join(parts[at:end])
+        at = end
 
 
 def _is_plain(token: str) -> bool:

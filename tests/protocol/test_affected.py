@@ -33,6 +33,10 @@ def change(suite: Path, name: str = "one") -> Path:
     return path
 
 
+def answer_with(suite: Path, executor: str) -> None:
+    suite.write_text(suite.read_text("utf-8").replace("executor: mock", f"executor: {executor}"), "utf-8")
+
+
 async def titles(editor: Editor, uri: str) -> list[str]:
     return [found.command.title for found in await editor.lenses(uri) if found.command is not None]
 
@@ -118,3 +122,23 @@ async def test_a_task_or_a_grader_is_no_suite(suite: Path) -> None:
     async with editing(suite.parent) as editor:
         with pytest.raises(Exception, match="takes the id of a suite"):
             await editor.command("waza.runAffected", {"id": f"{suite}::one"})
+
+
+async def test_who_answers_by_the_settings_is_whom_results_are_compared_with(suite: Path) -> None:
+    async def labels() -> list[str]:
+        return [str(hint.label) for hint in await editor.hints(uri)]
+
+    async def set_run(**run: str) -> None:
+        seen = editor.refreshed["code lenses"]
+        settings = {"waza": {"run": run}}
+        editor.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
+        await editor.until(lambda: editor.refreshed["code lenses"] > seen)
+
+    answer_with(suite, "copilot-sdk, model: a")
+    async with opened(suite, options={"run": {"executor": "mock"}}) as (editor, uri):
+        await editor.command("waza.run", {"id": str(suite), "options": {"executor": "mock"}})
+        assert [label for label in await labels() if "stale" in label] == []
+        await set_run()
+        assert any("stale" in label for label in await labels())
+        await set_run(executor="mock")
+        assert [label for label in await labels() if "stale" in label] == []

@@ -211,6 +211,16 @@ async def test_progress_is_shown_with_the_token_of_the_client(suite: Path) -> No
         assert list(editor.progress_reports) == ["mine"]
 
 
+async def test_what_goes_on_for_long_is_told_however_soon_it_began(hanging_suite: Path) -> None:
+    async with editing(hanging_suite.parent) as editor:
+        running = await hang(editor, hanging_suite)
+        (token,) = editor.progress_reports
+        told = lambda: str(getattr(editor.progress_reports[token][-1], "message", ""))  # noqa: E731
+        await editor.until(lambda: told() == "0/1 · one")
+        await editor.command("waza.cancel", {"id": hanging_suite.as_posix()})
+        await running
+
+
 async def hang(editor: Editor, suite: Path) -> asyncio.Task[Any]:
     """Start the run that hangs and wait until it does."""
     running = asyncio.ensure_future(editor.command("waza.run", {"suite": str(suite)}))

@@ -25,7 +25,7 @@ import { chosenItem, chosenRecord, recordedOf, ResultDocuments } from "./resultD
 import { ResultPage } from "./resultPage";
 import { RunLog } from "./runLog";
 import { chooseExecutor, chooseRunOptions, logIn } from "./runChoices";
-import { runEnvironment, runOptions } from "./runSettings";
+import { runEnvironment, runOptions, wrongSetting } from "./runSettings";
 import { Runs } from "./runs";
 import { RunStatusBar } from "./runStatus";
 import type { Place } from "./runWords";
@@ -46,7 +46,11 @@ export function activate(context: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("Waza", { log: true });
     const status = new Status();
     const runSettings = (suite?: string) => vscode.workspace.getConfiguration("waza.run", suite === undefined ? undefined : vscode.Uri.file(suite));
-    const runs = new Runs(log, (suite) => runOptions((name) => runSettings(suite).get(name)));
+    const runs = new Runs(
+        log,
+        (suite) => runOptions((name) => runSettings(suite).get(name)),
+        (suite, chosen) => wrongSetting((name) => runSettings(suite).get(name), chosen),
+    );
     const keys = new ProviderKeys(context);
     // Python imports from the folder it starts in, so that must be one of ours and not the workspace.
     const workingDirectory = context.extensionPath;

@@ -6,7 +6,7 @@
 
 import * as vscode from "vscode";
 import type { CodeAction, LanguageClient } from "vscode-languageclient/node";
-import { plain } from "./messages";
+import { tellProblem } from "./problems";
 
 /** What the server says of each: what it asks for, where it goes, and what it comes to; see docs/protocol.md. */
 interface Told {
@@ -37,7 +37,7 @@ export async function createGraderOfSelection(client: LanguageClient | undefined
             await show(edit);
         }
     } catch (error) {
-        void vscode.window.showErrorMessage(plain(error instanceof Error ? error.message : String(error)));
+        void tellProblem(error);
     }
 }
 

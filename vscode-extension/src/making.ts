@@ -10,6 +10,7 @@ import { ExecuteCommandRequest, type LanguageClient } from "vscode-languageclien
 import { editorOfSuite } from "./activeSuite";
 import { showAdded } from "./addedLines";
 import { plain } from "./messages";
+import { tellProblem } from "./problems";
 import type { AnsweredTask } from "./resultHtml";
 import { chosenIn, promptIn, runnablesIn, suiteIdOf, suiteOf, taskIn, taskOf, whyNoId } from "./runnables";
 import { SKILL_GLOB } from "./suiteFiles";
@@ -148,7 +149,7 @@ async function chosenAnswer(connect: Connect, suite: string, record: string | un
         const chosen = rows.length < 2 ? rows[0] : await vscode.window.showQuickPick(rows, options);
         return chosen === undefined ? undefined : taskIn(suite, chosen.each.id);
     } catch (error) {
-        void vscode.window.showErrorMessage(plain(error instanceof Error ? error.message : String(error)));
+        void tellProblem(error);
         return undefined;
     }
 }
@@ -229,7 +230,7 @@ async function ask(connect: Connect, command: string, argument: object): Promise
     try {
         return (await client.sendRequest(ExecuteCommandRequest.type, { command, arguments: [argument] })) as Made;
     } catch (error) {
-        void vscode.window.showErrorMessage(plain(error instanceof Error ? error.message : String(error)));
+        void tellProblem(error);
         return undefined;
     }
 }

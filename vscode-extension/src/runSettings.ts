@@ -13,9 +13,28 @@ export interface RunOptions {
 }
 
 const TEXTS = ["executor", "model", "judgeExecutor", "judgeModel"] as const;
-const NUMBERS = ["trials", "workers", "maxCost"] as const;
+/** What a number is to be, in words; one that counts is whole. */
+const NUMBERS = {
+    trials: "a whole number of trials, or 0 for as many as the suite says",
+    workers: "a whole number of trials that run at the same time, or 0 for as many as the suite says",
+    maxCost: "a number of US dollars, or 0 for no limit",
+} as const;
 
-/** @param read the value of a setting below `waza.run` */
+type NumberName = keyof typeof NUMBERS;
+const NUMBER_NAMES = Object.keys(NUMBERS) as NumberName[];
+
+/** A setting that is not what it may be, and what to say of it. */
+export interface WrongSetting {
+    /** With all that stands before it: `waza.run.trials`. */
+    readonly name: string;
+    readonly words: string;
+}
+
+/**
+ * What the settings say about a run.
+ *
+ * @param read the value of a setting below `waza.run`
+ */
 export function runOptions(read: (name: string) => unknown): RunOptions {
     const found: Record<string, string | number | boolean> = {};
     for (const name of TEXTS) {
@@ -24,9 +43,9 @@ export function runOptions(read: (name: string) => unknown): RunOptions {
             found[name] = value.trim();
         }
     }
-    for (const name of NUMBERS) {
+    for (const name of NUMBER_NAMES) {
         const value = read(name);
-        if (typeof value === "number" && value > 0) {
+        if (isNumber(name, value) && value > 0) {
             found[name] = value;
         }
     }
@@ -34,6 +53,36 @@ export function runOptions(read: (name: string) => unknown): RunOptions {
         found["keepWorkspaces"] = true;
     }
     return found;
+}
+
+/**
+ * The first setting that a run cannot be started with: passed over, it would run the agent otherwise than somebody wanted, or spend
+ * without the limit that was set.
+ *
+ * @param read the value of a setting below `waza.run`
+ * @param chosen what was chosen for this run alone, whatever the settings say
+ */
+export function wrongSetting(read: (name: string) => unknown, chosen: RunOptions = {}): WrongSetting | undefined {
+    const wanted: [keyof RunOptions, boolean, string][] = [
+        ...TEXTS.map((name): [keyof RunOptions, boolean, string] => [name, isUnset(read(name)) || typeof read(name) === "string", "a text in quotes"]),
+        ...NUMBER_NAMES.map((name): [keyof RunOptions, boolean, string] => [name, isUnset(read(name)) || isNumber(name, read(name)), NUMBERS[name]]),
+        ["keepWorkspaces", isUnset(read("keepWorkspaces")) || typeof read("keepWorkspaces") === "boolean", "`true` or `false`"],
+    ];
+    const wrong = wanted.find(([name, isRight]) => !isRight && chosen[name] === undefined);
+    if (wrong === undefined) {
+        return undefined;
+    }
+    const [name, , what] = wrong;
+    const setting = `waza.run.${name}`;
+    return { name: setting, words: `The run was not started: the setting \`${setting}\` is ${JSON.stringify(read(name)).slice(0, 60)}; write ${what}.` };
+}
+
+function isUnset(value: unknown): boolean {
+    return value === undefined || value === null;
+}
+
+function isNumber(name: NumberName, value: unknown): value is number {
+    return typeof value === "number" && value >= 0 && (name === "maxCost" ? Number.isFinite(value) : Number.isInteger(value));
 }
 
 /** The variables that runs get from the settings; what is no name or no text is left out. */

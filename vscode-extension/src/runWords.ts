@@ -6,6 +6,18 @@ const BETWEEN = " · ";
 /** Characters that a reason needs to say anything. */
 const LEAST_SHOWN = 30;
 const LOST_SERVER = "the run was interrupted: the language server stopped; what was finished is kept";
+const JUDGE_EXECUTOR = "waza.run.judgeExecutor";
+/** The settings that stand for options of the command line. */
+const SETTINGS: Readonly<Record<string, string>> = {
+    "--executor": "waza.run.executor",
+    "--model": "waza.run.model",
+    "--judge-executor": JUDGE_EXECUTOR,
+    "--judge-model": "waza.run.judgeModel",
+    "--trials": "waza.run.trials",
+    "--workers": "waza.run.workers",
+    "--max-cost": "waza.run.maxCost",
+    "--keep-workspace": "waza.run.keepWorkspaces",
+};
 /** The last event of a run whose server has gone, which tells of none any more. */
 export const INTERRUPTED: RunEvent = {
     kind: "ended",
@@ -51,7 +63,7 @@ export class RunState {
 
     /** How it ended, in the words of its conclusion: `2 of 3 tasks passed, 1 failed · 0:34 · $0.22`. */
     ending(elapsedMilliseconds: number): string {
-        const words = this.end?.conclusion?.words ?? this.end?.message ?? this.end?.status ?? "";
+        const words = inSettings(this.end?.conclusion?.words ?? this.end?.message ?? this.end?.status ?? "");
         return [words, clock(elapsedMilliseconds), dollars(this.cost)].filter((word) => word !== "").join(" · ");
     }
 }
@@ -94,7 +106,10 @@ export function waysOut(reason: string): WayOut[] {
     if (key !== undefined || words.includes("wants a key")) {
         found.push({ title: "Set Key", command: "waza.setProviderKey", ...(key === undefined ? {} : { argument: key }) });
     }
-    if (/\bexecutor\b|\bagent\b|\bCopilot\b|\blogged in\b|wants a key/u.test(words)) {
+    const isOfJudge = words.includes(JUDGE_EXECUTOR);
+    if (isOfJudge) {
+        found.push({ title: "Choose Judge", command: "workbench.action.openSettings", argument: JUDGE_EXECUTOR });
+    } else if (/\bexecutor\b|\bagent\b|\bCopilot\b|\blogged in\b|wants a key/u.test(words)) {
         found.push({ title: "Choose Executor", command: "waza.chooseExecutor" });
     }
     const named = /(?:^|\s)(\/[^\s:]+\.ya?ml|[A-Za-z]:\\[^\s:]+\.ya?ml)/u.exec(words)?.[1];
@@ -122,9 +137,17 @@ export function reasonFirst(reason: string): string {
 export function placed(reason: string): { readonly words: string; readonly place?: Place } {
     const [, file, line, words] = /^((?:\/|[A-Za-z]:\\)[^\n]*?\.\w+):(?:(\d+):)?\s+(.+)$/su.exec(reason) ?? [];
     if (file === undefined || words === undefined) {
-        return { words: reason };
+        return { words: inSettings(reason) };
     }
     return { place: { file, ...(line === undefined ? {} : { line: Number(line) }) }, ...placed(words) };
+}
+
+/** What the engine says to write on its command line, as a setting: `--judge-executor openai` is `waza.run.judgeExecutor: openai` here. */
+export function inSettings(words: string): string {
+    return words.replace(/`(--[a-z-]+)(?: ([^`]+))?`/gu, (written, flag: string, value: string | undefined) => {
+        const setting = SETTINGS[flag];
+        return setting === undefined ? written : `\`${setting}${value === undefined ? "" : `: ${value}`}\``;
+    });
 }
 
 /** As much of a text as fits into the status bar: its longest part is cut behind a word, and the numbers beside it stay. */

@@ -17,12 +17,13 @@ import {
     type LanguageClient,
 } from "vscode-languageclient/node";
 import { plain } from "./messages";
+import { tellProblem } from "./problems";
 import { RUN_EVENT, type RunEvent, type RunEventParams } from "./runEvents";
 import type { RunView, RunViewFactory } from "./runViews";
 import { suiteOf } from "./runnables";
 import { titleInWorkspace } from "./runTitles";
 import { plannedRuns } from "./testing/plan";
-import type { RunOptions } from "./runSettings";
+import type { RunOptions, WrongSetting } from "./runSettings";
 import { INTERRUPTED, reasonFirst, waysOut } from "./runWords";
 import { isSkillFile } from "./suiteFiles";
 import { DRAFTS_NEED_TRUST, GRADERS_NEED_TRUST, isTrustedFor, RUNS_NEED_TRUST } from "./trust";
@@ -83,10 +84,14 @@ export class Runs {
     readonly onDidRegrade = this.regraded.event;
     private regradeView: ((id: string) => RunView) | undefined;
 
-    /** @param settings what the settings of the folder of a suite say about runs */
+    /**
+     * @param settings what the settings of the folder of a suite say about runs
+     * @param wrong the setting there that a run cannot be started with, unless it was chosen otherwise for this run
+     */
     constructor(
         private readonly log: vscode.LogOutputChannel,
         private readonly settings: (suite: string) => RunOptions,
+        private readonly wrong: (suite: string, chosen?: RunOptions) => WrongSetting | undefined,
     ) {}
 
     /** The language client's middleware for the server's commands: takes those that run or grade again, passes the others on. */
@@ -101,8 +106,8 @@ export class Runs {
             if (command === AFFECTED_COMMAND && running !== undefined && isRunRequest(request)) {
                 return this.runAffected(running, request.id);
             }
-            if (command === NEW_SUITE_COMMAND && !isTrustedFor(DRAFTS_NEED_TRUST)) {
-                return undefined;
+            if (command === NEW_SUITE_COMMAND) {
+                return isTrustedFor(DRAFTS_NEED_TRUST) ? Promise.resolve(next(command, args)).catch(tellProblem) : undefined;
             }
             if (command !== RUN_COMMAND || running === undefined || !isRunRequest(request)) {
                 return next(command, args) as vscode.ProviderResult<unknown>;
@@ -152,6 +157,11 @@ export class Runs {
             void vscode.window.showWarningMessage("The run was not started: a file of the suite could not be saved.");
             return undefined;
         }
+        const wrong = this.wrong(suiteOf(request.id), request.options);
+        if (wrong !== undefined) {
+            void offerSetting(wrong);
+            return undefined;
+        }
         const told = { ...request, options: { ...this.settings(suiteOf(request.id)), ...request.options } };
         const same = JSON.stringify(told);
         if (this.going.has(same)) {
@@ -184,7 +194,7 @@ export class Runs {
         try {
             return (await client.sendRequest<AffectedAnswer>("waza/affected", { id: suite })).items;
         } catch (error) {
-            void vscode.window.showErrorMessage(plain(reasonFirst(error instanceof Error ? error.message : String(error))));
+            void tellProblem(error);
             return undefined;
         }
     }
@@ -220,7 +230,7 @@ export class Runs {
             return answer;
         } catch (error) {
             problem = error instanceof Error ? error.message : String(error);
-            void vscode.window.showErrorMessage(plain(problem));
+            void tellProblem(error);
             return undefined;
         } finally {
             if (this.regrading.get(id) === view) {
@@ -316,6 +326,14 @@ export class Runs {
         this.active.delete(source);
         source.dispose();
         void vscode.commands.executeCommand("setContext", "waza:running", this.active.size > 0);
+    }
+}
+
+/** Says which setting keeps a run from its start, and leads there. */
+async function offerSetting({ name, words }: WrongSetting): Promise<void> {
+    const open = "Open Settings";
+    if ((await vscode.window.showErrorMessage(plain(words), open)) === open) {
+        await vscode.commands.executeCommand("workbench.action.openSettings", name);
     }
 }
 

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
-import { plain } from "./messages";
+import { tellProblem } from "./problems";
 import { recordedOf } from "./resultDocuments";
 import type { TrialWorkspace } from "./resultHtml";
 
@@ -33,7 +33,7 @@ async function workspacesOf(client: LanguageClient, id: string): Promise<readonl
     try {
         return (await client.sendRequest<{ workspaces: TrialWorkspace[] }>("waza/resultDocument", { id })).workspaces;
     } catch (error) {
-        void vscode.window.showErrorMessage(plain(error instanceof Error ? error.message : String(error)));
+        void tellProblem(error);
         return undefined;
     }
 }

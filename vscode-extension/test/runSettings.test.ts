@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { runEnvironment, runOptions } from "../src/runSettings";
+import { runEnvironment, runOptions, wrongSetting } from "../src/runSettings";
 
 void test("what the settings leave empty is as the suite says", () => {
     assert.deepEqual(runOptions(() => undefined), {});
@@ -16,4 +16,26 @@ void test("what they say is handed on", () => {
 void test("only texts under names of variables come into the environment", () => {
     assert.deepEqual(runEnvironment({ A_1: "x", "B C": "y", D: 3 }), { A_1: "x" });
     assert.deepEqual(runEnvironment("text"), {});
+});
+
+void test("a setting that is not what it may be is named, with what to write", () => {
+    const wrongOf = (settings: Record<string, unknown>) => wrongSetting((name) => settings[name]);
+    for (const settings of [{}, { trials: 0, workers: 2, maxCost: 0.25, executor: "", model: "gpt-5", keepWorkspaces: true }]) {
+        assert.equal(wrongOf(settings), undefined);
+    }
+    const wrong = { trials: [-2, 2.5, "many", "3"], workers: [-1, 0.5], maxCost: [-1, "0.50", true], executor: [5], keepWorkspaces: ["yes"] };
+    for (const [name, values] of Object.entries(wrong)) {
+        for (const value of values) {
+            const found = wrongOf({ [name]: value });
+            assert.equal(found?.name, `waza.run.${name}`);
+            assert.match(found.words, new RegExp(`\`waza\\.run\\.${name}\` is ${JSON.stringify(value)}; write `, "u"));
+            assert.deepEqual(runOptions((each) => (each === name ? value : undefined)), {}); // nor is it told to the server
+        }
+    }
+});
+
+void test("what was chosen for one run stands in place of a setting that is wrong", () => {
+    const read = (name: string) => (name === "trials" ? -2 : undefined);
+    assert.equal(wrongSetting(read, { trials: 3 }), undefined);
+    assert.equal(wrongSetting(read, { model: "gpt-5" })?.name, "waza.run.trials");
 });

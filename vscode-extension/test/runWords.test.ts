@@ -51,6 +51,16 @@ void test("the buttons of a message fit its reason", () => {
     assert.deepEqual(commands("the disk is full"), []);
 });
 
+void test("what the command line calls an option is a setting here, and a judge is not chosen as the agent is", () => {
+    const reason = "/a/eval.yaml: nobody can judge for `kind`: the executor `mock` has no model; name one with `--judge-executor`, such as `--judge-executor openai`";
+    const setting = "waza.run.judgeExecutor";
+    assert.equal(reasonFirst(reason), `nobody can judge for \`kind\`: the executor \`mock\` has no model; name one with \`${setting}\`, such as \`${setting}: openai\``);
+    assert.deepEqual(waysOut(reason)[0], { title: "Choose Judge", command: "workbench.action.openSettings", argument: setting });
+    assert.equal(reasonFirst("begin the file with `---`, or name it with `--suite`"), "begin the file with `---`, or name it with `--suite`");
+    const ended: RunEvent = { kind: "ended", conclusion: { verdict: "errored", words: "name one with `--judge-executor`", reasons: [] } };
+    assert.equal(after(ended).ending(0), `name one with \`${setting}\` · 0:00`);
+});
+
 void test("a login is offered to the agent that has one, and to no other", () => {
     const titles = (reason: string) => waysToLogIn(reason).map(({ title }) => title);
     assert.deepEqual(titles("the Copilot agent is not logged in to GitHub · 0 of 2 tasks passed, 2 in error"), ["Log In", "Choose Executor"]);

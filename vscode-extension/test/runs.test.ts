@@ -5,6 +5,7 @@ import type { LogOutputChannel } from "vscode";
 import { ErrorCodes, ResponseError, type LanguageClient } from "vscode-languageclient/node";
 import type { RunEvent, RunEventParams } from "../src/runEvents";
 import { Runs, type RunRequest } from "../src/runs";
+import type { WrongSetting } from "../src/runSettings";
 import { RunStatusBar } from "../src/runStatus";
 import { entries, offered, pressed, shown, workspace } from "./fake/vscode";
 
@@ -22,8 +23,9 @@ class Window {
     readonly asked: Asked[] = [];
     readonly heard: string[] = [];
     readonly bar = new RunStatusBar((requests) => void this.runs.runEach(() => this.client, requests));
+    wrong: WrongSetting | undefined;
     private hear: ((told: RunEventParams) => void) | undefined;
-    private readonly runs = new Runs({} as LogOutputChannel, (suite) => (suite === ALPHA ? { trials: 2 } : {}));
+    private readonly runs = new Runs({} as LogOutputChannel, (suite) => (suite === ALPHA ? { trials: 2 } : {}), () => this.wrong);
     private readonly client = {
         onProgress: () => ({ dispose: () => undefined }),
         onNotification: (_type: string, hear: (told: RunEventParams) => void) => {
@@ -61,6 +63,11 @@ class Window {
         });
         await this.runs.middleware(() => this.client)("waza.regrade", [{ id }], () => Promise.resolve(undefined));
         return viewed;
+    }
+
+    /** Asks for a new suite as a lens does. */
+    async newSuite(server: () => Promise<unknown>): Promise<void> {
+        await this.runs.middleware(() => this.client)("waza.newSuite", [{}], server);
     }
 
     /** Asks for a re-grade; resolves to what its view heard. */
@@ -108,6 +115,23 @@ void test("each folder's own settings hold for its runs", async () => {
     const window = opened();
     assert.deepEqual((await window.run({ id: ALPHA }))?.argument.options, { trials: 2 });
     assert.deepEqual((await window.run({ id: BETA }))?.argument.options, {});
+});
+
+void test("a setting that makes no sense keeps a run from its start, and says so", async () => {
+    const window = opened();
+    window.wrong = { name: "waza.run.maxCost", words: "The run was not started: the setting `waza.run.maxCost` is -1; write a number." };
+    assert.equal(await window.run({ id: ALPHA }), undefined);
+    assert.deepEqual([shown.at(-1), offered], [window.wrong.words, ["Open Settings"]]);
+    assert.deepEqual(window.heard, []);
+});
+
+void test("what the server refuses is told by its reason, with the file that it speaks of", async () => {
+    const broken = new Error("/ws/alpha/SKILL.md:3: the YAML is broken: put the text into quotes.");
+    const window = opened();
+    await window.newSuite(() => Promise.reject(broken));
+    assert.deepEqual([shown.at(-1), offered], ["the YAML is broken: put the text into quotes. (SKILL.md, line 3)", ["Open File"]]);
+    await window.newSuite(() => Promise.reject(new Error("no file fits")));
+    assert.deepEqual([shown.at(-1), offered], ["no file fits", []]);
 });
 
 void test("a file that VS Code is saving already is no reason not to run; one that cannot be saved is", async () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestController, TestItem, TestMessage, TestRun } from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
+import type { RunEvent } from "../src/runEvents";
 import { tellingPaths } from "../src/testing/namesakes";
 import { plannedRegrades, plannedRuns } from "../src/testing/plan";
 import { RunReports } from "../src/testing/reports";
@@ -97,6 +98,24 @@ void test("graders of a task that was cut off keep no icon of an older run", () 
     view.take({ kind: "started", task: "one", item: task, trial: 1 });
     view.take({ kind: "ended", status: "error", conclusion: { verdict: "interrupted", reasons: ["the run was interrupted"] } });
     assert.deepEqual(shown.slice(0, 2), ["skipped one::greets", "errored one"]);
+});
+
+void test("a run that could not begin leaves no icon of an older run below it, and those that it did not ask for as they are", () => {
+    const begun = (request: { tasks?: string[] }, ...events: RunEvent[]) => {
+        const { tree, run, shown } = treeOf({});
+        ["one::greets", "two::greets"].forEach((id) => tree.item(`${SUITE}::${id}`));
+        tree.item(`${SUITE}#triggers:Greet me`);
+        const reports = new RunReports({ id: SUITE, kind: "suite", whole: request.tasks === undefined });
+        const view = new TestRunView(tree, run, reports, SUITE, () => undefined, (item) => tree.within(item, request));
+        events.forEach((event) => {
+            view.take(event);
+        });
+        view.end("`copilot` is not an executor");
+        return shown;
+    };
+    assert.deepEqual(begun({}), ["errored ", "skipped one", "skipped one::greets", "skipped two", "skipped two::greets", "skipped "]);
+    assert.deepEqual(begun({ tasks: ["two"] }), ["errored ", "skipped two", "skipped two::greets"]);
+    assert.deepEqual(begun({}, { kind: "run_started", total: 2 }), ["errored "]); // what it told of its tasks stands
 });
 
 void test("a run of one grader leaves the others of its task as they are", () => {

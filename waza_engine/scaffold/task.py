@@ -16,7 +16,8 @@ from waza_engine.spec.loading import load_eval_file
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.task_globs import GlobError, matches, split_pattern
 
-_FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
+_FILE_NAME = re.compile(r"\w[\w.-]*")
+_WILDCARDS = re.compile(r"\*+")
 _SUFFIXES = (".yaml", ".yml")
 
 
@@ -109,9 +110,14 @@ def _candidates(directory: Path, pattern: str, stem: str) -> list[Path]:
     *folders, last = split_pattern(pattern) or [""]
     above = directory
     for folder in folders:
-        above = above.parent if folder == ".." else above / folder.replace("*", stem)
-    names = [last.replace("*", stem), *(f"{stem}{suffix}" for suffix in _SUFFIXES)]
+        above = above.parent if folder == ".." else above / _filled(folder, stem)
+    names = [_filled(last, stem), *(f"{stem}{suffix}" for suffix in _SUFFIXES)]
     return [above / name for name in names if name]
+
+
+def _filled(pattern: str, stem: str) -> str:
+    """Return a part of a pattern with a name in its place: ``**`` is one folder as ``*`` is."""
+    return _WILDCARDS.sub(lambda _: stem, pattern)
 
 
 def _text(identifier: str, name: str, prompt: str, grader: str) -> str:

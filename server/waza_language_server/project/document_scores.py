@@ -191,7 +191,7 @@ class DocumentScores:
         return (
             self._path,
             self._task,
-            [(suite.path, suite.outline.executor, suite.outline.model, run) for suite, run in self._runs],
+            [(suite.path, self._project.agent_today(suite), run) for suite, run in self._runs],
             self._own,
             self.recorded.known_changes,
             self._digests,

@@ -11,13 +11,13 @@ document first. Nothing here raises, and what cannot be found out is ``unknown``
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from waza_engine.steps import Steps, finished
 from waza_language_server.project.claim import (
@@ -56,8 +56,15 @@ _ID_LINE = re.compile(r"""(?m)^["']?id["']?[ \t]*:(?:[ \t]+([A-Za-z_][\w.-]*)[ \
 Value = TypeVar("Value")
 
 
+def _no_settings(_suite: Path) -> Mapping[str, Any]:
+    return {}
+
+
 class _Recorded:
     """The memory of results that all views share; what reads them is loaded when somebody asks."""
+
+    def __init__(self) -> None:
+        self.settings: Callable[[Path], Mapping[str, Any]] = _no_settings
 
     @cached_property
     def scores(self) -> Scores:
@@ -87,6 +94,17 @@ class Project:
     def scores(self) -> Scores:
         """What was recorded of the suites."""
         return self._recorded.scores
+
+    def run_with(self, settings: Callable[[Path], Mapping[str, Any]]) -> None:
+        """Let ``settings`` tell what a run of an eval file is to be like, whatever is written there."""
+        self._recorded.settings = settings
+
+    def agent_today(self, suite: Suite) -> tuple[str, str]:
+        """Return the executor and the model that a run of a suite has now, "" for what nobody says."""
+        chosen, written = self._recorded.settings(suite.path), suite.outline
+        return str(chosen.get("executor") or written.executor or ""), str(
+            chosen.get("model") or written.model or ""
+        )
 
     @property
     def asked_for_scores(self) -> bool:

@@ -58,11 +58,11 @@ class RecordedRuns:
         if found is None:
             return ""
         (suite, origin), words = found, list[str]()
-        today = suite.outline
-        if today.executor and origin.executor and origin.executor != today.executor:
+        executor_today, model_today = self._project.agent_today(suite)
+        if executor_today and origin.executor and origin.executor != executor_today:
             words.append(f"the executor {code(origin.executor)}")
         model = asked_model(origin.executor, origin.model)
-        if today.model and model and model != today.model:
+        if model_today and model and model != model_today:
             words.append(f"the model {code(model)}")
         return f"it was recorded with {' and '.join(words)}" if words else ""
 

@@ -132,3 +132,17 @@ def test_a_suite_that_was_never_run_is_affected_as_a_whole(tmp_path: Path) -> No
     path = write_suite(tmp_path, {"a": task("a"), "b": task("b")})
     answer = Methods(lambda _: None).table["run.affected"]({"path": str(path)})()["result"]
     assert answer == {"tasks": ["a", "b"], "of": 2}
+
+
+WAITS = "graders:\n- {type: human, name: reads, config: {criteria: [Is it kind]}}\n"
+
+
+def test_what_nothing_judges_and_what_waits_for_a_person_was_run_all_the_same(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b", WAITS), "c": task("c", JUDGED)})
+    (tmp_path / "check.py").write_text("")
+    run(path)
+    ask = Methods(lambda _: None).table["run.affected"]
+    assert ask({"path": str(path)})()["result"]["tasks"] == []
+    for name in "ab":
+        replaced(tmp_path / f"tasks/{name}.yaml", "Say hello", "Say hello now")
+    assert ask({"path": str(path)})()["result"]["tasks"] == ["a", "b"]

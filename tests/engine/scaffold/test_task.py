@@ -40,7 +40,9 @@ def test_a_task_is_picked_up_and_runs(tmp_path: Path) -> None:
         ("['../shared/*.yaml']", "b", "../shared/b.yaml"),
         ("['tasks/a.yaml', 'more/*.yaml']", "b", "more/b.yaml"),
         ("['tasks/*.yaml']", "Größer als: 1/2", "tasks/groer-als-1-2.yaml"),
-        ("['tasks/*.yaml']", "集約", "tasks/task.yaml"),
+        ("['tasks/*.yaml']", "集約", "tasks/集約.yaml"),
+        ("['tasks/*.yaml']", "集約 1", "tasks/1.yaml"),
+        ("['tasks/**/*.yaml']", "größe", "tasks/größe/größe.yaml"),
     ],
 )
 def test_the_file_goes_where_a_pattern_finds_it(

@@ -10,7 +10,8 @@ import { kindOf, suiteIdOf, suiteOf } from "../runnables";
 import type { RunOptions } from "../runSettings";
 import type { RunView } from "../runViews";
 import type { RunRequest, Runs } from "../runs";
-import { INTERRUPTED } from "../runWords";
+import { INTERRUPTED, reasonFirst } from "../runWords";
+import { looksLikeSuiteFile } from "../suiteFiles";
 import { affectedAmong, plannedRegrades, plannedRuns, suitesAmong, type PlannedRun } from "./plan";
 import { rowWords, RunReports } from "./reports";
 import { Staleness } from "./staleness";
@@ -131,6 +132,11 @@ export class TestExplorer implements vscode.Disposable {
         const isYaml = editor?.document.languageId === "yaml" && editor.document.uri.scheme === "file";
         if (isYaml && this.client() !== undefined) {
             await this.tree.resolveDocument(editor.document.uri);
+            // An eval file of another name is known while it is open, and one outside of all folders.
+            if (!this.tree.has(editor.document.uri) && looksLikeSuiteFile(editor.document.uri.fsPath, editor.document.getText())) {
+                await this.tree.resolve();
+                await this.tree.resolveDocument(editor.document.uri);
+            }
         }
     }
 
@@ -226,20 +232,23 @@ export class TestExplorer implements vscode.Disposable {
         const test = chosen ?? this.controller.createTestRun(new vscode.TestRunRequest([this.tree.item(started.id)]));
         const target = { id: started.id, kind: kindOf(started.id), whole: started.tasks === undefined && started.prompts === undefined };
         const judged = this.staleness.begin(suiteIdOf(started.id));
-        const view = new TestRunView(this.tree, test, new RunReports(target), started.id, () => {
+        const ended = () => {
             judged();
             if (chosen === undefined) {
                 test.end();
             }
-        });
+        };
+        const view = new TestRunView(this.tree, test, new RunReports(target), started.id, ended, (item) => this.tree.within(item, started));
         this.tree.showBegin(suiteIdOf(started.id));
         let planned: string | undefined;
+        let isTold = false;
         return {
             take: (event) => {
                 view.take(event);
                 if (event.kind === "run_started") {
                     planned = event.results_file;
                 } else if (event.kind === "ended") {
+                    isTold = event.conclusion?.words !== undefined;
                     // One whose server is gone cannot say any more where it is kept.
                     const results = event === INTERRUPTED ? planned : event.results_file;
                     if (results) {
@@ -250,6 +259,9 @@ export class TestExplorer implements vscode.Disposable {
             },
             end: (problem) => {
                 view.end(problem);
+                if (!isTold && problem !== undefined) {
+                    this.tree.showEnd(suiteIdOf(started.id), rowWords(target, reasonFirst(problem)));
+                }
             },
         };
     }

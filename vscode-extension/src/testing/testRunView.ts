@@ -11,17 +11,23 @@ import { rangeOf, type TestTree } from "./tree";
 export class TestRunView implements RunView {
     /** The ids of what this run has concluded. */
     private readonly concluded = new Set<string>();
+    private hasBegun = false;
 
-    /** @param onEnd called when everything was told; ends a run of tests that is this run's alone */
+    /**
+     * @param onEnd called when everything was told; ends a run of tests that is this run's alone
+     * @param unrun what below an item was to be judged: of a run that could not even begin, nothing is known of it
+     */
     constructor(
         private readonly tree: TestTree,
         private readonly run: vscode.TestRun,
         private readonly reports: RunReports,
         private readonly target: string,
         private readonly onEnd: () => void,
+        private readonly unrun: (item: vscode.TestItem) => readonly vscode.TestItem[] = () => [],
     ) {}
 
     take(event: RunEvent): void {
+        this.hasBegun ||= event.kind === "run_started";
         if (event.kind === "started" && event.item !== undefined && event.trial !== undefined && event.baseline !== true) {
             // What follows in the output of all tests is the answer of this one.
             const trial = event.trial > 1 ? ` · trial ${String(event.trial)}` : "";
@@ -37,6 +43,11 @@ export class TestRunView implements RunView {
             const item = this.tree.item(this.target);
             this.run.appendOutput(lines(problem), undefined, item);
             this.run.errored(item, broken(problem));
+            if (!this.hasBegun) {
+                this.unrun(item).forEach((each) => {
+                    this.run.skipped(each); // what an older run said of it would pass for the result of this one
+                });
+            }
         }
         this.onEnd();
     }

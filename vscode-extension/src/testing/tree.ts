@@ -4,7 +4,8 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import type { LanguageClient, Location, Range } from "vscode-languageclient/node";
 import type { FileMarks } from "../marks";
-import { kindOf, promptIn, suiteIdOf, suiteOf, titleOf } from "../runnables";
+import { kindOf, promptIn, suiteIdOf, suiteOf, taskOf, titleOf } from "../runnables";
+import type { RunRequest } from "../runs";
 import { folderOf } from "../runTitles";
 import { tellingPaths } from "./namesakes";
 import { runnableOf } from "./reports";
@@ -147,11 +148,30 @@ export class TestTree {
         return ids;
     }
 
+    /** What stands below an item, all the way down: of a suite that is limited to some tasks and prompts these with theirs. */
+    within(item: vscode.TestItem, { tasks, prompts }: Pick<RunRequest, "tasks" | "prompts">): vscode.TestItem[] {
+        const below: vscode.TestItem[] = [];
+        const isLimited = kindOf(item.id) === "suite" && (tasks ?? prompts) !== undefined;
+        item.children.forEach((child) => {
+            const prompt = promptIn(child.id)?.text;
+            const isIn = prompt === undefined ? tasks?.includes(taskOf(child.id) ?? "") === true : prompts?.includes(prompt) === true;
+            if (!isLimited || isIn) {
+                below.push(child, ...this.within(child, {}));
+            }
+        });
+        return below;
+    }
+
     /** The ids of all suites that have been read. */
     suites(): string[] {
         const ids: string[] = [];
         this.controller.items.forEach((item) => ids.push(item.id));
         return ids;
+    }
+
+    /** Whether an item stands in a file. */
+    has(file: vscode.Uri): boolean {
+        return [...this.items.values()].some(({ uri }) => uri?.fsPath === file.fsPath);
     }
 
     /** Whether the file of an item lies in a folder. */

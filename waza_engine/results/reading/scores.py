@@ -107,6 +107,14 @@ class TaskResult:
         return self.status == "passed"
 
     @property
+    def was_run(self) -> bool:
+        """Whether it came to its end: it was judged, has nothing that judges it, or waits for a person."""
+        if self.status == "skipped":
+            waits = any(grader.status == "pending" for grader in self.graders.values())
+            return self.trials > 0 and (waits or self.passed_trials == self.trials)
+        return self.status != ""
+
+    @property
     def rejudged(self) -> bool:
         """Whether one of its graders was run again by itself since."""
         return any(grader.timestamp > self.timestamp for grader in self.graders.values())

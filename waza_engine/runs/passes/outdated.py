@@ -24,8 +24,6 @@ from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
-_JUDGED = ("passed", "failed", "error")
-
 
 def outdated(
     suite: Suite, tasks: Sequence[SelectedTask], settings: RunSettings, build: Build
@@ -33,7 +31,7 @@ def outdated(
     """Return the tasks that are outdated, in their order. ``build`` is as for ``select``."""
     recorded = latest_results(suite.directory, eval_file=suite.path.name)
     results: Mapping[str, TaskResult] = {} if recorded is None else recorded.tasks
-    origins = {task.id: task.origin for task in results.values() if task.status in _JUDGED}
+    origins = {task.id: task.origin for task in results.values() if task.was_run}
     found: set[str] = set()
     groups: dict[RunOrigin, list[SelectedTask]] = {}
     for task in tasks:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from waza_language_server.analysis.directives import known_severities
-from waza_language_server.protocol.asking_again import ask_for_hints, ask_for_lenses
+from waza_language_server.protocol.asking_again import ask_for_hints, ask_for_lenses, ask_for_marks
 from waza_language_server.protocol.client_options import Shown, known_live
 
 if TYPE_CHECKING:
@@ -56,6 +56,9 @@ def _take_run_options(ls: WazaServer, section: dict[str, Any]) -> None:
     ls.__dict__.pop("run_settings", None)
     ls.forget_estimates()
     ask_for_lenses(ls)
+    # Whether somebody else would answer now.
+    ask_for_hints(ls)
+    ask_for_marks(ls)
 
 
 def _take_shown(ls: WazaServer, section: dict[str, Any]) -> None:

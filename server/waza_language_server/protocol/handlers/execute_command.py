@@ -210,6 +210,7 @@ class _ProgressBar:
         self._token: types.ProgressToken | None = None
         self._latest: RunProgress | None = None
         self._reported_at = 0.0
+        self._later: asyncio.TimerHandle | None = None
 
     async def open(self) -> None:
         """Show the bar; a client that does not answer goes without."""
@@ -226,24 +227,32 @@ class _ProgressBar:
                 self._begin(token)
 
     def report(self, progress: RunProgress) -> None:
-        """Show how far the run is; reports in quick succession are left out."""
+        """Show how far the run is; of reports in quick succession the last one is shown."""
         self._latest = progress
-        now = time.monotonic()
-        if self._token is None or now - self._reported_at < REPORT_EVERY_SECONDS:
+        if self._token is None or self._later is not None:
             return
-        self._reported_at = now
-        self._send(
-            types.WorkDoneProgressReport(
-                message=_words(progress), percentage=progress.percentage, cancellable=True
-            )
-        )
+        wait = self._reported_at + REPORT_EVERY_SECONDS - time.monotonic()
+        if wait <= 0:
+            self._show()
+        else:
+            # What comes now may be all that is told for minutes: an agent has begun to work.
+            self._later = asyncio.get_running_loop().call_later(wait, self._show)
 
     def close(self, outcome: RunOutcome) -> None:
         """Take the bar away."""
+        if self._later is not None:
+            self._later.cancel()
         if self._token is not None:
             self._ls.progress_bars.pop(self._token, None)
             self._send(types.WorkDoneProgressEnd(message=outcome.status))
             self._token = None
+
+    def _show(self) -> None:
+        self._later = None
+        self._reported_at = time.monotonic()
+        if self._latest is not None:
+            words, percentage = _words(self._latest), self._latest.percentage
+            self._send(types.WorkDoneProgressReport(message=words, percentage=percentage, cancellable=True))
 
     def _begin(self, token: types.ProgressToken) -> None:
         self._token = token

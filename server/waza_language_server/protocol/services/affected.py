@@ -94,8 +94,8 @@ class AffectedTasks:
         for task in project.tasks_of(project.suite(suite)).value:
             here.add(task.id)
             yield
-        judged = {task.id for task in recorded.tasks.values() if task.status not in ("", "skipped")}
-        if not here <= judged or self._ls.run_settings.of(suite).keys() & {"executor", "model"}:
+        were_run = {task.id for task in recorded.tasks.values() if task.was_run}
+        if not here <= were_run or self._ls.run_settings.of(suite).keys() & {"executor", "model"}:
             return True
         origins = {task.origin for task in recorded.tasks.values() if task.origin is not None}
         today = FilesToday(project.disk, {})

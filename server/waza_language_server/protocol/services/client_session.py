@@ -22,6 +22,8 @@ def begun_session(ls: WazaServer) -> Session:
         from waza_language_server.analysis.directives import known_severities
 
         session.use_severities(known_severities(ls.options.severity))
+    # Asked for each time: settings change, and what reads them is another then.
+    session.project.run_with(lambda suite: dict(ls.run_settings.of(suite)))
     for item in ls.opened_early:
         session.open(item.uri, str(item.language_id), item.version, item.text)
     ls.opened_early.clear()
