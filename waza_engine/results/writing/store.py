@@ -143,8 +143,13 @@ class ResultStore:
             return
         try:
             with clear_errors(self.journal_path):
-                if self._journal.write(line) != len(line):
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                rest = line
+                while rest:
+                    # A short write does not say why; the next one does.
+                    written = self._journal.write(rest)
+                    if not written:
+                        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                    rest = rest[written:]
                 os.fsync(self._journal.fileno())
         except ResultsError as error:
             # A torn last line is skipped by readers; another line after it would be lost with it.
