@@ -65,7 +65,7 @@ def carry_out(command: Callable[[], None]) -> None:
         try:
             command()
         finally:
-            # The interpreter would look for garbage once more before it ends: a tenth of a second for nothing.
+            # The interpreter would look for garbage once more before it ends: 0.1 s for nothing.
             gc.freeze()
             sys.stdout.flush()
     except OSError as error:

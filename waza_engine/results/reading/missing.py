@@ -13,7 +13,7 @@ from waza_engine.spec.reading.boundary import suite_boundary
 
 
 def no_results_words(subject: Path | str, directory: Path, advice: str) -> str:
-    """Return that a suite or a task has no results, with the ``advice`` what to do; else why those are no use.
+    """Return that a suite or a task has no results, with the ``advice`` what to do; else why they are no use.
 
     ``subject`` is how it was named, ``directory`` where the eval file of the suite lies.
     """

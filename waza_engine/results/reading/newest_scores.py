@@ -20,7 +20,7 @@ from pathlib import Path
 
 from waza_engine.files import Boundary
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, results_directory, started_by_name
-from waza_engine.results.reading.heads import RunHead, head_of
+from waza_engine.results.reading.heads import RunHead, head_of, place_in_time
 from waza_engine.results.reading.scores import (
     MOST_SCORES,
     CheckResult,
@@ -96,7 +96,6 @@ def latest_results_in_steps(
         if size > MOST_SCORES:
             log.info("Results older than %s are not read: there are scores enough.", path)
             break
-    runs.sort(key=lambda run: run.timestamp, reverse=True)
     if not runs:
         return None if unread is None else _nothing_readable(unread, eval_file, longest_bytes)
     tasks = yield from _merged(runs, unread)
@@ -206,7 +205,7 @@ def _newest_first(
                 head = RunHead(started, "", is_whole=False)
         if head is not None and (eval_file is None or head.eval_file in ("", eval_file)):
             found.append((path, head))
-    found.sort(key=lambda file: file[1].started, reverse=True)
+    found.sort(key=lambda file: place_in_time(file[1].started, file[0]), reverse=True)
     return found
 
 
