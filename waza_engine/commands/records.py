@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from waza_engine.results.reading.missing import no_results_words
+from waza_engine.results.reading.missing import no_results_words, why_newest_unread
 from waza_engine.results.reading.newest_scores import newest_result_file
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.spec.reading.file_names import EVAL_NAMES
@@ -30,8 +30,13 @@ def record_of(path: Path, *, of_prompts: bool = False) -> Path:
         found = newest_result_file(path.parent, eval_file=path.name, of_prompts=of_prompts)
     else:
         return path
+    directory = path if path.is_dir() else path.parent
+    if found is not None and (why := why_newest_unread(found)):
+        if newest_result_file(directory, of_prompts=of_prompts, readable=True) is None:
+            raise RecordingError(no_results_words(path, directory, ""))
+        # What an older run came to is not what the newest did.
+        raise RecordingError(f"The newest results of {path} cannot be read, so name a result file. {why}")
     if found is None:
-        directory = path if path.is_dir() else path.parent
         raise RecordingError(
             no_results_words(path, directory, f"run it with `waza-engine run {path}`, or name a result file")
         )

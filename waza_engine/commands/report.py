@@ -104,10 +104,11 @@ class TextReport:
             self._printer.line("answers only; `waza-engine grade` grades them")
         if outcome.message:
             self._errors.line((outcome.message, "red"))
-        if self._complaints.has_told(f"error: {report.write_error}"):
-            self._printer.line("results: not kept, the error above says why")
-        elif report.write_error:
+        was_told = self._complaints.has_told(f"error: {report.write_error}")
+        if report.write_error and not was_told:
             self._errors.line((report.write_error, "red"))
+        elif was_told and report.results_file is None:
+            self._printer.line("results: not kept, the error above says why")
         if report.results_file is not None:
             self._printer.line(f"results: {report.results_file}")
 

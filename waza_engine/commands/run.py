@@ -78,7 +78,7 @@ def run_command(
     """
     try:
         reports = [_report_file(reporter) for reporter in reporters]
-        _check_models(models, recommend=recommend)
+        _check_models(models, settings.judge_model, recommend=recommend)
         several = len(models) > 1
         meter = Meter(settings.budget)
         eval_file = eval_file_of(settings.path)
@@ -213,7 +213,10 @@ def _show_on_github(
         printed.say_document(told)
 
 
-def _check_models(models: Sequence[str], *, recommend: bool) -> None:
+def _check_models(models: Sequence[str], judge: str | None, *, recommend: bool) -> None:
+    for option, names in (("--model", models), ("--judge-model", () if judge is None else (judge,))):
+        if not all(name.strip() for name in names):
+            raise SuiteError(f"`{option}` names no model; write its name, or leave the option out.")
     if len(set(models)) < len(models):
         raise SuiteError("`--model` names a model twice; name each once.")
     if recommend and len(models) < 2:

@@ -27,6 +27,7 @@ from waza_engine.results.record import MetricOutcome, RunOutcome, RunStatus
 from waza_engine.results.task_conclusion import TaskConclusion, TaskVerdict, conclude_task
 from waza_engine.results.trigger_conclusion import TriggerConclusion, conclude_triggers
 from waza_engine.scoring.statistics import mean
+from waza_engine.vocabulary import shown_grader
 
 RunVerdict = Literal["passed", "failed", "errored", "unjudged", "limited", "interrupted", "broken"]
 """``errored``: nothing that was judged failed, but something broke. ``unjudged``: there is no verdict at all.
@@ -162,7 +163,7 @@ def conclude(
         verdict=verdict,
         reasons=(*_ending(verdict, run, tasks), *failures, *breakages),
         notes=(
-            *_parts(run),
+            *chosen_parts(run),
             *_cut_prompts(run, triggers),
             *_waiting(verdict, tasks),
             *_notes(counts, tasks, missed, baseline, failures),
@@ -181,6 +182,22 @@ def conclude(
 def decides(metric: str) -> bool:
     """Tell whether missing its threshold fails a run; all other metrics inform."""
     return metric == DECIDING
+
+
+def chosen_parts(run: RunOutcome) -> Iterator[str]:
+    """Yield that a run was of a part of its suite: of chosen graders or prompts, or of what had changed."""
+    if names := run.header.graders:
+        asked = ", ".join(f"`{shown_grader(name)}`" for name in names)
+        verb = "was" if len(names) == 1 else "were"
+        yield f"only the {'grader' if len(names) == 1 else 'graders'} {asked} {verb} asked: no verdict of all"
+    commit = run.header.settings.get("changed_since")
+    affected = run.header.settings.get("affected")
+    if run.header.settings.get("prompts"):
+        yield "only the trigger prompts that were asked for were tried: no verdict of all of them"
+    if commit and isinstance(affected, Mapping):
+        found = cast("Mapping[str, Any]", affected)
+        counts = f"{found.get('tasks')} of {counted(int(found.get('of') or 0), 'task')}"
+        yield f"only what changed since {commit} was run: it affects {counts}"
 
 
 def missed_words(metric: MetricOutcome) -> str:
@@ -307,18 +324,6 @@ def _below(fail_under: float | None, run: RunOutcome, tasks: Sequence[TaskConclu
     elif judged and not reaches(mean(judged) if errored else run.summary.aggregate_score, fail_under):
         score, least = shown_below(run.summary.aggregate_score, fail_under)
         yield Reason(f"the score is {score}, below {least}", "failed", SCORE)
-
-
-def _parts(run: RunOutcome) -> Iterator[str]:
-    """Yield that a run was of a part of its suite: of chosen prompts, or of what had changed."""
-    commit = run.header.settings.get("changed_since")
-    affected = run.header.settings.get("affected")
-    if run.header.settings.get("prompts"):
-        yield "only the trigger prompts that were asked for were tried: no verdict of all of them"
-    if commit and isinstance(affected, Mapping):
-        found = cast("Mapping[str, Any]", affected)
-        counts = f"{found.get('tasks')} of {counted(int(found.get('of') or 0), 'task')}"
-        yield f"only what changed since {commit} was run: it affects {counts}"
 
 
 def _cut_prompts(run: RunOutcome, triggers: TriggerConclusion | None) -> Iterator[str]:

@@ -35,6 +35,7 @@ from waza_language_server.project.staleness import (
     GRADED_SINCE,
     REWRITTEN,
     RUN_SINCE,
+    TASK_REWRITTEN,
     said_by,
     why_stale,
 )
@@ -155,7 +156,7 @@ class _View:
             return None
         changes = self._scores.recorded.changes(run.timestamp, tuple(run.tasks))
         stale = why_stale(
-            written=self._rewritten(run, ""),
+            written=self._rewritten(run, "") or self._rewritten_tasks(run),
             changes=changes,
             agent=self._scores.recorded.other_agent(run.timestamp),
             awaited=self._scores.awaits_suite(self._run, run.timestamp),
@@ -299,6 +300,10 @@ class _View:
             return REWRITTEN.format("file")
         same = then.get(place) == today.get(place) if place else then == today
         return "" if same else REWRITTEN.format("suite" if recorded is self._run.whole else "task")
+
+    def _rewritten_tasks(self, run: RunResult) -> str:
+        """Return that tasks in files of their own say something else than at a run, "" when none does."""
+        return TASK_REWRITTEN if self._scores.recorded.says_otherwise(run.timestamp, run.tasks) else ""
 
     def _at(self, moment: datetime | None) -> _ByTask | None:
         """Return what the document said at a moment (now for None), task by task; None when nobody knows."""

@@ -194,6 +194,7 @@ class DocumentScores:
             [(suite.path, self._project.agent_today(suite), run) for suite, run in self._runs],
             self._own,
             self.recorded.known_changes,
+            self.recorded.known_rewritten,
             self._digests,
             {moment: self.then(moment) for moment in {one.timestamp for one in judged}},
             self._scores.regraded.version,
@@ -220,7 +221,7 @@ class DocumentScores:
                 if path not in self._digests:
                     self._digests[path] = self._scores.inputs.digest_now(path, today)
                     yield
-        yield from self.recorded.read_in_steps(today)
+        yield from self.recorded.read_in_steps(today, self._task)
 
     def of_grader(self, grader: GraderEntry) -> Score | None:
         """Return the score of a grader entry, None when it was never graded."""
@@ -323,7 +324,9 @@ class DocumentScores:
         written = ""
         if graded != now.grader:
             written = JUDGE_REWRITTEN if regraded is not None else REWRITTEN.format("grader")
-        elif then.get((now.place, INPUTS)) != now.inputs:
+        elif then.get((now.place, INPUTS)) != now.inputs or self.recorded.asks_otherwise(
+            result.timestamp, task.id
+        ):
             written = REWRITTEN.format("task")
         elif not changes and (other := [path for path in read if self._is_other(path, read)]):
             written = FILE_REWRITTEN.format(code(other[0].name))

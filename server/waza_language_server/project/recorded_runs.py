@@ -14,7 +14,8 @@ from waza_engine.spec.executors import asked_model
 from waza_engine.steps import Steps
 from waza_language_server.project.changed_inputs import ChangedInput, FilesToday, place_of
 from waza_language_server.project.disk import MAX_BYTES
-from waza_language_server.project.recorded_values import Values
+from waza_language_server.project.recorded_values import INPUTS, Values, values_of_file_in_steps
+from waza_language_server.project.stamps import was_there
 
 if TYPE_CHECKING:
     from waza_engine.results.inputs import InputFile
@@ -31,6 +32,8 @@ class RecordedRuns:
         self._scores = project.scores
         self._changes: dict[tuple[Path, Path], tuple[ChangedInput, ...]] = {}
         self._moves: dict[tuple[Path, Path], Mapping[Path, InputFile]] = {}
+        self._rewritten: dict[tuple[Path, Path], Mapping[str, bool]] = {}
+        """The tasks with a file of their own that say something else today, and whether they ask it."""
         self._on_disk: dict[Path, tuple[str, str]] = {}
         self._then: dict[tuple[Path, datetime], Values | None] = {}
         self._origins: dict[datetime, tuple[Suite, RunOrigin]] = {}
@@ -51,6 +54,18 @@ class RecordedRuns:
         found = self._origins.get(moment)
         known = () if found is None else self._changes.get((found[0].path, found[1].results), ())
         return tuple(change for change in known if not change.tasks or not change.tasks.isdisjoint(tasks))
+
+    def asks_otherwise(self, moment: datetime, task: str) -> bool:
+        """Tell whether the own file of a task asks something else than at a run."""
+        return self._rewritten_since(moment).get(task, False)
+
+    def says_otherwise(self, moment: datetime, tasks: Collection[str]) -> bool:
+        """Tell whether the own file of one of these tasks asks or expects something else than at a run."""
+        return not self._rewritten_since(moment).keys().isdisjoint(tasks)
+
+    def _rewritten_since(self, moment: datetime) -> Mapping[str, bool]:
+        found = self._origins.get(moment)
+        return {} if found is None else self._rewritten.get((found[0].path, found[1].results), {})
 
     def other_agent(self, moment: datetime) -> str:
         """Return who answered at a run, in Markdown, when somebody else would answer today; else ""."""
@@ -75,9 +90,12 @@ class RecordedRuns:
             self._then[path, moment] = self._scores.values_then(path, moment, recorded)
         return self._then[path, moment]
 
-    def read_in_steps(self, today: FilesToday) -> Steps[None]:
-        """Compare the files of the runs with those of today, with a pause after each."""
-        for suite, origin in tuple(self._origins.values()):
+    def read_in_steps(self, today: FilesToday, of_task: str | None = None) -> Steps[None]:
+        """Compare the files of the runs with those of today, with a pause after each.
+
+        With ``of_task`` of the files that tasks have of their own that of this task alone.
+        """
+        for moment, (suite, origin) in tuple(self._origins.items()):
             key = suite.path, origin.results
             if key not in self._changes and origin.inputs:
                 tasks = {task.path: task for task in self._project.tasks_of(suite).value}
@@ -88,6 +106,45 @@ class RecordedRuns:
                 self._changes[key] = yield from self._scores.inputs.changed_in_steps(
                     origin, suite.path, today, own.__contains__
                 )
+            if key not in self._rewritten:
+                self._rewritten[key] = yield from self._rewritten_in_steps(moment, today, of_task)
+
+    def _rewritten_in_steps(
+        self, moment: datetime, today: FilesToday, of_task: str | None
+    ) -> Steps[Mapping[str, bool]]:
+        """Return the tasks whose own file says something else than at a run, and whether they ask it.
+
+        One that has another id today is named by that of then.
+        """
+        suite, origin = self._origins[moment]
+        moved = self._moves.get((suite.path, origin.results), {})
+        files = self._scores.inputs.recorded(origin).files if origin.inputs else ()
+        recorded = {place_of(suite.path, file.path): file for file in files}
+        found: dict[str, bool] = {}
+        for task in self._project.tasks_of(suite).value:
+            if of_task not in (None, task.id):
+                continue
+            yield
+            path = task.path
+            file = moved.get(path) or recorded.get(path)
+            if file is None:
+                is_same = bool(origin.inputs) or (path not in today.documents and was_there(path, moment))
+            else:
+                is_same = self._scores.inputs.digest_now(path, today) in (None, file.sha256)
+            if is_same:
+                continue
+            for then in set(map(str, file.tasks if file is not None else ())) - {task.id}:
+                found[then] = True
+            before = self.values_then(path, moment)
+            now = yield from values_of_file_in_steps(self._project, path)
+            if before is None or before != now:
+                found[task.id] = before is None or before.get(("", INPUTS)) != now.get(("", INPUTS))
+        return found
+
+    @property
+    def known_rewritten(self) -> Mapping[tuple[Path, Path], Mapping[str, bool]]:
+        """Which tasks say something else since each run that was compared, as ``known_changes``."""
+        return self._rewritten
 
     @property
     def known_changes(self) -> Mapping[tuple[Path, Path], tuple[ChangedInput, ...]]:

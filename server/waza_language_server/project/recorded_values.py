@@ -32,11 +32,11 @@ _PURPOSE = "recorded values"
 
 def entries_in_steps(project: Project, suite: Path) -> Steps[Values]:
     """Return what decides the scores of a suite as it is written now, by task and name, with pauses."""
-    found = dict((yield from _values_of(project, suite)))
+    found = dict((yield from values_of_file_in_steps(project, suite)))
     for known in project.suites_of(suite):
         if known.path == suite:
             for task in project.tasks_of(known).value:
-                values = yield from _values_of(project, task.path)
+                values = yield from values_of_file_in_steps(project, task.path)
                 found |= {(task.id, name): value for (place, name), value in values.items() if not place}
                 yield
     return found
@@ -50,7 +50,8 @@ def values_today_in_steps(tree: Tree) -> Steps[Values]:
     return known
 
 
-def _values_of(project: Project, path: Path) -> Steps[Values]:
+def values_of_file_in_steps(project: Project, path: Path) -> Steps[Values]:
+    """Return what decides the scores of one suite file as it is written now, with pauses."""
     document = project.documents.get(path)
     if document is not None:
         yield from document.read_in_steps()

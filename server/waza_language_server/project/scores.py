@@ -20,7 +20,7 @@ from waza_language_server.project.histories import Histories
 from waza_language_server.project.recorded_values import Values, values_in_steps
 from waza_language_server.project.refused_runs import RefusedRuns
 from waza_language_server.project.regraded import Regradings
-from waza_language_server.project.stamps import stamp_of
+from waza_language_server.project.stamps import was_there
 from waza_language_server.project.strengths import Strengths
 from waza_language_server.syntax.tree import parse
 
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from waza_language_server.project.runnable_id import RunnableId
 
 RECHECK_SECONDS = 2.0
-CLOCK_SLACK_SECONDS = 1.0
-"""Result files of other programs carry whole seconds."""
-
 MAX_RESULT_BYTES = 32_000_000
 """Longer result files are not read here: the editor waits while one is read, about 50 ms for this."""
 
@@ -114,8 +111,7 @@ class Scores:
         if known is None and recorded is not None:
             known = self._graded[path, moment] = finished(values_in_steps(parse(recorded)))
         if known is None:
-            stamp = stamp_of(path)
-            if not isinstance(stamp, tuple) or stamp[0] / 1e9 > moment.timestamp() + CLOCK_SLACK_SECONDS:
+            if not was_there(path, moment):
                 return None
             try:
                 tree = parse(read_text(path, MAX_BYTES))

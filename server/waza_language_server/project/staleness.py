@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 REWRITTEN = "the {} was changed after the run"
 """What was judged is written otherwise today, or nobody knows how it was written."""
+TASK_REWRITTEN = "a task of it was changed after the run"
 JUDGE_REWRITTEN = "the grader was changed after it graded"
 FILE_REWRITTEN = "{} was changed after it graded"
 RUNS_AGAIN = "it runs again, and this run has not judged it yet"

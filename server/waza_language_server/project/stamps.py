@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 Stamp = tuple[int, int, int, int, int]
 """When the content changed, size, number, device, and when anything changed last; times in nanoseconds."""
@@ -14,6 +18,8 @@ Stamp = tuple[int, int, int, int, int]
 _TICK_NS = 100_000_000
 _COARSE_TICK_NS = 3_000_000_000
 _SECOND_NS = 1_000_000_000
+CLOCK_SLACK_SECONDS = 1.0
+"""Result files of other programs carry whole seconds."""
 
 
 def stamp_of(path: Path) -> Stamp | str | None:
@@ -25,6 +31,12 @@ def stamp_of(path: Path) -> Stamp | str | None:
     except (OSError, ValueError) as error:
         return reason(error)
     return status.st_mtime_ns, status.st_size, status.st_ino, status.st_dev, status.st_ctime_ns
+
+
+def was_there(path: Path, moment: datetime) -> bool:
+    """Tell whether the disk says that a file was at a moment what it is now."""
+    stamp = stamp_of(path)
+    return isinstance(stamp, tuple) and stamp[0] / 1e9 <= moment.timestamp() + CLOCK_SLACK_SECONDS
 
 
 def identity_of(stamp: Stamp | str | None) -> tuple[int, int] | None:

@@ -56,6 +56,19 @@ def praise_statistics(document: Document) -> None:
 
 
 @pytest.mark.parametrize("change", [praise_summary, praise_trials, praise_statistics])
+def test_the_document_of_a_report_has_no_figure_that_its_conclusion_denies(
+    record: Path, change: Callable[[Document], None]
+) -> None:
+    edited(record, change)
+    told: Document = json.loads(engine("report", record, "--format", "json").stdout)
+    summary = told["summary"]
+    assert (summary["succeeded"], summary["failed"], summary["aggregate_score"]) == (1, 1, 0.75)
+    assert told["metadata"]["engine"]["conclusion"]["tasks"]["failed"] == 1
+    assert [found["status"] for found in told["tasks"]] == ["passed", "failed"]
+    assert {trial["status"] for trial in told["tasks"][1]["runs"]} == {"failed"}
+
+
+@pytest.mark.parametrize("change", [praise_summary, praise_trials, praise_statistics])
 def test_every_report_counts_again(record: Path, change: Callable[[Document], None]) -> None:
     edited(record, change)
     said = engine("report", record).stdout

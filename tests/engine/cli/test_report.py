@@ -58,6 +58,18 @@ def test_another_json_file_beside_a_suite_is_not_taken_for_its_results(tmp_path:
     assert "has no results yet" in found.stderr
 
 
+@pytest.mark.parametrize("content", [b"", b'{"schemaVersion": "1.4", "eval_', b"[]"])
+def test_an_older_run_does_not_stand_for_the_newest_that_cannot_be_read(record: Path, content: bytes) -> None:
+    newest = record.with_name("20990101T000000Z-abcdef.json")
+    newest.write_bytes(content)
+    for command in (("report",), ("grade",), ("gate", "--baseline", record, "--current")):
+        found = engine(*command, record.parents[2])
+        assert (found.returncode, found.stdout) == (3 if command[0] == "gate" else 2, "")
+        assert "cannot be read, so name a result file. " in found.stderr
+        assert newest.name in found.stderr
+    assert engine("report", record).returncode == 0
+
+
 @pytest.mark.parametrize(
     ("content", "why"),
     [(b"", "it is empty"), (b"\xff\xfe\x00", "it is not UTF-8 text"), (b"[]", "it has no list `tasks`")],

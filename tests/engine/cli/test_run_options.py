@@ -9,7 +9,7 @@ import pytest
 
 from tests.command_line import engine
 from tests.conftest import StartModel
-from tests.engine.suites import CONFIG, task, write_suite
+from tests.engine.suites import CONFIG, GREETS, task, write_suite
 from tests.scripted_model import Answer, ModelRequest, Reply, Tokens
 
 SAYS = "- {type: text, name: says, config: {contains: [hello]}}\n"
@@ -48,6 +48,15 @@ def test_several_models_share_the_limit_and_have_files_of_their_own(
     documents = [json.loads((tmp_path / name).read_text("utf-8")) for name in names]
     assert [document["config"]["model_id"] for document in documents] == ["gpt-4o", "org/small", "third"]
     assert documents[1]["summary"]["cost"]["tokens"] == 60
+
+
+@pytest.mark.parametrize("option", ["--model", "--judge-model"])
+@pytest.mark.parametrize("name", ["", "  "])
+def test_a_model_without_a_name_is_none(tmp_path: Path, option: str, name: str) -> None:
+    found = engine("run", write_suite(tmp_path, {"a": task("a")}, graders=GREETS), option, name)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr == f"`{option}` names no model; write its name, or leave the option out.\n"
+    assert not (tmp_path / ".waza").exists()
 
 
 def test_the_best_of_several_models_is_recommended(scripted_model: StartModel, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -139,6 +140,19 @@ def test_results_that_cannot_be_written_are_told_once(tmp_path: Path, form: str)
         assert found.stdout.splitlines()[-1] == "results: not kept, the error above says why"
 
 
+def test_a_document_that_was_written_at_last_is_not_said_to_be_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise ResultsError("Results cannot be written to the journal: File too large.")
+
+    monkeypatch.setattr(ResultStore, "add", full)
+    found = engine("run", write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
+    assert found.stderr.count("cannot be written to the journal") == 1
+    assert "not kept" not in found.stdout
+    assert Path(found.stdout.splitlines()[-1].removeprefix("results: ")).is_file()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="file size limits are POSIX")
 def test_a_full_disk_is_a_clear_error_and_earlier_results_stay_readable(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS)
@@ -154,7 +168,8 @@ def test_a_full_disk_is_a_clear_error_and_earlier_results_stay_readable(tmp_path
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
     )
     assert found.returncode == 2
-    assert "Results cannot be written to" in found.stderr
+    # Not that the disk is full: it is not.
+    assert re.search(r"Results cannot be written to .*: File too large\.", found.stderr)
     assert "Traceback" not in found.stderr
     after = latest_results(tmp_path)
     assert before is not None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -90,6 +93,52 @@ def test_a_task_file_that_is_not_there_any_more_is_gone_though_another_one_is_ne
     (suite.parent / "tasks/b.yaml").unlink()
     put(suite.parent, "tasks/c.yaml", "id: c\nname: c\ninputs: {prompt: hello}\n")
     assert "b.yaml gone" in labels(suite)[0]
+
+
+def test_what_a_task_asks_today_makes_the_suite_stale_and_its_graders(suite: Path) -> None:
+    path = suite.parent / "tasks/b.yaml"
+    text = path.read_text()
+    path.write_text(text.replace("prompt: hello", "prompt: hello you"))
+    assert labels(suite) == ["✓ 2/2 tasks · stale", "✓", "✓ 1.00 · stale"]
+    whole, _, grader = hints(suite, "eval")
+    assert "stale: a task of it was changed after the run" in whole.tooltip
+    assert "the task was changed after the run" in grader.tooltip
+    assert labels(path, "task") == ["✓ 1.00 · stale", "✓ 1 of the suite · stale"]
+    assert labels(suite.parent / "tasks/a.yaml", "task") == ["✓ 1.00", "✓ 1 of the suite"]
+    path.write_text(text + "# nothing that decides\n")
+    assert labels(suite) == ["✓ 2/2 tasks", "✓", "✓ 1.00"]
+
+
+def test_what_a_task_asks_in_an_editor_makes_the_suite_stale(suite: Path) -> None:
+    path = suite.parent / "tasks/b.yaml"
+    workspace = workspace_with()
+    for document in (opened(path, "task", path.read_text().replace("hello", "bye")), opened(suite, "eval")):
+        workspace = workspace.with_document(document)
+    told = [hint.label for hint in inlay_hints(opened(suite, "eval"), workspace)]
+    assert told == ["✓ 2/2 tasks · stale", "✓", "✓ 1.00 · stale"]
+
+
+def test_a_grader_of_a_task_that_was_rewritten_leaves_those_of_the_suite_as_they_are(suite: Path) -> None:
+    path = suite.parent / "tasks/b.yaml"
+    path.write_text(path.read_text() + "expected: {output_contains: [hello]}\n")
+    assert labels(suite) == ["✓ 2/2 tasks · stale", "✓", "✓ 1.00"]
+
+
+def test_a_task_with_another_id_is_not_the_one_that_was_judged(suite: Path) -> None:
+    path = suite.parent / "tasks/b.yaml"
+    path.write_text(path.read_text().replace("id: b", "id: other"))
+    assert labels(suite) == ["✓ 2/2 tasks · stale", "✓", "✓ 1.00 · stale"]
+
+
+def test_a_record_without_its_files_tells_by_the_time_of_a_task(suite: Path) -> None:
+    (file,) = results_directory(suite.parent).glob("*.json")
+    document = json.loads(file.read_text())
+    del document["metadata"]["engine"]["inputs"]
+    file.write_text(json.dumps(document))
+    assert labels(suite) == ["✓ 2/2 tasks", "✓", "✓ 1.00"]
+    path = suite.parent / "tasks/b.yaml"
+    os.utime(path, (time.time() + 60, time.time() + 60))
+    assert labels(suite) == ["✓ 2/2 tasks · stale", "✓", "✓ 1.00 · stale"]
 
 
 def test_a_file_that_is_added_to_a_folder_that_decides_makes_scores_stale(suite: Path) -> None:

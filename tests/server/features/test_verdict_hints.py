@@ -257,6 +257,28 @@ def test_what_is_older_than_a_record_that_cannot_be_read_says_so(suite: Path) ->
         assert f"stale: the record of a later run, `{path.name}`, cannot be read" in hint.tooltip
 
 
+@pytest.mark.parametrize("cut", [-100, 40])
+def test_a_suite_of_which_no_record_can_be_read_says_so(suite: Path, cut: int) -> None:
+    path = write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=engine("completed"))
+    path.write_text(path.read_text("utf-8")[:cut], "utf-8")
+    editor = Editor()
+    (whole,) = editor.hints(suite, "eval")
+    assert whole.label == f"! its results cannot be read: {path.name} is…"
+    assert f"{path.name} is cut off: it ends in line 1, in the middle of a value" in whole.tooltip
+    assert whole.tooltip.endswith("Recorded 5 minutes ago.")
+    assert not editor.hints(suite.parent / "tasks/second.yaml", "task")
+
+
+def test_what_is_older_than_a_record_without_any_beginning_says_so(suite: Path) -> None:
+    write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=engine("completed"))
+    at = RUN_AT + timedelta(minutes=1)
+    path = write_results(suite, {"second": [[grade("mentions", 0.0)]]}, at=at, more=engine("failed"))
+    path.write_bytes(b"")
+    whole, grader = Editor().hints(suite, "eval")
+    assert (whole.label, grader.label) == ("✓ 1/1 task · stale", "✓ 1.00 · stale")
+    assert f"stale: the record of a later run, `{path.name}`, cannot be read" in whole.tooltip
+
+
 def test_each_trigger_prompt_says_whether_the_skill_was_used_as_it_should(suite: Path) -> None:
     def tried(prompt: str, should: bool, did: bool, **more: str) -> dict[str, Any]:
         return {"prompt": prompt, "should_trigger": should, "did_trigger": did, **more}

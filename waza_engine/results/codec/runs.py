@@ -93,11 +93,33 @@ def figures_document(outcome: RunOutcome, *, fail_under: float | None = None) ->
 
 
 def concluded_document(document: Block, *, fail_under: float | None = None) -> Json:
-    """Return a document in today's layout with what its run comes to now, reviews and all."""
-    metadata = block_of(document, "metadata")
-    found = conclude(run_of(document), fail_under=fail_under)
+    """Return a document in today's layout with what its run comes to now, reviews and all.
+
+    The figures of its summary, and how each task and trial ended, are those that its verdicts bear out.
+    """
+    metadata, run = block_of(document, "metadata"), run_of(document)
+    found = conclude(run, fail_under=fail_under)
     engine = {**block_of(metadata, "engine"), "conclusion": found.document()}
-    return {**document, "metadata": {**metadata, "engine": engine}}
+    figures = summary_figures(run.summary)
+    figures.pop("statistics", None)
+    return {
+        **document,
+        "summary": {**block_of(document, "summary"), **figures},
+        "tasks": [
+            _with_statuses(written, task)
+            for written, task in zip(blocks_of(document.get("tasks")), run.tasks, strict=True)
+        ],
+        "metadata": {**metadata, "engine": engine},
+    }
+
+
+def _with_statuses(written: Block, task: TaskOutcome) -> Block:
+    """Return an element of ``tasks`` with what its verdicts bear out, as it is where they say the same."""
+    if not task.doubted:
+        return written
+    runs = zip(blocks_of(written.get("runs")), task.trials, strict=True)
+    told = [{**run, "status": trial.status} for run, trial in runs]
+    return {**written, "status": task.status, "runs": told}
 
 
 def run_of(document: Block) -> RunOutcome:

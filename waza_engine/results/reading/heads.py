@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from waza_engine.files import decoded, read_beginning
 from waza_engine.results.json_values import Json, block_of
 
+CLOCKS_APART = timedelta(minutes=10)
+"""How far the clock of another machine may be ahead."""
 _BEGINNING_BYTES = 65_536
 _OPENING = re.compile(r"\s*\{\s*")
 _COLON = re.compile(r"\s*:\s*")
@@ -33,6 +35,22 @@ class RunHead:
     eval_file: str
     is_whole: bool
     prompts_alone: bool = False
+
+
+def place_in_time(started: datetime, path: Path) -> datetime:
+    """Return by which moment a run is older or newer than others: when it began, if that is not to come.
+
+    Then a clock, or a time zone, was wrong, and the time of its file counts; of one that is to come as well
+    nothing is known, and every other run is newer.
+    """
+    now = datetime.now(UTC) + CLOCKS_APART
+    if started <= now:
+        return started
+    try:
+        modified = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except (OSError, OverflowError, ValueError):
+        modified = started
+    return modified if modified <= now else datetime.min.replace(tzinfo=UTC)
 
 
 def head_of(path: Path) -> RunHead | None:

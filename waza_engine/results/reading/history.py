@@ -24,6 +24,7 @@ from waza_engine.results.codec.commits import commit_document, commit_in
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.places import INDEX_NAME, JOURNAL_SUFFIX, results_directory
+from waza_engine.results.reading.heads import place_in_time
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.reviews.review_file import reviews_stamp
 from waza_engine.scoring.statistics import mean
@@ -104,7 +105,7 @@ def history_of(eval_file: Path) -> History:
     runs = [one for one in found if isinstance(one, RunThen)]
     own = [run for run in runs if Path(run.eval_file).name in ("", eval_file.name)]
     return History(
-        tuple(sorted(own, key=lambda run: (run.started, run.file))),
+        tuple(sorted(own, key=lambda run: (place_in_time(run.started, directory / run.file), run.file))),
         tuple(sorted(one for one in found if isinstance(one, str))),
     )
 

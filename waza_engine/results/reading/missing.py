@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from waza_engine.files import FileError
-from waza_engine.results.places import results_directory
+from waza_engine.results.places import results_directory, started_by_name
+from waza_engine.results.reading.heads import head_of
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reading.recordings import RecordingError, read_recording
 from waza_engine.spec.reading.boundary import suite_boundary
@@ -22,6 +23,36 @@ def no_results_words(subject: Path | str, directory: Path, advice: str) -> str:
     return f"{subject} has no results that can be read. {why}"
 
 
+def why_no_scores(path: Path, longest_bytes: int) -> str | None:
+    """Return why an editor shows nothing of a result file, without its folders; None when it is gone."""
+    try:
+        size = path.stat().st_size
+    except OSError:
+        return None
+    if size > longest_bytes:
+        return f"{path.name} is larger than {longest_bytes // 1_000_000} MB."
+    try:
+        read_recording(path)
+    except RecordingError as error:
+        return (
+            str(error)
+            .replace(f"The result file {path} cannot be read", path.name)
+            .replace(str(path), path.name)
+        )
+    return f"{path.name} holds more values than a run leaves."
+
+
+def why_newest_unread(path: Path) -> str | None:
+    """Return why nothing at all can be read of a result file of ours, None when something can."""
+    if started_by_name(path) is None or head_of(path) is not None:
+        return None
+    try:
+        read_recording(path)
+    except RecordingError as error:
+        return str(error)
+    return None
+
+
 def _why_unreadable(directory: Path) -> str | None:
     """Return what is wrong with the newest result file or with their folder, None where nothing is."""
     results = results_directory(directory)
@@ -33,6 +64,12 @@ def _why_unreadable(directory: Path) -> str | None:
         return None
     if results.exists() and not results.is_dir():
         return f"{results} is a file, where a folder belongs."
+    try:
+        next(results.iterdir(), None)
+    except PermissionError:
+        return f"There is no permission to look into the folder {results}."
+    except OSError:
+        pass
     for file in result_files(directory):
         try:
             read_recording(file)

@@ -19,14 +19,15 @@ from itertools import chain
 from pathlib import Path
 
 from waza_engine.files import Boundary
-from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, results_directory
-from waza_engine.results.reading.heads import RunHead, head_of
+from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, results_directory, started_by_name
+from waza_engine.results.reading.heads import RunHead, head_of, place_in_time
 from waza_engine.results.reading.scores import (
     MOST_SCORES,
     CheckResult,
     GraderResult,
     LaterRun,
     PromptResult,
+    RunOrigin,
     RunResult,
     TaskResult,
 )
@@ -66,7 +67,7 @@ def latest_results(
     """Return the newest scores of each task and grader, None when nothing was ever run.
 
     ``eval_file`` is the name of the eval file when several lie in the directory. Files that cannot be read or
-    are longer than ``longest_bytes`` are skipped.
+    are longer than ``longest_bytes`` are skipped; where there are no others, a run without any task says why.
     """
     return finished(latest_results_in_steps(suite_dir, eval_file=eval_file, longest_bytes=longest_bytes))
 
@@ -79,7 +80,7 @@ def latest_results_in_steps(
     whole: RunResult | None = None
     unread: LaterRun | None = None
     size = 0
-    for path, head in (yield from _newest_first(suite_dir, eval_file, longest_bytes)):
+    for path, head in (yield from _newest_first(suite_dir, eval_file, longest_bytes, with_unread=True)):
         yield
         result = yield from _REMEMBERED.scores_in(path, longest_bytes)
         if result is None:
@@ -95,12 +96,39 @@ def latest_results_in_steps(
         if size > MOST_SCORES:
             log.info("Results older than %s are not read: there are scores enough.", path)
             break
-    runs.sort(key=lambda run: run.timestamp, reverse=True)
     if not runs:
-        return None
+        return None if unread is None else _nothing_readable(unread, eval_file, longest_bytes)
     tasks = yield from _merged(runs, unread)
     prompts = _newest_prompts(runs, unread)
     return replace(runs[0], tasks=tasks, prompts=prompts, whole=whole, later=unread)
+
+
+def _nothing_readable(unread: LaterRun, eval_file: str | None, longest_bytes: int) -> RunResult | None:
+    """Return a run that says why nothing is known of it, None when its record is gone."""
+    # Hardly ever needed: most records can be read.
+    from waza_engine.results.reading.missing import why_no_scores
+
+    path = unread.unread
+    why = None if path is None else why_no_scores(path, longest_bytes)
+    if path is None or why is None:
+        return None
+    nothing = RunResult(
+        path=path,
+        timestamp=unread.started,
+        eval_name="",
+        skill="",
+        eval_file=eval_file or "",
+        executor="",
+        model="",
+        status="error",
+        complete=True,
+        partial=False,
+        tasks={},
+        origin=RunOrigin(path, "", "", ""),
+        verdict="broken",
+        reasons=(f"its results cannot be read: {why}",),
+    )
+    return replace(nothing, whole=nothing)
 
 
 def _merged(runs: Sequence[RunResult], unread: LaterRun | None) -> Steps[dict[str, TaskResult]]:
@@ -146,21 +174,25 @@ def _newest_prompts(runs: Sequence[RunResult], unread: LaterRun | None) -> tuple
 
 
 def newest_result_file(
-    suite_dir: Path, *, eval_file: str | None = None, of_prompts: bool = False
+    suite_dir: Path, *, eval_file: str | None = None, of_prompts: bool = False, readable: bool = False
 ) -> Path | None:
     """Return the result file or journal of the newest run, None when nothing was ever run.
 
+    That is also one of ours of which nothing can be read, but with ``readable``.
     A run of trigger prompts alone counts only with ``of_prompts``: it has no task. Only what stands before
     the tasks of a file is read. ``eval_file`` as for ``latest_results``.
     """
-    found = finished(_newest_first(suite_dir, eval_file, LONGEST_BYTES))
+    found = finished(_newest_first(suite_dir, eval_file, LONGEST_BYTES, with_unread=not readable))
     return next((path for path, head in found if of_prompts or not head.prompts_alone), None)
 
 
 def _newest_first(
-    suite_dir: Path, eval_file: str | None, longest_bytes: int
+    suite_dir: Path, eval_file: str | None, longest_bytes: int, *, with_unread: bool = False
 ) -> Steps[list[tuple[Path, RunHead]]]:
-    """Return the result files of an eval file, the newest run first."""
+    """Return the result files of an eval file, the newest run first.
+
+    ``with_unread`` also those of which nothing can be read, but when they were written: that is their name.
+    """
     found: list[tuple[Path, RunHead]] = []
     for path in (yield from _result_files(suite_dir)):
         yield
@@ -169,9 +201,11 @@ def _newest_first(
             # Of another make: it says all of that behind its tasks.
             result = yield from _REMEMBERED.scores_in(path, longest_bytes)
             head = result and RunHead(result.timestamp, result.eval_file, is_whole=False)
+            if result is None and with_unread and (started := started_by_name(path)) is not None:
+                head = RunHead(started, "", is_whole=False)
         if head is not None and (eval_file is None or head.eval_file in ("", eval_file)):
             found.append((path, head))
-    found.sort(key=lambda file: file[1].started, reverse=True)
+    found.sort(key=lambda file: place_in_time(file[1].started, file[0]), reverse=True)
     return found
 
 

@@ -10,7 +10,8 @@ from waza_engine.counting import counted
 from waza_engine.figures import shown_above, shown_score, shown_share
 from waza_engine.markdown import sentence
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.conclusion import Conclusion, conclude
+from waza_engine.results.conclusion import Conclusion, chosen_parts, conclude
+from waza_engine.results.conclusion_words import PROMPTS, TASKS, WHOLE_RUN
 from waza_engine.results.json_values import Json, block_of, given, number
 from waza_engine.results.reading.recordings import Recording
 from waza_engine.results.task_conclusion import TaskConclusion, trial_changes
@@ -60,6 +61,7 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
         issues.tell("warn", "unjudged", f"in the current run {now.reasons[0].words}")
     elif now.verdict in ("interrupted", "limited", "broken", "unjudged"):
         issues.tell("fail", "incomplete", f"the current run is no whole run: {now.reasons[0].words}")
+    _tell_doubts(issues, then, now, current)
     if regression > limits.most_regression + 1e-9:
         fell, most = shown_above(regression, limits.most_regression)
         said = f"the pass rate fell by {fell} percentage points, more than {most}"
@@ -73,7 +75,9 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
     for task in removed:
         words = f"task `{task.id}` is only in the results of the baseline"
         issues.tell(limits.removed_tasks, "removed_task", words, task)
-    wanted = [after[name] for name in sorted(after) if limits.golden_must_pass and after[name].task.golden]
+    # Two tasks may have one id: each of them must pass.
+    golden_tasks = sorted((task for task in now.tasks if task.task.golden), key=lambda task: task.id)
+    wanted = golden_tasks if limits.golden_must_pass else []
     for task in wanted:
         if task.has_no_grader:
             issues.tell("warn", "unjudged", f"golden task `{task.id}`: {task.reason}", task)
@@ -126,6 +130,26 @@ def chance(then: Mapping[str, TaskConclusion], now: Mapping[str, TaskConclusion]
 def _chance(then: Conclusion, now: Conclusion) -> str:
     p = chance(_by_id(then), _by_id(now))
     return f"p = {p:.2g}" + ("" if p <= SIGNIFICANT else ", which may be chance")
+
+
+def _tell_doubts(issues: _Issues, then: Conclusion, now: Conclusion, current: Recording) -> None:
+    """Tell what makes a pass worth little: the measure, a run of a part, or what was as bad before."""
+    if words := _baseline_words(then):
+        issues.tell("warn", "incomplete_baseline", words)
+    for part in chosen_parts(run_of(current.document)):
+        issues.tell("warn", "partial", f"the current run is a part of its suite: {part}")
+    for reason in now.reasons:
+        if reason.about not in (TASKS, PROMPTS, WHOLE_RUN):
+            issues.tell("warn", "no_pass", f"the current run is no pass by itself: {reason.words}")
+
+
+def _baseline_words(then: Conclusion) -> str:
+    """Return why hardly anything can be worse than a baseline, "" when that is not so."""
+    if then.verdict in ("interrupted", "limited", "broken"):
+        return f"the baseline is no whole run: {then.reasons[0].words}"
+    if then.tasks and then.counts.errored == _judged(then) > 0:
+        return f"no answer of the baseline was judged: {then.reasons[0].words}"
+    return ""
 
 
 def _rate(recording: Recording, found: Conclusion) -> float:

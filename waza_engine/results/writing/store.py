@@ -25,7 +25,7 @@ from waza_engine.results.codec.runs import figures_document, trigger_document
 from waza_engine.results.codec.tasks import task_document
 from waza_engine.results.codec.trials import trial_document
 from waza_engine.results.json_values import Json, plain
-from waza_engine.results.places import JOURNAL_SUFFIX, results_directory
+from waza_engine.results.places import JOURNAL_SUFFIX, NAME_FORMAT, results_directory
 from waza_engine.results.record import RunHeader, RunOutcome, TaskOutcome, TrialOutcome, TriggerOutcome
 from waza_engine.spec.reading.boundary import suite_boundary
 from waza_engine.terminal import json_text
@@ -51,7 +51,7 @@ class ResultStore:
         self._directory = results_directory(suite_directory)
         self._header = header
         self._planned = [{"test_id": id_, "display_name": name} for id_, name in (planned or {}).items()]
-        self._stem = f"{header.started:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+        self._stem = f"{header.started:{NAME_FORMAT}}-{secrets.token_hex(3)}"
         self._journal: IO[bytes] | None = None
         self._lock = threading.Lock()
         self._reserved = 0
@@ -143,8 +143,13 @@ class ResultStore:
             return
         try:
             with clear_errors(self.journal_path):
-                if self._journal.write(line) != len(line):
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                rest = line
+                while rest:
+                    # A short write does not say why; the next one does.
+                    written = self._journal.write(rest)
+                    if not written:
+                        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                    rest = rest[written:]
                 os.fsync(self._journal.fileno())
         except ResultsError as error:
             # A torn last line is skipped by readers; another line after it would be lost with it.

@@ -1,0 +1,90 @@
+"""What a gate says beside its verdict: of a baseline, or a run, that is worth little to compare."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.command_line import engine
+from tests.engine.suites import GREETS, run, task, write_suite
+
+_Edit = Callable[[dict[str, Any]], object]
+
+
+def recorded(directory: Path, to: str, edit: _Edit = lambda _: None, **options: object) -> Path:
+    suite = write_suite(
+        directory, {"a": task("a", "golden: true\n"), "b": task("b", prompt="Bye")}, graders=GREETS
+    )
+    report, _ = run(suite, **options)
+    assert report.results_file is not None
+    document = json.loads(report.results_file.read_text())
+    edit(document)
+    path = directory / to
+    path.write_text(json.dumps(document))
+    return path
+
+
+def warned(baseline: Path, current: Path, *more: str) -> tuple[int, list[tuple[str, str]]]:
+    found = engine("gate", "--format", "json", "--baseline", baseline, "--current", current, *more)
+    told = json.loads(found.stdout)
+    return found.returncode, [(issue["kind"], issue["message"]) for issue in told.get("warnings", ())]
+
+
+def test_a_baseline_that_was_cut_short_is_no_measure(tmp_path: Path) -> None:
+    def cut(document: dict[str, Any]) -> None:
+        document["metadata"]["engine"]["status"] = "canceled"
+
+    good = recorded(tmp_path, "good.json")
+    code, told = warned(recorded(tmp_path, "cut.json", cut), good)
+    assert (code, [kind for kind, _ in told]) == (0, ["incomplete_baseline"])
+    assert told[0][1].startswith("the baseline is no whole run: ")
+    assert warned(good, good) == (0, [])
+
+
+def test_beside_a_baseline_in_which_everything_broke_nothing_can_be_worse(tmp_path: Path) -> None:
+    def broken(document: dict[str, Any]) -> None:
+        for found in document["tasks"]:
+            found["status"] = "error"
+            for trial in found["runs"]:
+                trial |= {"status": "error", "error_msg": "no login", "validations": None}
+
+    code, told = warned(recorded(tmp_path, "broken.json", broken), recorded(tmp_path, "good.json"))
+    assert (code, told) == (
+        0,
+        [("incomplete_baseline", "no answer of the baseline was judged: 2 tasks in error")],
+    )
+
+
+def test_a_run_of_one_grader_says_so_at_the_gate_and_in_every_report(tmp_path: Path) -> None:
+    good = recorded(tmp_path, "good.json")
+
+    def chosen(document: dict[str, Any]) -> None:
+        document["metadata"]["engine"]["graders"] = ["greets"]
+
+    part = recorded(tmp_path, "part.json", chosen)
+    words = "only the grader `greets` was asked: no verdict of all"
+    assert warned(good, part) == (0, [("partial", f"the current run is a part of its suite: {words}")])
+    for report in ("text", "json", "junit", "markdown"):
+        assert words.split("`")[2] in engine("report", part, "--format", report).stdout
+
+
+def test_a_metric_that_is_missed_as_before_does_not_pass_in_silence(tmp_path: Path) -> None:
+    def missed(document: dict[str, Any]) -> None:
+        metric = {"value": 0.2, "threshold": 0.9, "passed": False, "weight": 1}
+        document["metrics"]["trigger_accuracy"] = {"identifier": "trigger_accuracy", **metric}
+
+    both = recorded(tmp_path, "missed.json", missed)
+    words = "the current run is no pass by itself: trigger_accuracy is 0.20, below 0.9"
+    assert warned(both, both) == (0, [("no_pass", words)])
+    assert words in engine("gate", "--baseline", both, "--current", both).stdout
+
+
+def test_of_two_golden_tasks_with_one_id_each_must_pass(tmp_path: Path) -> None:
+    def twice(document: dict[str, Any]) -> None:
+        first, second = document["tasks"]
+        document["tasks"] = [{**second, "test_id": "a", "golden": True}, first]
+
+    good, twins = recorded(tmp_path, "good.json"), recorded(tmp_path, "twins.json", twice)
+    assert warned(good, twins, "--golden-must-pass", "--max-regression-pct", "100")[0] == 2
