@@ -12,6 +12,8 @@ import gc
 import logging
 import signal
 import sys
+from collections.abc import Callable
+from typing import NoReturn
 
 from waza_engine.command_line import carry_out, carry_out_application
 from waza_engine.terminal import complain, log_to_standard_error, say
@@ -31,15 +33,20 @@ def _command() -> None:
 
         carry_out_application(application, "waza-language-server")
     else:
-        sys.exit(_serve(arguments))
+        _serve(arguments)
 
 
-def _serve(arguments: list[str]) -> int:
+def _serve(arguments: list[str]) -> NoReturn:
     try:
         port = _port(arguments)
     except ValueError as error:
         complain(str(error))
-        return 2
+        sys.exit(2)
+    load_server()(port)
+
+
+def load_server() -> Callable[[int | None], NoReturn]:
+    """Load what each start loads; return what serves one client, at a port or standard streams, and ends."""
     log_to_standard_error("WARNING")
     # An interruption while the server loads, before it minds signals itself, ends it without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -51,9 +58,13 @@ def _serve(arguments: list[str]) -> int:
 
     code = KeptCode()
     with loading_quickly(code):
+        from waza_language_server.protocol.leaving import end_process
         from waza_language_server.protocol.serving import start
 
-    return start(port, code)
+    def serve(port: int | None) -> NoReturn:
+        end_process(start(port, code))
+
+    return serve
 
 
 def _port(arguments: list[str]) -> int | None:

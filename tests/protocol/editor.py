@@ -11,15 +11,17 @@ from contextlib import asynccontextmanager
 from copy import deepcopy
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import pytest_lsp
 from cattrs import Converter
 from lsprotocol import types
+from pygls.io_ import run_async
 from pygls.lsp.client import LanguageClient as PlainClient
 from pygls.protocol import default_converter
 from pytest_lsp.client import LanguageClient, register_lsp_features
 
+from tests.protocol.started_server import CAN_START, StartedServer, start_server
 from waza_language_server.project.uris import uri_of
 from waza_language_server.text.line_index import LineIndex
 
@@ -53,8 +55,12 @@ class Editor(LanguageClient):
         assert self._server is not None
         return self._server.pid
 
-    async def start_io(self, cmd: str, *args: Any, **kwargs: Any) -> None:
-        await PlainClient.start_io(self, cmd, *args, **kwargs)
+    async def start(self) -> None:
+        """Start the server, with the current folder and environment."""
+        if CAN_START:
+            self._talk_to(await start_server())
+        else:
+            await PlainClient.start_io(self, *SERVER)
         self._log_reader = asyncio.create_task(self._read_log())
 
     async def stop(self) -> None:
@@ -153,6 +159,17 @@ class Editor(LanguageClient):
             assert time.monotonic() < deadline, f"waited in vain; the server's log:\n{self.log}"
             await asyncio.sleep(0.01)
 
+    def _talk_to(self, server: StartedServer) -> None:
+        self._server = cast("asyncio.subprocess.Process", server)
+        self.protocol.set_writer(server.stdin)
+        reading = run_async(
+            stop_event=self._stop_event,
+            reader=server.stdout,
+            protocol=self.protocol,
+            error_handler=self.report_server_error,
+        )
+        self._async_tasks += [asyncio.create_task(reading), asyncio.create_task(self._server_exit())]
+
     async def _read_log(self) -> None:
         assert self._server is not None
         assert self._server.stderr is not None
@@ -206,7 +223,7 @@ async def editing(
     if not snippets:
         capabilities.text_document.completion = types.CompletionClientCapabilities()
     editor = Editor(pulls=pulls)
-    await editor.start_io(*SERVER)
+    await editor.start()
     if not asks and capabilities.window is not None:
         capabilities.window.show_message = None
     limit(capabilities)

@@ -7,9 +7,11 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import * as editor from "./editor.mjs";
 import { play, step } from "./scenario.mjs";
+import { processesOf } from "./workbench.mjs";
 
 const { values: options } = parseArgs({ options: { python: { type: "string" }, vsix: { type: "string" }, artifacts: { type: "string" } } });
-const workspace = path.join(path.resolve(options.artifacts), "greeter");
+const artifacts = path.resolve(options.artifacts);
+const workspace = path.join(artifacts, "greeter");
 for (const folder of ["tasks", ".vscode"]) fs.mkdirSync(path.join(workspace, folder), { recursive: true });
 const config = "config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}\n";
 const graders = "graders:\n  - type: text\n    name: speaks\n    config:\n      contains:\n        - hello\n";
@@ -25,6 +27,10 @@ await play(scenario, { ...options, workspace });
 
 async function scenario(page) {
   const glyphs = () => page.locator(".editor-instance .glyph-margin-widgets .cgmr, .editor-instance .margin-view-overlays .cgmr");
+  const icons = () => glyphs().evaluateAll((found) => found.filter((each) => getComputedStyle(each).backgroundImage.includes("svg")).length);
+  const isBadged = () =>
+    page.locator('.explorer-folders-view .monaco-list-row[aria-label*="eval.yaml"] .monaco-icon-label').evaluateAll((found) =>
+      found.some((each) => getComputedStyle(each, "::after").content.includes("✗")));
   const hasHint = async (line, pattern) => (await editor.hintsOn(page, line)).some((hint) => pattern.test(hint));
   const hintOn = async (line, pattern) => editor.waitUntil(page, `${pattern} at "${line}"`, () => hasHint(line, pattern));
 
@@ -34,18 +40,11 @@ async function scenario(page) {
     await hintOn("name: greeter", /✗.1\/2.tasks/u);
   });
 
-  await step("icons in the gutter tell what failed", async () =>
-    editor.waitUntil(page, "icons in the gutter", async () => {
-      const icons = await glyphs().evaluateAll((found) => found.filter((each) => getComputedStyle(each).backgroundImage.includes("svg")).length);
-      return icons >= 2;
-    }),
-  );
+  await step("icons in the gutter tell what failed", () => editor.waitUntil(page, "icons in the gutter", async () => (await icons()) >= 2));
 
   await step("files that failed have a badge in the Explorer and at their tab", async () => {
     await page.keyboard.press("Control+Shift+E");
-    await editor.waitUntil(page, "the badge of eval.yaml", async () =>
-      (await page.locator('.explorer-folders-view .monaco-list-row[aria-label*="eval.yaml"] .monaco-icon-label').evaluateAll((found) =>
-        found.some((each) => getComputedStyle(each, "::after").content.includes("✗")))));
+    await editor.waitUntil(page, "the badge of eval.yaml", isBadged);
   });
 
   await step("the lens of a grader grades the record again, without the agent", async () => {
@@ -60,7 +59,7 @@ async function scenario(page) {
   await step("a skill that changed makes scores stale, by how many lines", async () => {
     write("SKILL.md", skill.replace("Greet them.", "Greet them warmly.\nAnd briefly."));
     await hintOn("name: greeter", /stale:.SKILL\.md.\+2.−1/u);
-    await page.screenshot({ path: path.join(path.resolve(options.artifacts), "stale.png") });
+    await page.screenshot({ path: path.join(artifacts, "stale.png") });
   });
 
   await step("the mark opens what changed", async () => {
@@ -74,7 +73,7 @@ async function scenario(page) {
     await editor.repeatUntil(page, "the diff of the skill", follow, () => diff.isVisible());
     await page.locator(".monaco-diff-editor .original .view-line", { hasText: /Greet.them\./u }).first().waitFor();
     await page.locator(".monaco-diff-editor .modified .view-line", { hasText: /warmly/u }).first().waitFor();
-    await page.screenshot({ path: path.join(path.resolve(options.artifacts), "diff.png") });
+    await page.screenshot({ path: path.join(artifacts, "diff.png") });
   });
 
   await step("what failed beside a task file that is broken can be walked, and its mark says what is wrong", async () => {
@@ -85,7 +84,25 @@ async function scenario(page) {
     await page.locator(".statusbar-item", { hasText: /1 of 3 tasks passed, 1 failed, 1 in error/u }).first().waitFor();
     await editor.openFile(page, "broken.yaml", "id: broken");
     await hintOn("id: broken", /^!.the.YAML.is.broken/u);
-    await page.screenshot({ path: path.join(path.resolve(options.artifacts), "broken.png") });
+    await page.screenshot({ path: path.join(artifacts, "broken.png") });
+  });
+
+  await step("a server that stops again and again takes all marks along, and has a button that brings both back", async () => {
+    const message = page.locator(".notification-toast", { hasText: "stops again and again" });
+    const areDrawn = async () => (await icons()) > 0 && (await isBadged());
+    await editor.openFile(page, "eval.yaml", "graders:");
+    await editor.waitUntil(page, "the marks", areDrawn);
+    const servers = () => processesOf(path.join(artifacts, "home"), ["waza_language_server", "--stdio"]);
+    while (!(await message.isVisible())) {
+      const killed = servers();
+      for (const pid of killed) process.kill(Number(pid), "SIGKILL");
+      const isNew = () => servers().some((pid) => !killed.includes(pid));
+      await editor.waitUntil(page, "another server", async () => isNew() || (await message.isVisible()));
+      await page.waitForTimeout(1_500); // until it has answered
+    }
+    await editor.waitUntil(page, "no mark", async () => (await icons()) === 0 && !(await isBadged()));
+    await message.locator("a.monaco-button", { hasText: "Restart Server" }).click();
+    await editor.waitUntil(page, "the marks again", areDrawn);
   });
 }
 

@@ -181,11 +181,11 @@ async function scenario(page) {
     await begin("alpha");
     await editor.waitUntil(page, "the second task to be shown as going on", async () => /loading|queued/u.test(await states("alpha", "Greets late")));
     await editor.waitUntil(page, "the first task to be kept", () => kept("alpha") > 0);
-    const [pids, engines] = [pidsOf(words), pidsOf(ENGINE)];
+    const [pids, engines] = [running(words), running(ENGINE)];
     assert.ok(pids.length > 0);
-    for (const pid of pids) process.kill(pid, "SIGKILL");
+    for (const pid of pids) process.kill(Number(pid), "SIGKILL");
     await bar(said).waitFor();
-    await editor.waitUntil(page, "the engine to go", () => engines.every((pid) => !pidsOf(ENGINE).includes(pid)));
+    await editor.waitUntil(page, "the engine to go", () => engines.every((pid) => !running(ENGINE).includes(pid)));
     await state("alpha", "Greets late", "error");
     await state("alpha", "Greets at once", name);
     await atTop("alpha", "Run suite");
@@ -224,13 +224,8 @@ async function marked(page, sign) {
   await editor.waitUntil(page, `${sign} at the grader`, async () => (await editor.hintsOn(page, "name: speaks")).some((hint) => hint.startsWith(sign)));
 }
 
-function pidsOf(words) {
-  return processesOf(path.join(artifacts, "home"))
-    .map(Number)
-    .filter((pid) => {
-      const command = readIfThere(`/proc/${pid}/cmdline`);
-      return words.every((word) => command.includes(word));
-    });
+function running(words) {
+  return processesOf(path.join(artifacts, "home"), words);
 }
 
 function readIfThere(file) {

@@ -24,7 +24,7 @@ async function scenario(page) {
   const openSkill = () => editor.openFile(page, "SKILL.md", "name: pdf-filler");
 
   await step("the server starts before any file is opened", () =>
-    editor.waitUntil(page, "the server", () => Promise.resolve(processesOf(path.join(artifacts, "home")).some(isServer))));
+    editor.waitUntil(page, "the server", () => Promise.resolve(processesOf(path.join(artifacts, "home"), ["waza_language_server"]).length > 0)));
 
   await step("the skill offers a suite, which opens when it is made", async () => {
     await openSkill();
@@ -53,12 +53,4 @@ async function scenario(page) {
     fs.writeFileSync(skill, `${text}Fill every field.\nAnd sign it.\n`);
     await editor.waitUntil(page, "a stale verdict", hinted(/stale/u));
   });
-}
-
-function isServer(pid) {
-  try {
-    return fs.readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("waza_language_server");
-  } catch {
-    return false; // it ended meanwhile
-  }
 }

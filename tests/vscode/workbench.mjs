@@ -90,12 +90,14 @@ export async function openWorkbench({ tools, run, workspace, vsix, machineSettin
 }
 
 /** Processes that were started for `run` and are still there: each has it as HOME. */
-export function processesOf(run) {
+export function processesOf(run, words = []) {
   const marker = `HOME=${run}\0`;
   return fs.readdirSync("/proc").filter((entry) => {
     if (!/^\d+$/.test(entry) || Number(entry) === process.pid) return false;
     try {
-      return `${fs.readFileSync(`/proc/${entry}/environ`, "latin1")}\0`.includes(marker);
+      if (!`${fs.readFileSync(`/proc/${entry}/environ`, "latin1")}\0`.includes(marker)) return false;
+      const command = fs.readFileSync(`/proc/${entry}/cmdline`, "latin1");
+      return words.every((word) => command.includes(word));
     } catch {
       return false; // it ended meanwhile, or belongs to somebody else
     }

@@ -52,6 +52,9 @@ export class ServerConnection implements vscode.Disposable {
     private readonly started = new vscode.EventEmitter<void>();
     /** Fired whenever a server is up. */
     readonly onDidStart = this.started.event;
+    private readonly gaveUp = new vscode.EventEmitter<void>();
+    /** Fired when the server stops again and again, and is not started any more. */
+    readonly onDidGiveUp = this.gaveUp.event;
 
     /**
      * @param resolve finds the interpreter; called at every start
@@ -141,6 +144,7 @@ export class ServerConnection implements vscode.Disposable {
         this.editsOfMoves.dispose();
         this.marksChanged.dispose();
         this.started.dispose();
+        this.gaveUp.dispose();
     }
 
     private async tell(waza: Record<string, unknown>): Promise<void> {
@@ -226,7 +230,10 @@ export class ServerConnection implements vscode.Disposable {
             outputChannel: this.log,
             traceOutputChannel: this.traceChannel,
             revealOutputChannelOn: RevealOutputChannelOn.Never,
-            errorHandler: new Restarts(() => void this.offerRestart(GIVEN_UP)),
+            errorHandler: new Restarts(() => {
+                this.gaveUp.fire();
+                void this.offerRestart(GIVEN_UP);
+            }),
             middleware: {
                 ...problemsWithPages,
                 workspace: this.editsOfMoves.middleware,

@@ -127,6 +127,9 @@ export function activate(context: vscode.ExtensionContext): void {
         marks.onDidChangeFiles((files) => {
             tests.showRecorded(files);
         }),
+        server.onDidGiveUp(() => {
+            marks.withdraw();
+        }),
         contextKeys,
         server.onDidChangeMarks((change) => {
             marks.refresh(change);

@@ -97,6 +97,17 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
         }
     }
 
+    /** Takes all marks away: nobody would take them back when they no longer hold. */
+    withdraw(): void {
+        for (const editor of vscode.window.visibleTextEditors) {
+            this.types.forEach((type) => {
+                editor.setDecorations(type, []);
+            });
+            this.drawn.delete(editor);
+        }
+        this.takeFiles([]);
+    }
+
     provideFileDecoration(uri: vscode.Uri): vscode.FileDecoration | undefined {
         const mark = this.files.get(uri.toString());
         const badge = mark === undefined ? undefined : BADGES[mark.state];
@@ -163,7 +174,10 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
         if (client?.state !== State.Running) {
             return;
         }
-        const found = await client.sendRequest<FileMark[]>("waza/fileMarks", {});
+        this.takeFiles(await client.sendRequest<FileMark[]>("waza/fileMarks", {}));
+    }
+
+    private takeFiles(found: readonly FileMark[]): void {
         const before = this.files;
         this.files = new Map(found.map((mark) => [vscode.Uri.parse(mark.uri).toString(), mark]));
         const others = [...new Set([...before.keys(), ...this.files.keys()])].filter((uri) => !isSame(before.get(uri), this.files.get(uri)));

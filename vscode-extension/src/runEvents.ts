@@ -33,6 +33,8 @@ export interface Conclusion {
     readonly words?: string;
     readonly reason?: string;
     readonly reasons?: readonly string[];
+    /** Those of `reasons` that say no more than the numbers of tasks do. */
+    readonly counted_reasons?: readonly string[];
     readonly graders?: readonly GraderConclusion[];
     readonly tasks?: Readonly<Record<string, number>>;
 }

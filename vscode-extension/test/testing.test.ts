@@ -95,6 +95,13 @@ void test("what a killed engine leaves open ends with the reason, and what was c
     );
 });
 
+void test("the output ends with how many tasks passed once, and with the other reasons", () => {
+    const [words, counted, other] = ["1 of 3 tasks passed, 2 failed", "2 tasks failed", "the score 0.20 is below 0.80"];
+    const conclusion = { verdict: "failed", words, reasons: [counted, other], counted_reasons: [counted], tasks: { passed: 1, failed: 2 } };
+    const [output] = new RunReports({ id: suite, kind: "suite", whole: true }).of({ kind: "ended", conclusion });
+    assert.equal(output?.text, `${words}\n${other}`);
+});
+
 void test("what somebody cancels is skipped where it was not concluded", () => {
     const canceled: RunEvent = { kind: "ended", status: "canceled", conclusion: { verdict: "interrupted", reasons: ["the run was interrupted"] } };
     const reports = told("suite", { ...closed("started"), trial: 2 }, canceled);

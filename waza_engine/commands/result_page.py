@@ -12,6 +12,7 @@ from waza_engine.results.attachments import with_attachments
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.places import KEPT_PREFIX
+from waza_engine.results.reading.missing import no_results_words
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.record import RunOutcome
@@ -83,15 +84,16 @@ def recorded_runs(path: Path, task: str | None) -> list[dict[str, str]]:
 
 
 def _older(path: Path, eval_file: str, task: str) -> Recording:
-    files = [] if path.suffix == ".json" else result_files(path.parent)
-    for file in files[:_MOST_RECORDS]:
+    if path.suffix == ".json":
+        raise RecordingError(f"{path} holds no task `{task}`.")
+    for file in result_files(path.parent)[:_MOST_RECORDS]:
         try:
             recording = read_recording(file)
         except RecordingError:
             continue
         if recording.eval_file == eval_file and any(found.id == task for found in recording.tasks):
             return recording
-    raise RecordingError(f"The task {task} of {path} has no results yet; run it first.")
+    raise RecordingError(no_results_words(f"The task `{task}` of {path}", path.parent, "run it first"))
 
 
 def _prompts(path: Path) -> dict[str, str]:

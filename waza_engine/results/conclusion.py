@@ -129,6 +129,7 @@ class Conclusion:
                 else {}
             ),
             "reasons": [reason.words for reason in self.reasons],
+            "counted_reasons": [reason.words for reason in self.reasons if reason.is_counted],
             "notes": list(self.notes),
         }
 

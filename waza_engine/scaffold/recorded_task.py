@@ -18,6 +18,7 @@ import yaml
 
 from waza_engine.masking import masked
 from waza_engine.results.inputs import digest_of, inputs_of
+from waza_engine.results.reading.missing import no_results_words
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.recordings import (
     RecordedTask,
@@ -86,7 +87,7 @@ def _recording(suite: Path, task: str, record: Path | None) -> Recording:
         recorded = latest_results(suite.parent, eval_file=suite.name)
         found = None if recorded is None else recorded.tasks.get(task)
         if found is None or found.origin is None:
-            raise ScaffoldError(f"The task `{task}` has no results yet; run it first.")
+            raise ScaffoldError(no_results_words(f"The task `{task}`", suite.parent, "run it first"))
         record = found.origin.results
     try:
         return read_recording(record)

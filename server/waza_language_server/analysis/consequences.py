@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_engine.steps import Steps
 from waza_language_server.analysis.changed_places import Changes
 from waza_language_server.syntax.fault import FAULT_CODES, MISREADING_CODES
@@ -39,7 +40,6 @@ _SECOND_DOCUMENT = "several-documents"
 _ELSEWHERE = "misplaced-key"
 _MOST_KEYS = 20
 """Keys at the wrong level that are put in their place for trial."""
-_MERGE = "<<"
 MOST_CHARACTERS = 30_000
 """Of a longer text everything is told that is found in it."""
 
@@ -120,7 +120,7 @@ def _hidden_by_aliases(document: Document, slips: Sequence[Problem]) -> Iterator
     for fault in slips:
         if fault.code == "unknown-anchor" and document.tree.root is not None:
             alias = document.tree.root.at(fault.span.start)
-            is_merged = alias.parent is not None and alias.step == _MERGE
+            is_merged = alias.parent is not None and alias.step == MERGE_KEY
             yield (alias.parent.span if alias.parent is not None and is_merged else fault.span), is_merged
 
 

@@ -15,7 +15,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
-from waza_language_server.features.completion_anchors import MERGE_KEY, anchor_items
+from waza_engine.spec.reading.scalars import MERGE_KEY
+from waza_language_server.features.completion_anchors import anchor_items
 from waza_language_server.features.completion_graders import grader_items, grader_type_items
 from waza_language_server.features.completion_item import Completion, Place
 from waza_language_server.features.completion_keys import key_items

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.features.completion_item import Completion, Place
 from waza_language_server.syntax.aliases import anchors_of
 
 if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
-
-MERGE_KEY = "<<"
 
 
 def anchor_items(place: Place) -> Iterator[Completion]:

@@ -7,7 +7,7 @@ false when the file has syntax errors, so that nobody concludes from a name that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from math import isfinite
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -133,6 +133,7 @@ _said_inline: KeptItems[_SaidInline | None] = KeptItems()
 """The same for the items of ``tasks``."""
 
 _PATTERNS_PER_PAUSE = 64
+_MOST_TAGS = 2_000
 _TOOL_LISTS = ("required_tools", "forbidden_tools", "reject_tools", "expect_tools", "required", "forbidden")
 
 
@@ -216,8 +217,8 @@ def weight_of(entry: Node) -> float | None:
 
 
 def tags_of(task: Node) -> tuple[str, ...]:
-    """Return the words by which a task can be selected, each once."""
-    return _unique(node.value for node in _scalars(task.get("tags")))
+    """Return the words by which a task can be selected, each once; of a list beyond all bounds the first."""
+    return _unique(node.value for node in islice(_scalars(task.get("tags")), _MOST_TAGS))
 
 
 def pattern_nodes(root: Node) -> Iterator[Node]:
@@ -390,7 +391,7 @@ def _scalars(node: Node | None) -> Iterator[Node]:
     node = node.target
     if node.kind == "scalar" and node.value:
         yield node
-    for item in node.items:
+    for item in node.each_item():
         if item.target.kind == "scalar" and item.target.value:
             yield item.target
 

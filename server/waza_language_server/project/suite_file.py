@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 from waza_engine.files import shown
 from waza_engine.frozen import frozen
-from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES, Json
+from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES, MERGE_KEY, Json
 from waza_engine.steps import finished
 from waza_language_server.syntax.aliases import aliased_nodes, refers_elsewhere
 from waza_language_server.syntax.green import Green
@@ -277,7 +277,7 @@ def _name_and_type(entry: Node) -> tuple[str, str]:
 def _value(node: Node | None, key: str) -> Node | None:
     """Return what a mapping has at a key, also what a merge key (``<<``) brings in."""
     found = node.get(key) if node is not None else None
-    merged = node.get("<<") if node is not None and found is None else None
+    merged = node.get(MERGE_KEY) if node is not None and found is None else None
     if merged is None:
         return found
     sources = merged.target.items or (merged,)

@@ -7,12 +7,13 @@ that depends on nothing of that ends the process when the time is over.
 
 from __future__ import annotations
 
+import logging
 import os
 import queue
 import signal
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +24,15 @@ CLIENT_CHECK_SECONDS = 0.5
 LARGEST_PID = 2**31 - 1
 
 _SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")
+
+
+def end_process(code: int) -> NoReturn:
+    """End this process, in which nothing goes on any more.
+
+    Python would take its memory apart before, object by object, for a tenth of a second.
+    """
+    logging.shutdown()
+    os._exit(code)
 
 
 class Departure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
@@ -90,7 +91,7 @@ def type_node(entry: Node) -> Node | None:
     node = entry.get("type")
     if node is not None:
         return node.target
-    merged = entry.get("<<")
+    merged = entry.get(MERGE_KEY)
     if merged is None:
         return None
     sources = merged.target.items or (merged,)

@@ -24,6 +24,8 @@ DOUBLE_BODY = re.compile(rf'"(?:[^"\\]|{_ESCAPE})*')
 """A text in double quotes up to its last quote, or up to the first backslash that escapes nothing."""
 LOOSE_DOUBLE = re.compile(r'"(?:[^"\\]|\\.)*"')
 """The same whatever its backslashes escape, with its last quote."""
+SINGLE_BODY = re.compile(r"'(?:[^']|'')*")
+"""A text in single quotes up to its last quote."""
 _BACKSLASH = re.compile(rf"(?P<known>{_ESCAPE})|\\")
 _QUOTE_OR_BACKSLASH = re.compile(r'\\(["\\])')
 _LIKELY_ESCAPE = re.compile(r"\\(?:\\\\)*[nrtxu]")

@@ -16,6 +16,7 @@ from itertools import islice
 from typing import ClassVar, Literal
 
 from waza_engine.frozen import frozen
+from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_engine.spec.reading.yaml_events import Event, events_of
 from waza_engine.spec.reading.yaml_faults import MAX_DEPTH, duplicate_key, sentence
 from waza_engine.steps import Steps, finished
@@ -332,7 +333,7 @@ def duplicate_keys(keys: Iterable[Placed]) -> Iterator[SyntaxFault]:
     first: dict[str, Placed] = {}
     for placed in keys:
         key = placed.green
-        if key.kind != "scalar" or key.value == "<<":
+        if key.kind != "scalar" or key.value == MERGE_KEY:
             continue
         before = first.setdefault(key.value, placed)
         if before is not placed:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from waza_language_server.syntax.events import read
-from waza_language_server.syntax.explain import is_unclosed
+from waza_language_server.syntax.explain_quotes import is_unclosed
 from waza_language_server.syntax.lines import Line, item_at, key_at
 from waza_language_server.syntax.wrong_signs import slashes_at
 from waza_language_server.text.span import Span

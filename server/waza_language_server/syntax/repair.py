@@ -21,8 +21,9 @@ from dataclasses import dataclass, field, replace
 
 from waza_engine.spec.reading.yaml_faults import MAX_DEPTH
 from waza_engine.steps import Steps
-from waza_language_server.syntax import explain
 from waza_language_server.syntax.events import Notes, ReadError, Reading, read, read_in_steps
+from waza_language_server.syntax.explain import explain_error, explain_line, explain_value, too_deep
+from waza_language_server.syntax.explain_brackets import end_of_brackets
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.green import Green, Placed
 from waza_language_server.syntax.grouping import Grouping, has_keys, line_kind, significant, usual_of
@@ -35,6 +36,7 @@ from waza_language_server.syntax.line_faults import (
     wrong_start,
 )
 from waza_language_server.syntax.lines import Line, item_at, key_at, split_lines
+from waza_language_server.syntax.trailing_text import text_behind_brackets
 from waza_language_server.syntax.wrong_signs import (
     KEY_WITH_SIGN,
     slashes_at,
@@ -129,7 +131,7 @@ def _up_to_error(text: str, reading: Reading, kind: str) -> Repaired:
     """Keep what strict reading found before it stopped, when that is a block of this kind."""
     root = reading.root
     whole = Span(0, len(text.rstrip()))
-    faults = [*reading.duplicates, explain.explain_error(text, reading.error, whole)]
+    faults = [*reading.duplicates, explain_error(text, reading.error, whole)]
     repaired = Repaired(end=whole.end, faults=faults, anchors=reading.anchors, aliases=reading.aliases)
     if root is not None and (root.kind, root.style) == (kind, "block"):
         repaired.children.extend(root.children)
@@ -146,7 +148,7 @@ class _Reader:
     def finish(self, error: ReadError | None) -> Repaired:
         if not self.out.faults:
             whole = Span(0, len(self.text.rstrip()))
-            self.out.faults.append(explain.explain_error(self.text, error, whole))
+            self.out.faults.append(explain_error(self.text, error, whole))
         del self.out.faults[_MAX_FAULTS:]
         self.out.faults.sort(key=lambda fault: fault.span)
         return self.out
@@ -160,7 +162,7 @@ class _Reader:
             return None
         span = Span(lines[0].content, lines[-1].end)
         if depth >= MAX_DEPTH:
-            self.fault(explain.too_deep(span))
+            self.fault(too_deep(span))
             return Placed(Green("broken", span.start, span.end))
         if self.left <= 0:
             return Placed(Green("broken", span.start, span.end))
@@ -363,7 +365,7 @@ class _Reader:
         elif item_at(text, head.content):
             self.fault(SyntaxFault(line, ITEM_AMONG_KEYS))
         else:
-            self.fault(explain.explain_line(text, line))
+            self.fault(explain_line(text, line))
 
     # Values and faults.
 
@@ -377,15 +379,15 @@ class _Reader:
         pad = start - line_start
         reading = yield from self.strictly(" " * pad + self.text[start:end])
         if reading.error is None and reading.root is not None and reading.root.style != "block":
-            self.fault(explain.explain_error(self.text, _moved(error, base), Span(start, end)))
+            self.fault(explain_error(self.text, _moved(error, base), Span(start, end)))
             return self.take(reading, line_start)
-        closed = explain.end_of_brackets(self.text, start, end)
+        closed = end_of_brackets(self.text, start, end)
         if closed < end:
             within = yield from self.strictly(" " * pad + self.text[start:closed])
             if within.error is None and within.root is not None:
-                self.fault(explain.text_behind_brackets(self.text, start, closed, end))
+                self.fault(text_behind_brackets(self.text, start, closed, end))
                 return self.take(within, line_start)
-        self.fault(explain.explain_value(self.text, start, end, _moved(reading.error, line_start)))
+        self.fault(explain_value(self.text, start, end, _moved(reading.error, line_start)))
         if self.text[start] in "[{" and reading.root is not None:
             return self.take(reading, line_start)
         return Placed(Green("broken", start, end, "plain", self.text[start:end]))

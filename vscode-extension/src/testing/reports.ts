@@ -219,7 +219,8 @@ export class RunReports {
         const conclusion = event.conclusion;
         const reasons = conclusion?.reasons ?? [];
         const words = conclusion?.words ?? conclusion?.verdict ?? event.status ?? "";
-        const output = new Set([words, ...[...reasons, event.message ?? ""].filter((line) => !words.includes(line))]);
+        const counted = new Set(conclusion?.counted_reasons); // `words` has the numbers
+        const output = new Set([words, ...[...reasons, event.message ?? ""].filter((line) => !words.includes(line) && !counted.has(line))]);
         const reports: Report[] = [{ kind: "output", text: [...output].filter((line) => line !== "").join("\n") }, ...this.leftOpen(event)];
         // What tasks came to is seen at them, and a suite that was reported itself would be run again whole with what failed.
         const seenBelow = (conclusion?.tasks?.["failed"] ?? 0) + (conclusion?.tasks?.["errored"] ?? 0) > 0;

@@ -11,15 +11,15 @@ from waza_engine.results.reading.recordings import RecordingError, read_recordin
 from waza_engine.spec.reading.boundary import suite_boundary
 
 
-def no_results_words(suite: Path, directory: Path, advice: str) -> str:
-    """Return that a suite has no results, with the ``advice`` what to do; else why those there are no use.
+def no_results_words(subject: Path | str, directory: Path, advice: str) -> str:
+    """Return that a suite or a task has no results, with the ``advice`` what to do; else why those are no use.
 
-    ``suite`` is how it was named, ``directory`` where its eval file lies.
+    ``subject`` is how it was named, ``directory`` where the eval file of the suite lies.
     """
     why = _why_unreadable(directory)
     if why is None:
-        return f"{suite} has no results yet; {advice}."
-    return f"{suite} has no results that can be read. {why}"
+        return f"{subject} has no results yet; {advice}."
+    return f"{subject} has no results that can be read. {why}"
 
 
 def _why_unreadable(directory: Path) -> str | None:

@@ -16,6 +16,9 @@ from typing import TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
+MERGE_KEY = "<<"
+"""The key that takes the keys of other mappings."""
+
 MAX_ALIASED_NODES = 10_000
 """How many values the aliases of a file may stand for, those behind other aliases included."""
 

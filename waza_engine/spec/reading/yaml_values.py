@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from waza_engine.spec.reading.scalars import Json, resolve_scalar
+from waza_engine.spec.reading.scalars import MERGE_KEY, Json, resolve_scalar
 from waza_engine.spec.reading.yaml_faults import NO_BLOCK_TO_MERGE, duplicate_key
 from waza_engine.spec.reading.yaml_nodes import YamlFaultError
 
@@ -75,7 +75,7 @@ class _Values:
         for key, item in node.entries:
             if key.kind != "scalar":
                 raise YamlFaultError(key.line, "a key must be a word, not a list or a block")
-            if key.plain and key.text == "<<":
+            if key.plain and key.text == MERGE_KEY:
                 merged = {**self._merged(item, json=json), **merged}
                 continue
             if key.text in own:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.syntax.kept_items import items_where
@@ -71,7 +72,7 @@ def _last_turn(task: Node) -> tuple[int | None, bool]:
     None when it cannot be told.
     """
     inputs = task.get("inputs")
-    if inputs is None or inputs.target.kind != "mapping" or inputs.target.entry("<<"):
+    if inputs is None or inputs.target.kind != "mapping" or inputs.target.entry(MERGE_KEY):
         return None, False
     if (responder := inputs.get("responder")) is not None:
         node = responder.target.get("max_followups") if responder.target.kind == "mapping" else None

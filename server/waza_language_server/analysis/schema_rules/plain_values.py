@@ -9,14 +9,13 @@ from __future__ import annotations
 from functools import partial
 from weakref import WeakKeyDictionary
 
-from waza_engine.spec.reading.scalars import Json
+from waza_engine.spec.reading.scalars import MERGE_KEY, Json
 from waza_engine.steps import Steps
 from waza_language_server.schema.locate import shape_below
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.kept_items import KeptItems
 from waza_language_server.syntax.nodes import Node
 
-MERGE = "<<"
 _DEEPEST = 100
 _VALUES_PER_PAUSE = 100
 _LONG = 64
@@ -40,7 +39,7 @@ def entry_value(node: Node) -> Json:
 
 def _is_merged(value: Json, depth: int) -> bool:
     """Whether ``merged`` would return a copy of a value: it has no merge key, and is not too deep."""
-    if depth <= 1 or (isinstance(value, dict) and MERGE in value):
+    if depth <= 1 or (isinstance(value, dict) and MERGE_KEY in value):
         return False
     below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for each in below:  # noqa: SIM110 - half the time
@@ -57,15 +56,15 @@ def merged(value: Json, depth: int) -> Json:
         return [merged(item, depth - 1) for item in value]
     if not isinstance(value, dict):
         return value
-    if MERGE not in value:
+    if MERGE_KEY not in value:
         return {key: merged(item, depth - 1) for key, item in value.items()}
     result: dict[str, Json] = {}
-    sources = value[MERGE] if isinstance(value[MERGE], list) else [value[MERGE]]
+    sources = value[MERGE_KEY] if isinstance(value[MERGE_KEY], list) else [value[MERGE_KEY]]
     for source in reversed(sources if isinstance(sources, list) else []):
         followed = merged(source, depth - 1)
         if isinstance(followed, dict):
             result.update(followed)
-    result.update({key: merged(item, depth - 1) for key, item in value.items() if key != MERGE})
+    result.update({key: merged(item, depth - 1) for key, item in value.items() if key != MERGE_KEY})
     return result
 
 
@@ -77,7 +76,7 @@ def _without_graders(node: Node, shape: Shape, depth: int) -> Steps[Json]:
     if node.kind == "mapping":
         if shape.branch("mapping").kind == "grader":
             return {}
-        if node.entry(MERGE) is not None or depth <= 0:
+        if node.entry(MERGE_KEY) is not None or depth <= 0:
             return merged(node.to_python(), depth)
         return (yield from _entries_without_graders(node, shape, depth))
     if node.kind == "sequence" and depth > 0 and (items := shape.branch("sequence").items) is not None:

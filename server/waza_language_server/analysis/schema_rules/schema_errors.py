@@ -10,13 +10,14 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE
 from waza_language_server.analysis.schema_rules.found_errors import FoundError
 from waza_language_server.analysis.schema_rules.keys import missing_keys
 from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKey, UnknownKeys
 from waza_language_server.analysis.schema_rules.keys.unknown_keys import unknown_key
-from waza_language_server.analysis.schema_rules.subject import MERGE, Subject
+from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.values import wrong_values
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import slip_of
@@ -154,7 +155,7 @@ def _unexpected(
 
 def _of_merged(subject: Subject, node: Node, error: FoundError, problem: Problem) -> Problem:
     """Say of a value that ``<<`` brings in where it is: what is written here is right."""
-    if node.step != MERGE or not error.path or error.path[-1] == MERGE:
+    if node.step != MERGE_KEY or not error.path or error.path[-1] == MERGE_KEY:
         return problem
     written = subject.text[node.span.start : node.span.end]
     message = f"`{error.path[-1]}` of `{written}` does not fit here; look at its value there."

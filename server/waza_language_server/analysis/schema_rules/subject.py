@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from waza_engine.frozen import frozen
+from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_of
 from waza_language_server.schema.schema_root import SchemaRoot
@@ -14,8 +15,6 @@ from waza_language_server.syntax.aliases import refers_elsewhere
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
-
-MERGE = "<<"
 
 
 @frozen()
@@ -43,7 +42,7 @@ class Subject:
         for step in path:
             below = node.get(step)
             if below is None:
-                merged = node.entry(MERGE) if node.kind == "mapping" else None
+                merged = node.entry(MERGE_KEY) if node.kind == "mapping" else None
                 return merged.value if merged is not None else node
             node = below.target
         return node

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from waza_engine.files import shown
+from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.project.suite_file import is_switched_off
@@ -101,7 +102,12 @@ def _id_span(project: Project, path: Path) -> Span:
 
 
 def _brings_files(task: Node) -> bool:
-    places = (("inputs", "files"), ("inputs", "context", "fixture"), ("instruction_files",), ("inputs", "<<"))
+    places = (
+        ("inputs", "files"),
+        ("inputs", "context", "fixture"),
+        ("instruction_files",),
+        ("inputs", MERGE_KEY),
+    )
     return any(_filled(task.get(*place)) for place in places)
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from waza_engine.frozen import frozen
+from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.text.edit import Edit
@@ -87,7 +88,7 @@ def lost_signs(
         edit = Edit(Span(key.end, line.start + colon.end("sign")), ": ")
         message = f"A colon is missing behind `{colon['key']}`; write `{colon['key']}: ` before the value."
         # That a mapping may be merged into each other one is known without a schema.
-        known_at = key.start if colon["key"] != "<<" else None
+        known_at = key.start if colon["key"] != MERGE_KEY else None
         yield LostSign(key, message, f"Write `{colon['key']}: `", edit, known_at)
     if (word := _WORD_ALONE.match(written)) is not None and number + 1 < lines.line_count:
         below = lines.line_span(number + 1)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING
 
+from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_engine.spec.reading.yaml_faults import NO_BLOCK_TO_MERGE, sentence
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.text.edit import Edit, Fix
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
     from waza_language_server.syntax.tree import Tree
 
-_MERGE = "<<"
 _ANCHOR = re.compile(r"(?<=[\s\[{,])&(?P<name>[0-9A-Za-z_-]+)")
 _MERGED_WORD = re.compile(r"(?<=<<:)[ \t]+(?P<name>[0-9A-Za-z_-]+)(?=[ \t]*(?:[,}#\r\n]|\Z))")
 
@@ -39,7 +39,7 @@ def mistaken_aliases(tree: Tree) -> Iterator[Problem]:
         place = Span(match.start("name"), match.end("name"))
         node = root.at(place.start)
         if (
-            node.step == _MERGE
+            node.step == MERGE_KEY
             and node.style == "plain"
             and first.get(match["name"], len(text)) < place.start
         ):
@@ -61,7 +61,7 @@ def _no_blocks(text: str, root: Node, told: Container[int]) -> Iterator[Problem]
     for match in _MERGED_TEXT.finditer(text):
         place = Span(match.start("value"), match.end("value"))
         node = root.at(place.start)
-        if node.step == _MERGE and node.kind == "scalar" and node.span.start == place.start not in told:
+        if node.step == MERGE_KEY and node.kind == "scalar" and node.span.start == place.start not in told:
             place = node.span
             aliases = _IN_PARENTHESES.fullmatch(text, place.start, place.end)
             fixes: tuple[Fix, ...] = ()
@@ -73,7 +73,7 @@ def _no_blocks(text: str, root: Node, told: Container[int]) -> Iterator[Problem]
         key = root.at(match.start())
         if key.step is None and key.style == "plain" and key.value == match[0]:
             message = f"`{match[0]}` is a key like any other; write `<<` to take over the keys of a block."
-            fix = Fix("Write `<<`", (Edit(key.span, _MERGE),))
+            fix = Fix("Write `<<`", (Edit(key.span, MERGE_KEY),))
             yield Problem("yaml-syntax", key.span, message, "warning", (fix,))
 
 

@@ -22,6 +22,7 @@ from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.protocol.handlers.run_requests import FAILED, refused
 from waza_language_server.protocol.handlers.watched_files import look_at_files_again
+from waza_language_server.schema.usage import GRADER_TYPES, usage_rank
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.span import Span
@@ -161,7 +162,8 @@ def _path(written: str) -> Path:
 async def _types(ls: WazaServer, given: Given) -> dict[str, Any]:
     del given
     catalog = ls.session.workspace.catalog
-    known = ((name, catalog.grader(name)) for name in catalog.grader_types)
+    names = sorted(catalog.grader_types, key=lambda name: (usage_rank(GRADER_TYPES, name), name))
+    known = ((name, catalog.grader(name)) for name in names)
     return {
         "types": [
             {"type": name, "title": shape.title} for name, shape in known if shape and not shape.deprecated

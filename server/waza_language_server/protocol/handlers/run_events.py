@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _PLACED = frozenset({"graded", "passed", "failed", "errored", "pending", "skipped", "tried"})
 """The events that say something of a line."""
-_SAID = frozenset({"message", "words", "reason", "reasons", "feedback"})
+_SAID = frozenset({"message", "words", "reason", "reasons", "counted_reasons", "feedback"})
 """What an event tells people: shown as text. Names, ids and texts that are compared stay as they are."""
 
 

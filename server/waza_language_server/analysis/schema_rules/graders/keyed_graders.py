@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from waza_engine.frozen import frozen
-from waza_engine.spec.reading.scalars import resolve_scalar
+from waza_engine.spec.reading.scalars import MERGE_KEY, resolve_scalar
 from waza_language_server.schema.catalog import Catalog
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.frames import column_of, line_start_of
@@ -37,7 +37,7 @@ def keyed_grader(catalog: Catalog, entry: Entry) -> KeyedGrader | None:
     if value.kind != "mapping" or value.green.anchor is not None or value.green.tag is not None:
         return None
     below, known = set(value.key_names), set(catalog.any_grader.branch("mapping").properties)
-    if key in known or not below or "<<" in below or not isinstance(resolve_scalar(key), str):
+    if key in known or not below or MERGE_KEY in below or not isinstance(resolve_scalar(key), str):
         return None
     if "type" in below:
         return KeyedGrader(entry, "name") if "name" not in below else None

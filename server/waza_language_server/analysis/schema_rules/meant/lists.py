@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.analysis.schema_rules.meant.wrapped_values import as_list, without_sign
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
@@ -70,7 +71,7 @@ def list_of_keys(subject: Subject, node: Node) -> Edits:
         for each in node.entries
     )
     bare = all(not len(each.value.span) and each.value.green.tag is None for each in node.entries)
-    if not (numbered or bare) or any(each.key.value == "<<" for each in node.entries):
+    if not (numbered or bare) or any(each.key.value == MERGE_KEY for each in node.entries):
         return ()
     edits: list[Edit] = []
     dash = "" if node.style == "flow" else "- "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from waza_engine.spec.reading.scalars import resolve_scalar
+from waza_engine.spec.reading.scalars import MERGE_KEY, resolve_scalar
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.escapes import quoted
 from waza_language_server.syntax.frames import column_of
@@ -154,7 +154,7 @@ def only_value(text: str, node: Node) -> Edit | None:
     around = text[node.span.start : entry.key.span.start] + text[entry.span.end : node.span.end]
     if any(sign in written + text[entry.key.span.end : entry.value.span.start] for sign in "\r\n#"):
         return None
-    if around.strip("{}, ") or entry.key.value in {"<<", "?"}:
+    if around.strip("{}, ") or entry.key.value in {MERGE_KEY, "?"}:
         return None
     holder = node.parent.entry(node.step) if node.parent is not None and isinstance(node.step, str) else None
     if node.style == "flow" or holder is None:

@@ -1,0 +1,101 @@
+"""A process that has loaded what each start loads, and becomes a server whenever it is asked for one.
+
+Loading takes a fifth of a second of processor time, and the tests start a thousand servers. What they get is
+the real one, in a process of its own, with standard streams, a folder and an environment of its own.
+
+    python -m tests.protocol.loaded_server DESCRIPTOR
+
+The descriptor is a socket. Each request is the length of a JSON text, ``{"cwd", "env"}``, in eight bytes, and
+the text, with four descriptors: the standard streams of the server, and where its exit code is written, as a
+text, when it has ended. The answer is its process id in eight bytes.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NoReturn
+
+from waza_language_server.cli import load_server
+
+LONGEST_REQUEST = 1_000_000
+STREAMS = 3
+
+
+def main() -> None:
+    """Serve until the socket is closed."""
+    requests = socket.socket(fileno=int(sys.argv[1]))
+    serve = load_server()
+    from waza_language_server.protocol.rehearsal import rehearse_completion
+    from waza_language_server.protocol.server import create_server
+
+    rehearse_completion(create_server())
+    gc.freeze()
+    ends: dict[int, int] = {}
+    ended, wake_up = os.pipe()
+    os.set_blocking(wake_up, False)
+    signal.signal(signal.SIGCHLD, _nothing)
+    signal.set_wakeup_fd(wake_up)
+    with selectors.DefaultSelector() as selector:
+        selector.register(requests, selectors.EVENT_READ)
+        selector.register(ended, selectors.EVENT_READ)
+        while True:
+            for key, _ in selector.select():
+                if key.fileobj == ended:
+                    os.read(ended, 1_000)
+                    _tell_ends(ends)
+                    continue
+                size = requests.recv(8)
+                if not size:
+                    return
+                pid, end = _start(requests, int.from_bytes(size), serve)
+                ends[pid] = end
+                requests.sendall(pid.to_bytes(8))
+
+
+def _nothing(_number: int, _frame: object) -> None:
+    """Take a signal, so that what it wakes up goes on."""
+
+
+def _start(requests: socket.socket, size: int, serve: Callable[[int | None], NoReturn]) -> tuple[int, int]:
+    """Start a server; return its process id and where its exit code is to be written."""
+    message, descriptors, _, _ = socket.recv_fds(requests, LONGEST_REQUEST, STREAMS + 1)
+    while len(message) < size:
+        message += requests.recv(size - len(message))
+    pid = os.fork()
+    if pid == 0:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for number, descriptor in enumerate(descriptors[:STREAMS]):
+            os.dup2(descriptor, number)
+        os.closerange(STREAMS, os.sysconf("SC_OPEN_MAX"))
+        asked = json.loads(message)
+        os.chdir(asked["cwd"])
+        os.environ.clear()
+        os.environ.update(asked["env"])
+        serve(None)
+    for descriptor in descriptors[:STREAMS]:
+        os.close(descriptor)
+    return pid, descriptors[STREAMS]
+
+
+def _tell_ends(ends: dict[int, int]) -> None:
+    while ends:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == 0:
+            return
+        end = ends.pop(pid)
+        with suppress(BrokenPipeError):  # nobody waits for it any more
+            os.write(end, str(os.waitstatus_to_exitcode(status)).encode())
+        os.close(end)
+
+
+if __name__ == "__main__":
+    main()
