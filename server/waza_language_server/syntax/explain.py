@@ -36,6 +36,7 @@ _ANCHOR_BEFORE_QUOTE = re.compile(r"&[0-9A-Za-z_-]+[ \t]+(?=[\"'])")
 _BLANKS_BELOW = re.compile(r"\n(?P<blanks>[ ]*)(?=[^\s])")
 _BLANK = re.compile(r"\s")
 _LEAD = re.compile(r"[ ]*(?:-[ ]+)*(?=[^\s-])")
+_WORD_AS_CODE = re.compile(r"`(?P<word>[\w./-]+)`(?=[ \t]*(?:[ \t]#[^\n]*)?\Z)")
 
 
 def explain_value(text: str, start: int, end: int, error: ReadError | None) -> SyntaxFault:
@@ -122,6 +123,15 @@ def _explain_reserved(
         cut = Fix(f"Write `{number['number']}`", (Edit(Span(start, number.start("number")), ""),))
         others = tuple(replace(fix, preferred=False) for fix in quote)
         return SyntaxFault(first_line, sentence(reserved_start(head)), fixes=(cut, *others))
+    if head in "!&" and text.startswith(("[", "{"), start + 1):
+        place = Span(start, start + 1)
+        cut = Fix(f"Delete the `{head}`", (Edit(place, ""),), preferred=True)
+        return SyntaxFault(place, f"No `{head}` stands in front of a bracket; delete it.", fixes=(cut,))
+    if (word := _WORD_AS_CODE.match(text, start, first_line.end)) is not None:
+        # In a text the backquotes may be meant.
+        bare = Fix(f"Write `{word['word']}`", (Edit(Span(start, word.end()), word["word"]),))
+        others = tuple(replace(fix, preferred=False) for fix in quote)
+        return SyntaxFault(first_line, sentence(reserved_start(head)), fixes=(bare, *others))
     below = _text_below(text, start, first_line.end, end)
     others = tuple(replace(fix, preferred=fix.preferred and not below) for fix in quote)
     message = sentence(reserved_start(head))

@@ -22,14 +22,14 @@ def start_fault(text: str, line: Line, usual: int, others: str) -> SyntaxFault |
         remove = Fix(f"Delete `{char}`", (Edit(span, ""),))
         return SyntaxFault(span, f"This `{char}` does not belong here; delete it.", fixes=(remove,))
     if line.tabbed or line.odd:
-        return blanks_fault(line)
+        return blanks_fault(line, usual)
     return _misplaced(text, line, usual, others) if line.column != usual else None
 
 
-def blanks_fault(line: Line) -> SyntaxFault:
-    """Return the fault of a line that is indented with something else than spaces."""
+def blanks_fault(line: Line, usual: int | None = None) -> SyntaxFault:
+    """Return the fault of a line that is indented with something else than spaces, where ``usual`` is due."""
     if line.odd and not line.tabbed:
-        return wrong_indent(line.start, line.content, line.end)
+        return wrong_indent(line.start, line.content, line.end, usual)
     spaces = Edit(Span(line.start, line.content), " " * line.column)
     fix = Fix("Indent with spaces", (spaces,), preferred=True)
     return SyntaxFault(Span(line.start, line.content), sentence(TAB), "yaml-tab", fixes=(fix,))

@@ -91,12 +91,17 @@ def _dash(text: str, at: int) -> Edit:
     return Edit(Span(at, at + 2 if behind.isspace() else at + 1), "- ")
 
 
-def wrong_indent(start: int, content: int, line_end: int) -> SyntaxFault:
-    """Return the fault of a line that is indented with blanks that YAML does not know."""
-    spaces = Edit(Span(start, content), " " * (content - start))
-    fix = Fix("Indent with spaces", (spaces,), preferred=True)
+def wrong_indent(start: int, content: int, line_end: int, column: int | None = None) -> SyntaxFault:
+    """Return the fault of a line that is indented with blanks that YAML does not know.
+
+    ``column`` is where those around it stand; None: as many spaces take their place.
+    """
+    spaces = Edit(Span(start, content), " " * (content - start if column is None else column))
+    fixes = [Fix("Indent with spaces", (spaces,), preferred=True)]
+    if column is None:
+        fixes.append(Fix("Delete the blanks", (Edit(Span(start, content), ""),)))
     message = "This line is indented with blanks that YAML takes for letters; use spaces."
-    return SyntaxFault(Span(start, line_end), message, "yaml-indentation", fixes=(fix,))
+    return SyntaxFault(Span(start, line_end), message, "yaml-indentation", fixes=tuple(fixes))
 
 
 def slashes_at(text: str, offset: int) -> bool:

@@ -111,3 +111,14 @@ def test_a_merge_that_has_lost_its_colon(merged: str) -> None:
     meant = graders(f"{usual}- name: c\n  <<: {merged}\n")
     assert not problems(meant)
     assert fixed(meant.replace("<<: ", "<< "), "yaml-syntax") == meant
+
+
+@pytest.mark.parametrize("key", ["`{}`:", "**{}**:", "**{}:**", '"{}:"', "'{}:'", "`{}` :"])
+@pytest.mark.parametrize("name", ["skill", "model", "tasks"])
+def test_a_key_with_signs_around_it(name: str, key: str) -> None:
+    right = EVAL.replace("tasks: [tasks/*.yaml]", "tasks:\n  - tasks/*.yaml")
+    wrong = right.replace(f"{name}:", key.format(name), 1)
+    (problem,) = problems(wrong, "eval")
+    assert problem.code == "yaml-syntax"
+    assert problem.fixes[0].title == f"Write `{name}:`"
+    assert apply(wrong, problem.fixes[0].edits) == right

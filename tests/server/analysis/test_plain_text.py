@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from tests.server.analysis.drawing import EVAL, fixed, problems
+from waza_language_server.syntax.tried_edits import apply
 
 HEAD = "id: t\nname: T\ninputs:\n  prompt: "
 
@@ -84,3 +85,18 @@ def test_of_a_number_that_is_meant_otherwise_every_digit_stays(key: str, written
 def test_a_dash_without_a_blank_before_a_key_is_the_cause() -> None:
     text = HEAD + "Go\ngraders:\n  -name: g\n    type: text\n    config: {contains: [a]}\n"
     assert fixed(text, "yaml-syntax") == text.replace("-name", "- name")
+
+
+@pytest.mark.parametrize("by", [1, 2, 4])
+def test_keys_with_a_text_below_them_are_no_text(by: int) -> None:
+    right = EVAL.replace(
+        "tasks: [",
+        "graders:\n  - type: prompt\n    name: tone\n    config:\n      model: gpt-4o\n      prompt: |\n"
+        "        Look at this.\n        If it names: a date, pass.\ntasks: [",
+    )
+    for key in ("    config:", "      prompt: |"):
+        wrong = right.replace(key, " " * by + key, 1)
+        found = problems(wrong, "eval")
+        assert found
+        assert not any("`: ` in it" in problem.message for problem in found)
+        assert right in {apply(wrong, fix.edits) for problem in found for fix in problem.fixes}

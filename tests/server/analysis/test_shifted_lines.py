@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 
 from tests.server.analysis.drawing import EVAL, TASK, graders, problems
 from waza_language_server.syntax.tried_edits import apply
@@ -168,3 +169,91 @@ def test_a_key_with_a_dash_is_marked_itself(line: str) -> None:
     [problem] = problems(text, "project_config")
     assert text[problem.span.start - 1 :].lstrip("\n ").startswith("- parallel")
     assert apply(text, problem.fixes[0].edits) == text.replace(line, "  parallel: false\n")
+
+
+def _moved(text: str, first: str, rows: int, by: int) -> str:
+    """Return a text with some rows, from the one that begins with ``first``, at another column."""
+    lines = text.splitlines(keepends=True)
+    at = next(number for number, line in enumerate(lines) if line.startswith(first))
+    part = _indented("".join(lines[at : at + rows]), by)
+    return "".join((*lines[:at], part, *lines[at + rows :]))
+
+
+@pytest.mark.parametrize("by", [-1, -2])
+def test_all_keys_of_an_item_but_its_first_are_moved_as_one(by: int) -> None:
+    right = graders(f"{A}{B}{C}")
+    at = right.index("    name: b")
+    wrong = right[:at] + _moved(right[at:], "    name: b", 4, by)
+    [problem] = problems(wrong)
+    assert problem.code == "yaml-indentation"
+    assert wrong[problem.span.start :].startswith("name: b\n")
+    assert apply(wrong, problem.fixes[0].edits) == right
+
+
+@pytest.mark.parametrize("by", [2, 4])
+@pytest.mark.parametrize("item", ["a", "b", "c"])
+def test_a_dash_at_the_column_of_its_own_keys_is_moved_alone(item: str, by: int) -> None:
+    right = graders(f"{A}{B}{C}")
+    at = right.index(f"name: {item}") - len("  - type: text\n    ")
+    wrong = right[:at] + " " * by + right[at:]
+    [problem] = problems(wrong)
+    assert problem.code == "yaml-indentation"
+    assert problem.span.start == at + 2 + by
+    assert apply(wrong, problem.fixes[0].edits) == right
+
+
+@pytest.mark.parametrize("by", [1, 4])
+@pytest.mark.parametrize("listed", ["[a]", "\n        - a"])
+def test_a_key_too_far_right_behind_a_list_is_put_beside_the_others(listed: str, by: int) -> None:
+    before = f"      required_skills:{' ' * (listed[0] == '[')}{listed}\n"
+    options = f"{before}      mode: any_order\n      allow_extra: true\n"
+    right = graders(f"  - type: skill_invocation\n    name: a\n    config:\n{options}")
+    wrong = _moved(right, "      mode", 1, by)
+    [problem] = problems(wrong)
+    assert apply(wrong, problem.fixes[0].edits) == right
+
+
+@pytest.mark.parametrize("by", [1, 2])
+def test_a_block_goes_to_where_its_key_is_known(by: int) -> None:
+    right = EVAL.replace("tasks: [", f"hooks:\n  before_run:\n    - command: ls\ngraders:\n{A}tasks: [")
+    wrong = _moved(right, "hooks:", 3, by)
+    found = problems(wrong, "eval")
+    repaired = [apply(wrong, fix.edits) for problem in found for fix in problem.fixes]
+    assert yaml.safe_load(right) in map(yaml.safe_load, repaired)
+
+
+def test_a_key_is_no_line_of_the_text_above_it() -> None:
+    right = TASK + "description: |\n  Two lines\n  of text.\nenabled: true\ntags:\n  - a\n"
+    wrong = right.replace("tags:", "    tags:")
+    for problem in problems(wrong):
+        assert "enabled" not in wrong[problem.span.start : problem.span.end]
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+def test_an_item_that_is_read_as_a_line_of_the_one_above(line_break: str) -> None:
+    right = (TASK + "tags:\n  - one\n  - two\n  - three\n").replace("\n", line_break)
+    wrong = right.replace("  - two", "    - two")
+    [problem] = problems(wrong)
+    assert (problem.code, problem.severity) == ("yaml-indentation", "warning")
+    assert wrong[problem.span.start :].startswith("- two")
+    assert apply(wrong, problem.fixes[0].edits) == right
+    first = right.replace("  - one", "- one")
+    [problem] = problems(first)
+    assert first[problem.span.start :].startswith("- one")
+    assert apply(first, problem.fixes[0].edits) == right
+
+
+def test_an_assertion_read_as_a_part_of_the_one_above_is_told_as_such() -> None:
+    right = graders(
+        "  - type: code\n    name: a\n    config:\n      assertions:\n"
+        "        - len(output) > 4\n        - \"'a' in output\"\n"
+    )
+    wrong = right.replace("        - \"'a'", "          - \"'a'")
+    [problem] = problems(wrong)
+    assert (problem.code, problem.severity) == ("yaml-indentation", "error")
+    assert apply(wrong, problem.fixes[0].edits) == right
+
+
+@pytest.mark.parametrize("written", ["  - one - two\n", "  - one\n    and - two\n", '  - "one\n    - two"\n'])
+def test_a_dash_in_a_text_is_none_of_a_list(written: str) -> None:
+    assert not problems(f"{TASK}tags:\n{written}")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.server.analysis.drawing import TASK, problems
 from tests.server.project.files import workspace_with
 from waza_language_server.analysis.diagnose import diagnose, diagnose_in_steps
 from waza_language_server.project.document import Document
@@ -83,3 +84,16 @@ def test_the_same_is_said_as_of_a_text_just_opened(slip: tuple[str, str]) -> Non
         assert [(one.span, one.code, one.message) for one in problems] == [
             (one.span, one.code, one.message) for one in fresh
         ]
+
+
+@pytest.mark.parametrize("fault", ["prompt; Go", "prompt: [Go", "prompt: 'Go"])
+@pytest.mark.parametrize("key", ["Tags", "tgas", "tags\u200b"])
+def test_a_misspelt_key_is_told_beside_what_cannot_be_read(key: str, fault: str) -> None:
+    text = TASK.replace("id:", f"{key}: [a]\nid:").replace("prompt: Go", fault)
+    assert fault in text
+    assert [problem.code for problem in problems(text) if key in problem.message] == ["unknown-key"]
+
+
+def test_a_key_of_another_place_is_not_told_beside_what_cannot_be_read() -> None:
+    text = TASK.replace("id:", "something: [a]\nid:").replace("prompt: Go", "prompt: [Go")
+    assert [problem.code for problem in problems(text)] == ["yaml-syntax"]

@@ -57,3 +57,13 @@ def test_texts_in_printed_quotes_without_commas_are_items() -> None:
     [fix] = problem.fixes
     assert fix.title == "Make it 2 items"
     assert apply(text, fix.edits) == text.replace("“a” “it's”", "'a', 'it''s'")
+
+
+@pytest.mark.parametrize("written", ["!mock", "“mock”", "‘mock’"])
+def test_a_word_of_a_few_with_a_sign_is_one_problem(written: str) -> None:
+    right = EVAL
+    wrong = right.replace("executor: mock", f"executor: {written}")
+    assert wrong != right
+    (problem,) = problems(wrong, "eval")
+    assert problem.code == "value-not-allowed"
+    assert apply(wrong, problem.fixes[0].edits) == right

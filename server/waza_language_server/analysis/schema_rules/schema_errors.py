@@ -20,7 +20,11 @@ from waza_language_server.analysis.schema_rules.keys.unknown_keys import unknown
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.values import wrong_values
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.spelling import slip_of
+from waza_language_server.syntax.nodes import Entry, Node
+
+_MOST_SLIPS = 100
+"""Unknown keys of a mapping, parts of which cannot be read, that are looked at."""
 
 
 @dataclass(slots=True)
@@ -97,9 +101,10 @@ def _culprits(unknown: UnknownKeys, mapping: Node, keys: tuple[str, ...]) -> lis
 
 def _explain(subject: Subject, error: FoundError, collected: _Collected) -> Iterator[None]:
     node = subject.find(error.path)
-    if subject.tree.broken(node) or subject.disturbed(node):
-        return
     keyword = str(error.schema_path[-1]) if error.schema_path else ""
+    is_of_keys = keyword in {"additionalProperties", "unevaluatedProperties"} and node.kind == "mapping"
+    if subject.disturbed(node) or (subject.tree.broken(node) and not is_of_keys):
+        return
     shape = subject.root.lookup(error.schema_path[:-1])
     details = error.details
     if error.is_of_nothing and (shape.nullable or _holder_nullable(subject, node)):
@@ -109,12 +114,9 @@ def _explain(subject: Subject, error: FoundError, collected: _Collected) -> Iter
         return
     match keyword:
         case "additionalProperties" | "unevaluatedProperties":
-            unexpected = frozenset(details.unexpected)
-            whole = _whole(subject, node, shape)
-            for entry in node.each_entry():
-                if entry.key.value in unexpected and not subject.tree.broken(entry.key):
-                    collected.unknown.append(unknown_key(subject, node, whole, entry))
-                    yield
+            for entry, whole in _unexpected(subject, node, shape, frozenset(details.unexpected)):
+                collected.unknown.append(unknown_key(subject, node, whole, entry))
+                yield
         case "required":
             if not subject.may_lack(node):
                 _explain_missing(subject, node, shape, details.property, collected)
@@ -129,6 +131,26 @@ def _explain(subject: Subject, error: FoundError, collected: _Collected) -> Iter
             problem = _value_problem(subject, node, shape, keyword, error)
             problem = _where_it_counts(subject, node, error, problem)
             collected.problems.append(_of_merged(subject, node, error, problem))
+
+
+def _unexpected(
+    subject: Subject, mapping: Node, shape: Shape, unexpected: frozenset[str]
+) -> Iterator[tuple[Entry, Shape]]:
+    """Yield the entries with some keys, and what is known of their mapping.
+
+    Beside what cannot be read a key may be at home elsewhere, unless it is a slip of one that is due here.
+    """
+    whole = _whole(subject, mapping, shape)
+    in_parts = subject.tree.broken(mapping)
+    if in_parts and len(unexpected) > _MOST_SLIPS:
+        return
+    for entry in mapping.each_entry():
+        key = entry.key.value
+        if key not in unexpected or subject.tree.broken(entry.key):
+            continue
+        meant = slip_of(key, whole.properties) if in_parts else None
+        if not in_parts or (meant is not None and mapping.entry(meant) is None):
+            yield entry, whole
 
 
 def _of_merged(subject: Subject, node: Node, error: FoundError, problem: Problem) -> Problem:

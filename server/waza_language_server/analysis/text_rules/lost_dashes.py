@@ -106,7 +106,7 @@ def first_item_without_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> 
 
 
 def key_at_dashes(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield a key at the dashes that belongs to the item above, alone and with what it holds."""
+    """Yield a key at the dashes that belongs to the item above, alone, with its block, and with all below."""
     number = lines.line_of(fault.span.start)
     line = lines.line_span(number)
     column = fault.span.start - line.start
@@ -114,16 +114,17 @@ def key_at_dashes(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
         return
     if not _KEY.match(text, fault.span.start, line.end):
         return
-    last = number
-    while last + 1 < lines.line_count and last - number < _MOST_ROWS:
-        below = lines.line_span(last + 1)
-        written = text[below.start : below.end]
-        if written.strip() and len(written) - len(written.lstrip(" ")) <= column:
+    last = _last_further_right(text, lines, number, column)
+    rest = last
+    while rest + 1 < lines.line_count and rest - number < _MOST_ROWS:
+        at = lines.line_span(rest + 1).start + column
+        is_key = not text[at - column : at].strip(" ") and _KEY.match(text, at) is not None
+        if not is_key:
             break
-        last += 1
+        rest = _last_further_right(text, lines, rest + 1, column)
     below = next((column_of(text, at) for at in _starts(text, lines, number + 1, last)), 0)
     # What stands at the new column already, or to the left of it, belongs to the key and moves with it.
-    ends = (number, last) if below > column + 2 else (last, number)
+    ends = (number, last, rest) if below > column + 2 else (last, number, rest)
     for end in dict.fromkeys(ends):
         rows = (lines.line_span(each) for each in range(number, end + 1))
         starts = [row.start for row in rows if text[row.start : row.end].strip()]
@@ -133,6 +134,18 @@ def key_at_dashes(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
         title = "Align the line" if len(edits) == 1 else "Align the lines"
         problem = Problem("yaml-indentation", place, message, "error", (Fix(title, edits),))
         yield Slip(problem, as_one(text, edits), known_at=fault.span.start + 2, cures=Span(0, len(text)))
+
+
+def _last_further_right(text: str, lines: LineIndex, number: int, column: int) -> int:
+    """Return the last line below one that stands, with all between them, to the right of a column."""
+    last = number
+    while last + 1 < lines.line_count and last - number < _MOST_ROWS:
+        below = lines.line_span(last + 1)
+        written = text[below.start : below.end]
+        if written.strip() and len(written) - len(written.lstrip(" ")) <= column:
+            break
+        last += 1
+    return last
 
 
 def _starts(text: str, lines: LineIndex, first: int, last: int) -> Iterator[int]:

@@ -25,6 +25,11 @@ _QUOTED_LINE = re.compile(
     r"[ ]*(?:-[ ]+)*(?P<sign>[\"'])"
     r"(?P<inner>(?P<key>[A-Za-z_][\w-]*):[ \t]+[^\s\"'\\][^\"'\\\r\n]*)(?P=sign)\Z"
 )
+_DRESSED_KEY = re.compile(
+    r"[ ]*(?:-[ ]+)*(?P<written>(?P<sign>`|\*\*)(?P<key>[A-Za-z]\w*?)(?:(?P=sign)[ \t]*:|:(?P=sign))"
+    r"|(?P<quote>[\"'])(?P<word>[A-Za-z_]\w*):(?P=quote))(?=[ \t]|\Z)"
+)
+"""A key as it is printed in bold or as code, or in quotes with its colon."""
 _KEY = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
 _COMMENT = re.compile(r"[ ]*(?P<sign>//+|--(?=[ \t])|;+|/\*+|<!--)")
 _NOTE = re.compile(r"[ \t]#")
@@ -60,6 +65,12 @@ def lost_signs(
         blank = "" if written[comment.end() : comment.end() + 1] in {" ", "\t", ""} else " "
         message = f"`{comment['sign']}` begins no comment in YAML; write `#`."
         yield LostSign(place, message, "Write `#`", Edit(place, f"#{blank}"))
+    dressed = _DRESSED_KEY.match(written)
+    if dressed is not None:
+        key = dressed["key"] or dressed["word"]
+        place = Span(line.start + dressed.start("written"), line.start + dressed.end("written"))
+        message = f"A key stands without signs around it and its colon; write `{key}:`."
+        yield LostSign(place, message, f"Write `{key}:`", Edit(place, f"{key}:"), place.start)
     line_in_quotes = _QUOTED_LINE.match(written)
     if line_in_quotes is not None:
         place = Span(line.start + line_in_quotes.start("sign"), line.start + len(written))

@@ -17,6 +17,7 @@ _COLON_IN_WORDS = re.compile(r"(?!-[ ])[^\s:]+[ ][^:]*:(?:[ ]|$)")
 LIKE_A_BAR = frozenset("Il1¦│")
 """What stands alone behind a key where `|` was meant: letters that look like it."""
 _KEY = re.compile(r"(?:- +)*(?P<key>[A-Za-z_][\w-]*):(?:[ ]|$)")
+_KEY_OF_BLOCK = re.compile(r"(?:- +)*(?P<key>[A-Za-z_][\w-]*):[ ]*(?:[|>][-+0-9]*)?[ ]*(?:#.*)?\Z")
 _LOOKED_AT = 40
 _CANDIDATES = 3
 
@@ -55,6 +56,7 @@ def _as_block(
     """Return the edit that folds the text from ``place`` on; None when it has one line, or may be keys."""
     parts = [text[place.start : place.end]]
     end, meant = place.end, _COLON.search(parts[0]) is not None
+    opened = False
     for line in range(first + 1, lines.line_count):
         span = lines.line_span(line)
         written = text[span.start : span.end].rstrip()
@@ -64,7 +66,10 @@ def _as_block(
         parts.append(part)
         if part:
             end = span.start + len(written)
-            meant = meant or _COLON_IN_WORDS.match(part) is not None
+            # What stands below a key of suites says nothing about the text in front of it.
+            block = _KEY_OF_BLOCK.match(part)
+            opened = opened or (block is not None and block["key"] in known)
+            meant = meant or (not opened and _COLON_IN_WORDS.match(part) is not None)
     while len(parts) > 1 and not parts[-1]:
         parts.pop()
     # `trials_per_task: 1` above a key that stands too far to the right is a number.

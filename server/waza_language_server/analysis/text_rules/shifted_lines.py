@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from waza_language_server.analysis.problem import Problem
@@ -15,6 +16,7 @@ from waza_language_server.text.span import Span
 
 _ITEM = re.compile(r"(?P<lead>[ ]*)-[ ]+(?=\S)")
 _KEY = re.compile(r"(?:-[ ]+)+(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
+_KEY_OF_ITEM = re.compile(r"[ ]*-[ ]+[A-Za-z_][\w-]*:(?=[ \t\r\n]|\Z)")
 _BARE_KEY = re.compile(r"[A-Za-z_][\w-]*:[ \t]*(?:[|>][-+]?[ \t]*)?(?:#.*)?\Z")
 _KEY_ON_LINE = re.compile(r"(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
 _TABS = re.compile(r"\t[ \t]*")
@@ -58,6 +60,44 @@ def dash_before_others(text: str, lines: LineIndex, fault: SyntaxFault) -> Itera
     is_of_item = _KEY_ON_LINE.match(text, fault.span.start, line.end) and column != len(item["lead"])
     if is_of_item and 0 < by <= len(item["lead"]):
         yield _shifted(text, lines, (number - 1, number - 1), -by, beside="its other keys")
+
+
+def dash_at_its_keys(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
+    """Yield the first line of an item whose dash stands at the column of its other keys, or behind it."""
+    number = lines.line_of(fault.span.start)
+    for line in range(max(number - 1, 0), min(lines.line_count - 1, number + _BELOW)):
+        item, below = _item_at(text, lines, line), lines.line_span(line + 1)
+        if item is None or _KEY_OF_ITEM.match(text, lines.line_span(line).start) is None:
+            continue
+        column, inner = len(item["lead"]), column_of_line(text, below)
+        is_key = _KEY_ON_LINE.match(text, below.start + inner, below.end) is not None
+        if is_key and 2 <= inner <= column:
+            by = inner - column - 2
+            # The key below tells whether it is one of the item.
+            yield replace(_shifted(text, lines, (line, line), by), known_at=below.start + inner + by)
+            return
+
+
+def rest_of_item(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
+    """Yield the keys of an item, its first excepted, that stand as one between its dash and its first key."""
+    number = lines.line_of(fault.span.start)
+    for line in (number, number - 1):
+        item = _item_at(text, lines, line) if line >= 0 and line + 1 < lines.line_count else None
+        if item is None:
+            continue
+        inner, below = item.end(), lines.line_span(line + 1)
+        column = column_of_line(text, below)
+        is_key = _KEY_ON_LINE.match(text, below.start + column, below.end) is not None
+        if not is_key or not len(item["lead"]) < column < inner:
+            continue
+        last = line + 1
+        while last + 1 < lines.line_count and last - line < _MOST_LINES:
+            following = lines.line_span(last + 1)
+            if text[following.start : following.end].strip() and column_of_line(text, following) < column:
+                break
+            last += 1
+        yield _shifted(text, lines, (line + 1, last), inner - column, is_item=False)
+        return
 
 
 def tabbed_lines(
@@ -126,6 +166,10 @@ def moved_rest(text: str, lines: LineIndex, number: int, usual: int) -> Iterator
     written = text[line.start : line.end].rstrip()
     column = len(written) - len(written.lstrip(" "))
     if usual >= column or _KEY_ON_LINE.match(written, column) is None:
+        return
+    below = lines.line_span(min(number + 1, lines.line_count - 1))
+    if _BARE_KEY.match(written, column) and column_of_line(text, below) == column:
+        # What is below may be its own.
         return
     last, others = number, 0
     for below in range(number + 1, min(lines.line_count, number + _MOST_LINES)):
@@ -306,7 +350,7 @@ def _shifted(
         problem = Problem(
             "yaml-indentation", place, message, "error", (Fix("Align the lines", tuple(edits)),)
         )
-        return Slip(problem, as_one(text, edits), moves=True)
+        return Slip(problem, as_one(text, edits), moves=True, moved_to=place.start + by)
     title = "Align the item" if rows[0] < rows[1] else "Align the line"
     problem = Problem("yaml-indentation", place, message, "error", (Fix(title, tuple(edits)),))
     key = _KEY.match(written, place.start - first.start)

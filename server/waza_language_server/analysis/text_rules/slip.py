@@ -20,6 +20,8 @@ class Slip:
     edit: Edit
     moves: bool = False
     """Whether it moves a line: believed only when all can be read then, and the key is known there."""
+    moved_to: int | None = None
+    """Where what it moves begins after the edit; None: behind the text of the edit."""
     known_at: int | None = None
     """Where a key stands after the edit that must be known there; then all must be readable, too."""
     cures: Span | None = None

@@ -47,14 +47,20 @@ from waza_language_server.analysis.text_rules.lost_signs import LostSign, lost_s
 from waza_language_server.analysis.text_rules.merge_marks import without_keys_of_both_sides
 from waza_language_server.analysis.text_rules.odd_bullets import odd_bullet
 from waza_language_server.analysis.text_rules.plain_text import LIKE_A_BAR, blocks_meant
+from waza_language_server.analysis.text_rules.pushed_lines import (
+    is_at_known_key,
+    pushed_keys,
+    pushed_lines,
+    pushed_rest,
+)
 from waza_language_server.analysis.text_rules.shifted_lines import (
+    dash_at_its_keys,
     dash_before_others,
-    moved_block,
-    moved_rest,
+    rest_of_item,
     shifted_items,
     tabbed_lines,
 )
-from waza_language_server.analysis.text_rules.slip import Slip, column_of_line
+from waza_language_server.analysis.text_rules.slip import Slip
 from waza_language_server.analysis.text_rules.swapped_lines import swapped_lines
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at
@@ -62,7 +68,6 @@ from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.repair import ITEM_AMONG_KEYS
 from waza_language_server.syntax.tree import Tree, parse_in_steps
 from waza_language_server.syntax.tried_edits import apply
-from waza_language_server.syntax.wrong_signs import has_odd_blank
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
@@ -70,17 +75,16 @@ from waza_language_server.text.span import Span
 _GLUED_DASH = re.compile(r"[ \t]*-(?=(?:[A-Za-z_]\w*:(?:[ \t]|$)|[\"'].*[\"'][ \t]*$))")
 _DASH_AND_TEXT = re.compile(r"[ ]*-(?=[^\s-])")
 _KEY_TWICE = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*):[ \t]+(?P=key):(?=[ \t\r\n]|\Z)")
-_KEY_OF_BLOCK = re.compile(r"[ ]*(?P<key>[A-Za-z_]\w*):[ \t]*(?:#.*)?\Z")
-_LEAD = re.compile(r"( *)(?:- +)*(\S)")
+_KEY_ON_LINE = re.compile(r"[ ]*(?P<key>[A-Za-z_][\w-]*):(?=[ \t\r\n]|\Z)")
 _COLUMN_CODES = frozenset({"yaml-indentation", "yaml-tab"})
 _TRIALS = 10
 _SLIPS_TRIED = 16
-_LINES_ABOVE = 60
 
 
 def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
     """Yield what cannot be read in a text, with pauses."""
     faults = without_unread_anchors(tree.text, tree.errors)
+    keys = keys_of(kind, catalog) if faults else frozenset[str]()
     if len(tree.text) <= LONGEST:
         for slip in islice(_slips(tree, kind, catalog), _SLIPS_TRIED):
             yield None
@@ -98,7 +102,9 @@ def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
                 for fault in faults
             ):
                 continue
-            column = slip.edit.span.start + len(slip.edit.text)
+            column = slip.edit.span.start + len(slip.edit.text) if slip.moved_to is None else slip.moved_to
+            if slip.moves and _hides_key(repaired, column, keys):
+                continue
             if not slip.moves or (len(explained) == len(faults) and _known(repaired, column, kind, catalog)):
                 yield slip.problem
                 faults = [fault for fault in faults if fault not in explained]
@@ -122,6 +128,13 @@ def _known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -> bool:
         return True
     shape = shape_at(kind, key.parent.path, tree.root, catalog)
     return shape is None or not shape.properties or key.value in shape.properties
+
+
+def _hides_key(tree: Tree, offset: int, known: Container[str]) -> bool:
+    """Whether one of the ``known`` keys at an offset is read as a part of the text that begins above it."""
+    key = _KEY_ON_LINE.match(tree.text, offset)
+    node = tree.root.at(offset) if tree.root is not None and key is not None and key["key"] in known else None
+    return node is not None and node.kind == "scalar" and node.span.start < offset
 
 
 def _surely_known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -> bool:
@@ -184,16 +197,18 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
         yield from _joined_lines(tree.text, joined, fault)
     for fault in faults[:_TRIALS]:
         yield from _plain_text(tree.text, lines, fault, keys)
-    yield from _pushed_keys(tree.text, lines, faults, blocks)
+    yield from pushed_keys(tree.text, lines, faults, blocks)
     yield from chain.from_iterable(plain_text_at_margin(tree.text, lines, each, texts) for each in faults[:1])
     yield from chain.from_iterable(needless_dash(tree.text, lines, fault) for fault in faults[:1])
     yield from chain.from_iterable(stray_dash(tree.text, lines, fault, keys) for fault in faults[:1])
     for fault in faults:
         if fault.message == NO_DASH or repeats_first_key(tree.text, lines, fault):
             yield from missing_dash(tree.text, lines, fault)
-    if any(fault.code in _COLUMN_CODES for fault in faults):
-        yield from _pushed_lines(tree.text, lines, faults[0])
-    yield from chain.from_iterable(_pushed_rest(tree.text, lines, fault) for fault in faults[:1])
+    if any(fault.code in _COLUMN_CODES for fault in faults) or is_at_known_key(
+        tree.text, lines, faults, keys
+    ):
+        yield from pushed_lines(tree.text, lines, faults[0])
+    yield from chain.from_iterable(pushed_rest(tree.text, lines, fault) for fault in faults[:1])
 
 
 def _beside_lines(
@@ -215,6 +230,8 @@ def _items(
     for fault in faults[:1]:
         yield from shifted_items(tree.text, lines, fault)
         yield from dash_before_others(tree.text, lines, fault)
+        yield from dash_at_its_keys(tree.text, lines, fault)
+        yield from rest_of_item(tree.text, lines, fault)
         yield from key_at_dashes(tree.text, lines, fault)
         yield from first_item_without_dash(tree.text, lines, fault)
     for fault in faults[:2]:
@@ -288,95 +305,3 @@ def _plain_text(text: str, lines: LineIndex, fault: SyntaxFault, known: Collecti
         fix = Fix("Write the text as a block with `>-`", (edit,), preferred=True)
         message = "This text has `: ` in it, so its lines are read as keys; write it as a block with `>-`."
         yield Slip(Problem("yaml-syntax", place, message, "error", (fix,)), edit)
-
-
-def _pushed_keys(
-    text: str, lines: LineIndex, faults: Sequence[SyntaxFault], keys: Collection[str]
-) -> Iterator[Slip]:
-    """Yield the keys of blocks that stand at the column of the items above them, further out."""
-    for fault in faults[:1]:
-        number = lines.line_of(fault.span.start)
-        line = lines.line_span(number)
-        key = _KEY_OF_BLOCK.match(text[line.start : line.end])
-        if fault.message != NO_DASH or key is None or key["key"] not in keys:
-            continue
-        start = line.start + key.start("key")
-        for column in sorted(_columns_further_out(text, lines, number, key.start("key")), reverse=True):
-            edit = Edit(Span(line.start, start), " " * column)
-            yield Slip(_moved_line(text, line, start, edit), edit, moves=True, known_at=line.start + column)
-
-
-def _pushed_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the lines at the first fault, each at the columns of the lines around it, the nearest first."""
-    number = lines.line_of(fault.span.start)
-    around = _written_lines(text, lines, number)
-    place = lines.line_span(number)
-    begun = text[place.start : place.end]
-    if has_odd_blank(begun[: len(begun) - len(begun.lstrip())]):
-        # Its blanks are to blame, not their number.
-        return
-    moves: list[tuple[int, bool, int, int]] = []
-    for line in (number, *(other for other in around if abs(other - number) == 1)):
-        column = column_of_line(text, lines.line_span(line))
-        columns = {usual for other in around if other != line for usual in around[other]}
-        if line == number:
-            columns |= _columns_further_out(text, lines, line, column)
-        moves += [(abs(usual - column), line != number, -usual, line) for usual in columns]
-    for _, _, outdent, line in sorted(moves):
-        usual = -outdent
-        span = lines.line_span(line)
-        written = text[span.start : span.end]
-        start = span.start + len(written) - len(written.lstrip(" \t"))
-        edit = Edit(Span(span.start, start), " " * usual)
-        if text[span.start : start] != edit.text:
-            yield from moved_rest(text, lines, line, usual)
-            yield from moved_block(text, lines, line, usual)
-            yield Slip(_moved_line(text, span, start, edit), edit, moves=True)
-
-
-def _pushed_rest(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the line of a fault with all below it, at the columns of the blocks around it."""
-    number = lines.line_of(fault.span.start)
-    column = column_of_line(text, lines.line_span(number))
-    for usual in sorted(_columns_further_out(text, lines, number, column), reverse=True):
-        yield from moved_rest(text, lines, number, usual)
-
-
-def _columns_further_out(text: str, lines: LineIndex, number: int, column: int) -> set[int]:
-    """Return the columns of the blocks around a line, up to the margin."""
-    found: set[int] = set()
-    for above in range(number - 1, max(-1, number - _LINES_ABOVE), -1):
-        line = lines.line_span(above)
-        written = text[line.start : line.end].lstrip()
-        at = column_of_line(text, line)
-        if written and not written.startswith("#") and at < min(found, default=column):
-            found.add(at)
-        if at == 0 and written:
-            break
-    return found
-
-
-def _moved_line(text: str, line: Span, start: int, edit: Edit) -> Problem:
-    fix = Fix("Align the line", (edit,))
-    if "\t" in text[line.start : start]:
-        fix = Fix("Indent with spaces", (edit,), preferred=True)
-        message = "This line is indented with a tab; use spaces."
-        return Problem("yaml-tab", Span(line.start, start), message, "error", (fix,))
-    usual = len(edit.text)
-    spaces = {0: "not at all", 1: "by 1 space"}.get(usual, f"by {usual} spaces")
-    message = f"This line does not line up with those around it; indent it {spaces}."
-    place = Span(start, line.start + len(text[line.start : line.end].rstrip()))
-    return Problem("yaml-indentation", place, message, "error", (fix,))
-
-
-def _written_lines(text: str, lines: LineIndex, number: int) -> dict[int, tuple[int, ...]]:
-    """Return the lines around one that hold something, with the columns where keys may stand in them."""
-    found: dict[int, tuple[int, ...]] = {}
-    for line in range(max(0, number - 3), min(lines.line_count, number + 4)):
-        span = lines.line_span(line)
-        match = _LEAD.match(text[span.start : span.end])
-        if match is not None and match[2] != "#":
-            dash = len(match[1])
-            below = [dash + 2] if text[span.start : span.end].rstrip().endswith(":") else []
-            found[line] = (match.start(2), dash, *below)
-    return found

@@ -13,6 +13,7 @@ from waza_engine.files import shown
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.escapes import quoted
+from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
@@ -21,6 +22,9 @@ ENDINGS = frozenset("\"',")
 """How texts end that are looked at."""
 SIGNS_OF_BLOCKS = frozenset("Il1¦│-=/\\")
 """How texts over several lines begin that are looked at."""
+DASH_INSIDE = " - "
+"""What is left in a text of the dash of an item below it that stands too far to the right."""
+_DASH_OF_LINE = re.compile(r"(?m)^(?P<lead> +)- +(?=\S)")
 _LIKE_A_SIGN = {
     **dict.fromkeys(("I", "l", "1", "¦", "│", "/", "\\", "-|"), "|"),
     **dict.fromkeys(("->", "=>"), ">-"),
@@ -47,6 +51,9 @@ def damaged_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
     """Yield what is wrong with the ends of a plain text."""
     if node.style != "plain" or "string" not in shape.types or not node.value:
         return
+    if DASH_INSIDE in node.value and (pushed := _items_inside(text, node, shape)) is not None:
+        yield pushed
+        return
     last = node.value[-1]
     if last in "\"'" and shape.kind not in _LOOKED_FOR:
         yield from _quote_at_end(node, last, shape)
@@ -67,6 +74,7 @@ def may_be_damaged(text: str, node: Node) -> bool:
     value, end = node.green.value, node.green.end + node.offset
     return (
         value[-1] in ENDINGS
+        or DASH_INSIDE in value
         or text.startswith("#", end + 1)
         or text.startswith("#", end + 2)
         or (value[0] in SIGNS_OF_BLOCKS and value[1:2] in {" ", ">", "|"})
@@ -91,6 +99,47 @@ def escaped_path(text: str, node: Node) -> Iterator[Problem]:
     message = f"`{first[0]}` is one invisible character in double quotes; a path is written with `/`."
     fix = Fix(f"Change to `{shown(meant)}`", (Edit(node.span, meant),))
     yield Problem("yaml-escape", place, message, "error", (fix,))
+
+
+def _items_inside(text: str, node: Node, shape: Shape) -> Problem | None:
+    """Return the problem of items that stand further to the right than the one above them.
+
+    YAML reads each of them as one more line of the text above.
+    """
+    items, start = node.parent, node.span.start
+    dash = text.rfind("-", 0, start)
+    if (
+        items is None
+        or items.kind != "sequence"
+        or items.style == "flow"
+        or text[dash + 1 : start].strip(" ")
+    ):
+        return None
+    inside = list(_DASH_OF_LINE.finditer(text, start, node.span.end))
+    if not inside:
+        return None
+    column = column_of(text, dash)
+    edits = tuple(Edit(Span(each.start(), each.end("lead")), " " * column) for each in inside)
+    columns = {len(each["lead"]) for each in inside}
+    first = inside[0]
+    place = Span(first.end("lead"), first.end("lead") + 1)
+    what, side = "item stands further to the right than the one above", "this dash is a part of its text"
+    if (
+        len(inside) > 1
+        and len(items.items) == 1
+        and len(columns) == 1
+        and not text[dash - column : dash].strip(" ")
+    ):
+        # All others stand where this one should.
+        edits = (Edit(Span(dash, dash), " " * (min(columns) - column)),)
+        place = Span(dash, dash + 1)
+        what, side = "item stands further to the left than those below", "they are a part of its text"
+    title = "Align the item" if len(edits) == 1 else "Align the items"
+    severity = "error" if shape.kind == "python.assertion" else "warning"
+    fix = Fix(title, edits)
+    return Problem(
+        "yaml-indentation", place, f"This {what}, so for YAML {side}; align them.", severity, (fix,)
+    )
 
 
 def _quote_at_end(node: Node, quote: str, shape: Shape) -> Iterator[Problem]:

@@ -38,10 +38,11 @@ def unlikely_values(node: Node, shape: Shape) -> Iterator[Problem]:
 def tag_for_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
     """Yield the tag that stands where a text begins with `!`: the value is empty, and the text is lost.
 
-    Where no text is due the empty value is told already.
+    Where no text is due, or one of a few words, the empty value is told already.
     """
     span = tag_alone(text, node)
-    if span is not None and (not shape.types or "string" in shape.types) and shape.kind != "switch":
+    is_text = not shape.types or "string" in shape.types
+    if span is not None and is_text and not shape.enum and shape.kind != "switch":
         tag = text[span.start : span.end]
         message = f"`{tag}` is a tag for YAML, and its value is empty; put it in quotes."
         fix = Fix("Put it in quotes", (Edit(span, quoted(tag)),))
@@ -62,7 +63,8 @@ def _printed_quotes(node: Node, shape: Shape) -> Iterator[Problem]:
     if len(parts) > 1 and node.parent is not None and node.parent.kind == "sequence":
         yield _without_commas(node, parts)
         return
-    if match is None or ("string" not in shape.types and shape.types):
+    # Of one that is none of a few words it is told which was meant.
+    if match is None or shape.enum or ("string" not in shape.types and shape.types):
         return
     first, last = node.value[0], node.value[-1]
     message = f"`{first}` and `{last}` are a part of this text; the quotes of YAML are `\"` and `'`."

@@ -85,9 +85,22 @@ def _tagged(subject: Subject, node: Node, shape: Shape, tag: Span, expected: Seq
     return Problem("wrong-type", tag, message, shape.severity or "error", fixes)
 
 
+def _tag_for_word(
+    subject: Subject, node: Node, shape: Shape, tag: Span, allowed: Sequence[object]
+) -> Problem:
+    """Return the problem of a tag that stands where one of a few words is due: `!mock`."""
+    written = subject.text[tag.start + 1 : tag.end]
+    meant = nearest(written, [str(value) for value in allowed])
+    message = f"{subject_of(node)} must be {listed(allowed)}; `!{written}` is a tag for YAML, and no value."
+    fixes = (Fix(f"Change to `{meant}`", (Edit(tag, meant),)),) if meant is not None else ()
+    return Problem("value-not-allowed", tag, message, shape.severity or "error", fixes)
+
+
 def not_allowed(subject: Subject, node: Node, shape: Shape, allowed: Sequence[object]) -> Problem:
     """Return the problem of a value that is none of the allowed ones."""
     allowed = [value for value in allowed if value is not None and value != ""]
+    if (tag := tag_alone(subject.text, node)) is not None:
+        return _tag_for_word(subject, node, shape, tag, allowed)
     meant = nearest(node.value, [str(value) for value in allowed]) if node.kind == "scalar" else None
     guess = f"did you mean `{meant}`? It" if meant is not None else "it"
     written = f"`{shown}`" if (shown := _shown(node)) else "empty"
