@@ -257,3 +257,15 @@ def test_an_assertion_read_as_a_part_of_the_one_above_is_told_as_such() -> None:
 @pytest.mark.parametrize("written", ["  - one - two\n", "  - one\n    and - two\n", '  - "one\n    - two"\n'])
 def test_a_dash_in_a_text_is_none_of_a_list(written: str) -> None:
     assert not problems(f"{TASK}tags:\n{written}")
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("inner", [6, 8])
+def test_a_text_goes_back_into_its_list_and_not_among_the_graders(inner: int, place: int) -> None:
+    rows = [f"{' ' * inner}- {word}\n" for word in ("TODO", "FIXME")]
+    head = "  - type: text\n    name: a\n    config:\n      must_not_match:\n"
+    right = graders(f"{head}{''.join(rows)}{B}")
+    rows[place] = "    " + rows[place].lstrip()
+    wrong = graders(f"{head}{''.join(rows)}{B}")
+    [problem] = problems(wrong)
+    assert [apply(wrong, fix.edits) for fix in problem.fixes] == [right]

@@ -46,6 +46,30 @@ def shifted_items(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
         return
 
 
+def text_of_deeper_list(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
+    """Yield a text that stands to the left of the list that it is an item of.
+
+    It moves to the items beside it, or below the bare key above it.
+    """
+    number = lines.line_of(fault.span.start)
+    for line in range(number, min(lines.line_count, number + _BELOW)):
+        item = _item_at(text, lines, line)
+        if item is None or _KEY.match(text, lines.line_span(line).start + len(item["lead"])) is not None:
+            continue
+        column = len(item["lead"])
+        beside = (
+            _item_at(text, lines, each) for each in (line - 1, line + 1) if 0 <= each < lines.line_count
+        )
+        columns = [len(other["lead"]) for other in beside if other is not None]
+        above = lines.line_span(max(line - 1, 0))
+        key = column_of_line(text, above)
+        if _BARE_KEY.match(text, above.start + key, above.end):
+            columns += [key, key + 2]
+        for usual in dict.fromkeys(columns):
+            if usual > column:
+                yield _shifted(text, lines, (line, line), usual - column)
+
+
 def dash_before_others(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
     """Yield the first line of an item that stands too far to the right of its other keys."""
     number = lines.line_of(fault.span.start)
@@ -355,4 +379,8 @@ def _shifted(
     problem = Problem("yaml-indentation", place, message, "error", (Fix(title, tuple(edits)),))
     key = _KEY.match(written, place.start - first.start)
     known_at = first.start + by + key.start("key") if key is not None else None
-    return Slip(problem, as_one(text, edits), known_at=known_at, cures=Span(0, len(text)))
+    edit, moved_to = as_one(text, edits), place.start + by
+    # What holds no key is at home where a list takes it.
+    return Slip(
+        problem, edit, known_at=known_at, cures=Span(0, len(text)), moves=key is None, moved_to=moved_to
+    )

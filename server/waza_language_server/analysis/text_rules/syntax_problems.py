@@ -59,6 +59,7 @@ from waza_language_server.analysis.text_rules.shifted_lines import (
     rest_of_item,
     shifted_items,
     tabbed_lines,
+    text_of_deeper_list,
 )
 from waza_language_server.analysis.text_rules.slip import Slip
 from waza_language_server.analysis.text_rules.swapped_lines import swapped_lines
@@ -74,6 +75,7 @@ from waza_language_server.text.span import Span
 
 _GLUED_DASH = re.compile(r"[ \t]*-(?=(?:[A-Za-z_]\w*:(?:[ \t]|$)|[\"'].*[\"'][ \t]*$))")
 _DASH_AND_TEXT = re.compile(r"[ ]*-(?=[^\s-])")
+_DASHES = re.compile(r"(?:-[ ]+)+")
 _KEY_TWICE = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*):[ \t]+(?P=key):(?=[ \t\r\n]|\Z)")
 _KEY_ON_LINE = re.compile(r"[ ]*(?P<key>[A-Za-z_][\w-]*):(?=[ \t\r\n]|\Z)")
 _COLUMN_CODES = frozenset({"yaml-indentation", "yaml-tab"})
@@ -122,10 +124,14 @@ def _each_once(faults: Iterable[SyntaxFault]) -> Iterator[SyntaxFault]:
 
 
 def _known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -> bool:
-    """Whether the key at an offset stands in a mapping that knows it; list items may stand anywhere."""
-    key = tree.root.at(offset) if tree.root is not None else None
-    if key is None or key.parent is None or key.kind != "scalar" or key.step is not None:
+    """Whether the key at an offset stands in a mapping that knows it, or a text in a list that takes any."""
+    dashes = _DASHES.match(tree.text, offset)
+    key = tree.root.at(offset if dashes is None else dashes.end()) if tree.root is not None else None
+    if key is None or key.parent is None or key.kind != "scalar":
         return True
+    if key.step is not None:
+        item = shape_at(kind, key.path, tree.root, catalog)
+        return item is None or item.types != frozenset({"object"})
     shape = shape_at(kind, key.parent.path, tree.root, catalog)
     return shape is None or not shape.properties or key.value in shape.properties
 
@@ -229,6 +235,7 @@ def _items(
     # They cure all that cannot be read.
     for fault in faults[:1]:
         yield from shifted_items(tree.text, lines, fault)
+        yield from text_of_deeper_list(tree.text, lines, fault)
         yield from dash_before_others(tree.text, lines, fault)
         yield from dash_at_its_keys(tree.text, lines, fault)
         yield from rest_of_item(tree.text, lines, fault)
