@@ -237,14 +237,23 @@ async def test_chosen_tasks_run_with_the_options_that_are_given(suite: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [{"tasks": []}, {"tasks": [1]}, {"options": {"speed": 1}}, {"options": {"trials": "many"}}],
+    ("arguments", "why"),
+    [
+        ({"tasks": []}, "ids of tasks"),
+        ({"tasks": [1]}, "ids of tasks"),
+        ({"options": {"speed": 1}}, "no option `speed`"),
+        ({"options": {"trials": 2.5}}, "must be a whole number, not 2.5."),
+        ({"options": {"cache": "no"}}, 'must be true or false, not "no".'),
+    ],
 )
-async def test_what_would_run_something_else_is_refused(suite: Path, arguments: dict[str, Any]) -> None:
+async def test_what_would_run_something_else_is_refused(
+    suite: Path, arguments: dict[str, Any], why: str
+) -> None:
     async with editing(suite.parent) as editor:
         with pytest.raises(JsonRpcException) as refusal:
             await events_of(editor, suite, **arguments)
         assert refusal.value.code == -32602
+        assert why in refusal.value.message
 
 
 async def test_the_last_run_of_a_task_is_a_page_to_read(suite: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -41,6 +42,12 @@ _OPTIONS: Mapping[str, tuple[str, type[Any] | tuple[type[Any], ...]]] = {
     "keepWorkspaces": ("keep_workspace", bool),
 }
 """What a run may be told: the name and type of each here, and its name in ``eval.run``."""
+_WORDS: Mapping[type[Any] | tuple[type[Any], ...], str] = {
+    str: "text",
+    int: "a whole number",
+    (int, float): "a number",
+    bool: "true or false",
+}
 _WANTED = "{id}, or {suite, task, grader}"
 
 
@@ -149,7 +156,8 @@ def _options(command: str, given: Mapping[str, object]) -> dict[str, Any]:
             raise refused(f"{command} has no option `{name:.100}`; write one of {', '.join(_OPTIONS)}.")
         parameter, kind = _OPTIONS[name]
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise refused(f"The option `{name}` of {command} is not what it should be: {str(value)[:100]}.")
+            written = json.dumps(value, default=str)[:100]
+            raise refused(f"The option `{name}` of {command} must be {_WORDS[kind]}, not {written}.")
         found[parameter] = value
     return found
 
