@@ -1,8 +1,7 @@
-"""How many processes a parallel run has, and which of them gets which tests."""
+"""Which process of a parallel run gets which tests."""
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
@@ -19,12 +18,6 @@ class _OneVSCode(LoadFileScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         return _ONE_AT_A_TIME if nodeid.startswith(f"{_ONE_AT_A_TIME}/") else super()._split_scope(nodeid)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Run in one process more than there are processors: many tests wait for the programs that they drive."""
-    return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(optionalhook=True)

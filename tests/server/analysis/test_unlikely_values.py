@@ -34,6 +34,27 @@ def test_a_limit_that_may_be_meant(option: str) -> None:
     assert "unlikely-value" not in [problem.code for problem in found]
 
 
+def test_digits_that_yaml_reads_as_octal() -> None:
+    text = EVAL.replace("timeout_seconds: 60", "timeout_seconds: 0240")
+    assert drawn(text, "eval", fixes=True) == (
+        "\n⋯\n  timeout_seconds: 0240\n"
+        "                   ^^^^ warning unlikely-value: YAML reads `0240` as 160, for a 0 in front makes it"
+        " octal; write `240`.\n"
+        "                     = fix: Change to `240`\n"
+    )
+
+
+@pytest.mark.parametrize("seconds", ["007", "08", "0x10", "0o20"])
+def test_digits_that_are_what_they_look_like(seconds: str) -> None:
+    assert problems(EVAL.replace("timeout_seconds: 60", f"timeout_seconds: {seconds}"), "eval") == ()
+
+
+def test_a_fraction_beyond_the_limits_of_a_whole_number_is_told_once() -> None:
+    text = EVAL.replace("timeout_seconds: 60", "timeout_seconds: 0.5")
+    [problem] = problems(text, "eval")
+    assert [apply(text, fix.edits) for fix in problem.fixes] == [text.replace("0.5", "1")]
+
+
 def test_quotes_of_print_around_a_text() -> None:
     text = TASK + "expected:\n  output_contains:\n    - “it's done”\n"
     assert drawn(text, fixes=True) == (
@@ -67,3 +88,17 @@ def test_a_word_of_a_few_with_a_sign_is_one_problem(written: str) -> None:
     (problem,) = problems(wrong, "eval")
     assert problem.code == "value-not-allowed"
     assert apply(wrong, problem.fixes[0].edits) == right
+
+
+@pytest.mark.parametrize("written", ["!Checks that it works", "!important word", "!str 12"])
+def test_a_tag_takes_the_first_word_of_a_text(written: str) -> None:
+    text = TASK + f"description: {written} # why\n"
+    [problem] = problems(text)
+    assert (problem.code, problem.severity) == ("unlikely-value", "warning")
+    assert text[problem.span.start : problem.span.end] == written.split(" ")[0]
+    assert [apply(text, fix.edits) for fix in problem.fixes] == [text.replace(written, f"'{written}'")]
+
+
+@pytest.mark.parametrize("written", ["!!str 12", '"!x y"', "a !b"])
+def test_a_tag_of_yaml_and_a_sign_in_a_text_are_what_they_are(written: str) -> None:
+    assert problems(f"{TASK}description: {written}\n") == ()

@@ -142,7 +142,7 @@ STRUCTURE_CODES = (
         "part of the text: a check for “done” looks for the quotes, too. Patterns between slashes, as "
         "JavaScript has them, and patterns with each backslash twice. A warning where the text is not what "
         "was written: one that begins with `!` is a tag for YAML, one with ` #1` in it ends there, a quote "
-        "or a comma that stands at its end alone is a part of it, and an `I` is no `|`.",
+        "or a comma that stands at its end alone is a part of it, an `I` is no `|`, and `0240` is octal.",
         f"{TASK}timeout_seconds: 300000\n",
         f"{TASK}timeout_seconds: 300\n",
     ),

@@ -85,7 +85,11 @@ def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> I
             yield replace(each.problem, severity="error", message=message)
         else:
             yield each.problem
-    yield from collected.problems
+    beyond = {problem.span for problem in collected.problems if problem.code == "out-of-range"}
+    for problem in collected.problems:
+        # The validator says both of a fraction: what is in range is whole.
+        if problem.code != "wrong-type" or problem.span not in beyond:
+            yield problem
 
 
 def _culprits(unknown: UnknownKeys, mapping: Node, keys: tuple[str, ...]) -> list[UnknownKey]:

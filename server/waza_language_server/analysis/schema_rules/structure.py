@@ -34,7 +34,8 @@ from waza_language_server.analysis.schema_rules.values.damaged_texts import (
     may_be_escaped,
 )
 from waza_language_server.analysis.schema_rules.values.unlikely_values import (
-    BEGINNINGS,
+    may_be_unlikely,
+    tag_before_text,
     tag_for_text,
     unlikely_values,
 )
@@ -129,12 +130,14 @@ def _may_need_advice(text: str, node: Node, shape: Shape) -> bool:
     """Whether ``_advice`` may say something: a look that is cheaper than to begin with it."""
     green = node.green
     if green.kind == "scalar":
-        if not green.value:
+        if not green.value or green.tag is not None:
             return green.tag is not None
         if green.style != "plain":
             return green.style == "double" and may_be_escaped(node, shape)
         first = green.value[0]
-        if first in BEGINNINGS or (shape.reads_all_as_text and first in wrong_values.TYPED_BEGINNINGS):
+        if may_be_unlikely(green.value) or (
+            shape.reads_all_as_text and first in wrong_values.TYPED_BEGINNINGS
+        ):
             return True
         return may_be_damaged(text, node)
     if green.kind != "mapping":
@@ -150,9 +153,10 @@ def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) ->
     """Yield what is no mistake and still worth saying."""
     if node.kind == "scalar":
         yield from wrong_values.typed_as_text(subject, node, shape)
-        if not node.value and node.green.tag is not None:
-            yield from tag_for_text(subject.text, node, shape)
-        if node.value[:1] in BEGINNINGS:
+        if node.green.tag is not None and node.style == "plain":
+            tagged = tag_before_text if node.value else tag_for_text
+            yield from tagged(subject.text, node, shape)
+        if node.value and may_be_unlikely(node.value):
             yield from unlikely_values(node, shape)
         if node.style == "double" and may_be_escaped(node, shape):
             yield from escaped_path(subject.text, node)

@@ -1,4 +1,4 @@
-"""Values that fit and can hardly be meant: a time in another unit, a text in quotes of print."""
+"""Values that fit and can hardly be meant: a time in another unit, octal digits, quotes of print."""
 
 from __future__ import annotations
 
@@ -19,18 +19,28 @@ _HOUR = 3_600
 _TOO_LONG = 60_000
 """Seconds: 16 hours. Round numbers of that size are minutes in milliseconds."""
 _OPENING = "“„‟«‘‚"
-BEGINNINGS = frozenset(f"{_OPENING}123456789")
-"""How values begin that are looked at: all others are passed by without a call."""
+_BEGINNINGS = frozenset(f"{_OPENING}123456789")
 _SEVERAL_PRINTED = re.compile(r"(?:[“„‟«‘‚][^“„‟«‘‚”»]+[”“‟»’‘]\s*)+")
+_TAG = re.compile(r"![\w.,;-]+")
+_MOST_BLANKS = 20
+_BREAK = re.compile(r"[\r\n]")
+_OCTAL = re.compile(r"0+[1-7][0-7]+")
 _PRINTED = re.compile(r"[“„‟«‘‚]([^“„‟«‘‚”»]+)[”“‟»’‘]")
 
 
+def may_be_unlikely(value: str) -> bool:
+    """Whether a text that is not empty is worth a look: most are passed by without one."""
+    return value[0] in _BEGINNINGS or (value[0] == "0" and _OCTAL.fullmatch(value) is not None)
+
+
 def unlikely_values(node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield what a scalar can hardly mean that begins with one of ``BEGINNINGS``."""
+    """Yield what a scalar can hardly mean for which ``may_be_unlikely`` holds."""
     if node.style != "plain":
         return
     if node.value[0] in _OPENING:
         yield from _printed_quotes(node, shape)
+    elif _OCTAL.fullmatch(node.value) is not None:
+        yield from _octal(node, shape)
     elif node.value.isdigit() and isinstance(node.step, str):
         yield from _other_unit(node, node.step)
 
@@ -47,6 +57,21 @@ def tag_for_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
         message = f"`{tag}` is a tag for YAML, and its value is empty; put it in quotes."
         fix = Fix("Put it in quotes", (Edit(span, quoted(tag)),))
         yield Problem("unlikely-value", span, message, "warning", (fix,))
+
+
+def tag_before_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
+    """Yield the tag that stands where a text begins with `!`: for YAML its first word is none of it."""
+    tag = node.green.tag or ""
+    start = text.rfind(tag, max(0, node.span.start - len(tag) - _MOST_BLANKS), node.span.start)
+    is_text = (not shape.types or "string" in shape.types) and not shape.enum and shape.kind != "switch"
+    if not is_text or _TAG.fullmatch(tag) is None or text[start + len(tag) : node.span.start].strip(" \t"):
+        return
+    message = f"`{tag}` is a tag for YAML, and no part of this text; put all of it in quotes."
+    whole = Span(start, node.span.end)
+    fixes = ()
+    if not _BREAK.search(text, whole.start, whole.end):
+        fixes = (Fix("Put it in quotes", (Edit(whole, quoted(text[whole.start : whole.end])),)),)
+    yield Problem("unlikely-value", Span(start, start + len(tag)), message, "warning", fixes)
 
 
 def tag_alone(text: str, node: Node) -> Span | None:
@@ -80,6 +105,16 @@ def _without_commas(node: Node, parts: Sequence[str]) -> Problem:
     in_brackets = node.parent is not None and node.parent.style == "flow"
     fixes = (Fix(f"Make it {len(parts)} items", (Edit(node.span, items),)),) if in_brackets else ()
     return Problem("unlikely-value", node.span, message, "information", fixes)
+
+
+def _octal(node: Node, shape: Shape) -> Iterator[Problem]:
+    if "string" in shape.types or not shape.types & {"integer", "number"}:
+        return
+    meant = node.value.lstrip("0")
+    read = int(node.value, 8)
+    message = f"YAML reads `{node.value}` as {read}, for a 0 in front makes it octal; write `{meant}`."
+    fix = Fix(f"Change to `{meant}`", (Edit(node.span, meant),))
+    yield Problem("unlikely-value", node.span, message, "warning", (fix,))
 
 
 def _other_unit(node: Node, key: str) -> Iterator[Problem]:
