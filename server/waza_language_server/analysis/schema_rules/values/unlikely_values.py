@@ -60,11 +60,15 @@ def tag_for_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
 
 
 def tag_before_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield the tag that stands where a text begins with `!`: for YAML its first word is none of it."""
+    """Yield the tag that stands where a text begins with `!`: for YAML its first word is none of it.
+
+    In front of one word it may be meant as a tag, of the tools of somebody else.
+    """
     tag = node.green.tag or ""
     start = text.rfind(tag, max(0, node.span.start - len(tag) - _MOST_BLANKS), node.span.start)
     is_text = (not shape.types or "string" in shape.types) and not shape.enum and shape.kind != "switch"
-    if not is_text or _TAG.fullmatch(tag) is None or text[start + len(tag) : node.span.start].strip(" \t"):
+    is_apart = text[start + len(tag) : node.span.start].strip(" \t")
+    if not is_text or " " not in node.value or _TAG.fullmatch(tag) is None or is_apart:
         return
     message = f"`{tag}` is a tag for YAML, and no part of this text; put all of it in quotes."
     whole = Span(start, node.span.end)
