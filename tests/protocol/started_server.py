@@ -13,7 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
-CAN_START = hasattr(os, "fork")
+CAN_START = sys.platform == "linux"
+"""Elsewhere a process that has loaded libraries cannot be counted on to fork."""
 REPOSITORY = Path(__file__).parents[2]
 
 
