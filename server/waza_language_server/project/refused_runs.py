@@ -156,22 +156,7 @@ def _untried(prompt: PromptResult, refused: RefusedRun) -> PromptResult:
 
 
 def _nothing(refused: RefusedRun) -> RunResult:
-    """Return a run of nothing."""
-    from waza_engine.results.reading.newest_scores import RunResult
+    from waza_engine.results.reading.newest_scores import run_of_nothing
 
     suite = refused.target.suite
-    return RunResult(
-        path=suite,
-        timestamp=refused.at,
-        eval_name="",
-        skill="",
-        eval_file=suite.name,
-        executor="",
-        model="",
-        status="error",
-        complete=True,
-        partial=False,
-        tasks={},
-        verdict="broken",
-        reasons=(refused.reason,),
-    )
+    return run_of_nothing(suite, refused.at, suite.name, refused.reason)

@@ -30,6 +30,7 @@ from waza_engine.results.reading.scores import (
     RunOrigin,
     RunResult,
     TaskResult,
+    run_of_nothing,
 )
 from waza_engine.results.reviews.review_file import reviews_stamp
 from waza_engine.spec.reading.boundary import suite_boundary
@@ -46,6 +47,7 @@ __all__ = [
     "result_files",
     "results_of",
     "results_of_in_steps",
+    "run_of_nothing",
 ]
 
 log = logging.getLogger(__name__)
@@ -112,21 +114,9 @@ def _nothing_readable(unread: LaterRun, eval_file: str | None, longest_bytes: in
     why = None if path is None else why_no_scores(path, longest_bytes)
     if path is None or why is None:
         return None
-    nothing = RunResult(
-        path=path,
-        timestamp=unread.started,
-        eval_name="",
-        skill="",
-        eval_file=eval_file or "",
-        executor="",
-        model="",
-        status="error",
-        complete=True,
-        partial=False,
-        tasks={},
-        origin=RunOrigin(path, "", "", ""),
-        verdict="broken",
-        reasons=(f"its results cannot be read: {why}",),
+    reason = f"its results cannot be read: {why}"
+    nothing = replace(
+        run_of_nothing(path, unread.started, eval_file or "", reason), origin=RunOrigin(path, "", "", "")
     )
     return replace(nothing, whole=nothing)
 

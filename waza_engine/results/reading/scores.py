@@ -197,3 +197,22 @@ class RunResult:
     def size(self) -> int:
         """How many tasks, verdicts and checks it holds."""
         return sum(task.size for task in self.tasks.values()) + len(self.metrics) + len(self.prompts)
+
+
+def run_of_nothing(path: Path, timestamp: datetime, eval_file: str, reason: str) -> RunResult:
+    """Return a run of which nothing is known but why it is broken."""
+    return RunResult(
+        path=path,
+        timestamp=timestamp,
+        eval_name="",
+        skill="",
+        eval_file=eval_file,
+        executor="",
+        model="",
+        status="error",
+        complete=True,
+        partial=False,
+        tasks={},
+        verdict="broken",
+        reasons=(reason,),
+    )

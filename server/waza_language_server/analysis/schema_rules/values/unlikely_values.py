@@ -51,8 +51,7 @@ def tag_for_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
     Where no text is due, or one of a few words, the empty value is told already.
     """
     span = tag_alone(text, node)
-    is_text = not shape.types or "string" in shape.types
-    if span is not None and is_text and not shape.enum and shape.kind != "switch":
+    if span is not None and _is_of_any_text(shape):
         tag = text[span.start : span.end]
         message = f"`{tag}` is a tag for YAML, and its value is empty; put it in quotes."
         fix = Fix("Put it in quotes", (Edit(span, quoted(tag)),))
@@ -66,9 +65,8 @@ def tag_before_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
     """
     tag = node.green.tag or ""
     start = text.rfind(tag, max(0, node.span.start - len(tag) - _MOST_BLANKS), node.span.start)
-    is_text = (not shape.types or "string" in shape.types) and not shape.enum and shape.kind != "switch"
     is_apart = text[start + len(tag) : node.span.start].strip(" \t")
-    if not is_text or " " not in node.value or _TAG.fullmatch(tag) is None or is_apart:
+    if not _is_of_any_text(shape) or " " not in node.value or _TAG.fullmatch(tag) is None or is_apart:
         return
     message = f"`{tag}` is a tag for YAML, and no part of this text; put all of it in quotes."
     whole = Span(start, node.span.end)
@@ -76,6 +74,10 @@ def tag_before_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
     if not _BREAK.search(text, whole.start, whole.end):
         fixes = (Fix("Put it in quotes", (Edit(whole, quoted(text[whole.start : whole.end])),)),)
     yield Problem("unlikely-value", Span(start, start + len(tag)), message, "warning", fixes)
+
+
+def _is_of_any_text(shape: Shape) -> bool:
+    return (not shape.types or "string" in shape.types) and not shape.enum and shape.kind != "switch"
 
 
 def tag_alone(text: str, node: Node) -> Span | None:
