@@ -15,6 +15,7 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE
 from waza_language_server.analysis.schema_rules.found_errors import FoundError
 from waza_language_server.analysis.schema_rules.keys import missing_keys
+from waza_language_server.analysis.schema_rules.keys.pushed_blocks import pushed_block
 from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKey, UnknownKeys
 from waza_language_server.analysis.schema_rules.keys.unknown_keys import unknown_key
 from waza_language_server.analysis.schema_rules.subject import Subject
@@ -118,9 +119,7 @@ def _explain(subject: Subject, error: FoundError, collected: _Collected) -> Iter
         return
     match keyword:
         case "additionalProperties" | "unevaluatedProperties":
-            for entry, whole in _unexpected(subject, node, shape, frozenset(details.unexpected)):
-                collected.unknown.append(unknown_key(subject, node, whole, entry))
-                yield
+            yield from _explain_unknown(subject, node, shape, frozenset(details.unexpected), collected)
         case "required":
             if not subject.may_lack(node):
                 _explain_missing(subject, node, shape, details.property, collected)
@@ -135,6 +134,19 @@ def _explain(subject: Subject, error: FoundError, collected: _Collected) -> Iter
             problem = _value_problem(subject, node, shape, keyword, error)
             problem = _where_it_counts(subject, node, error, problem)
             collected.problems.append(_of_merged(subject, node, error, problem))
+
+
+def _explain_unknown(
+    subject: Subject, mapping: Node, shape: Shape, unexpected: frozenset[str], collected: _Collected
+) -> Iterator[None]:
+    entries = list(_unexpected(subject, mapping, shape, unexpected))
+    pushed = pushed_block(subject, mapping, shape, [entry for entry, _ in entries])
+    if pushed is not None:
+        collected.unknown.append(pushed.unknown)
+    for entry, whole in entries:
+        if pushed is None or entry.key.value not in pushed.keys:
+            collected.unknown.append(unknown_key(subject, mapping, whole, entry))
+        yield
 
 
 def _unexpected(

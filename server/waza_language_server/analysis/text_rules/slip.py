@@ -24,6 +24,8 @@ class Slip:
     """Where what it moves begins after the edit; None: behind the text of the edit."""
     known_at: int | None = None
     """Where a key stands after the edit that must be known there; then all must be readable, too."""
+    also_known: tuple[int, ...] = ()
+    """Where other keys stand after the edit that must be known there as well."""
     cures: Span | None = None
     """A part of the text in which it must cure all faults to be believed."""
     joined: JoinedLine | None = None

@@ -15,6 +15,7 @@ from itertools import chain, islice
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found
 from waza_language_server.analysis.text_rules.block_texts import tabbed_text, text_at_margin
+from waza_language_server.analysis.text_rules.fallen_bodies import fallen_body, first_block_pushed
 from waza_language_server.analysis.text_rules.fault_fixes import LONGEST, with_fixes, without_unread_anchors
 from waza_language_server.analysis.text_rules.joined_lines import (
     JoinedLine,
@@ -97,7 +98,8 @@ def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
                 continue
             if slip.joined is not None and not is_line_of_its_own(slip.joined, repaired, kind, catalog):
                 continue
-            if slip.known_at is not None and not _surely_known(repaired, slip.known_at, kind, catalog):
+            known_at = () if slip.known_at is None else (slip.known_at, *slip.also_known)
+            if not all(_surely_known(repaired, at, kind, catalog) for at in known_at):
                 continue
             if slip.cures is not None and any(
                 slip.cures.start <= fault.span.start <= slip.cures.end and fault not in explained
@@ -233,12 +235,15 @@ def _items(
 ) -> Iterator[Slip]:
     """Yield items that stand at another column, or lack their dash or their first key."""
     # They cure all that cannot be read.
+    outside = catalog.document_root(kind).top.properties
     for fault in faults[:1]:
+        yield from first_block_pushed(tree.text, lines, fault)
         yield from shifted_items(tree.text, lines, fault)
         yield from text_of_deeper_list(tree.text, lines, fault)
         yield from dash_before_others(tree.text, lines, fault)
         yield from dash_at_its_keys(tree.text, lines, fault)
         yield from rest_of_item(tree.text, lines, fault)
+        yield from fallen_body(tree.text, lines, fault, outside)
         yield from key_at_dashes(tree.text, lines, fault)
         yield from first_item_without_dash(tree.text, lines, fault)
     for fault in faults[:2]:

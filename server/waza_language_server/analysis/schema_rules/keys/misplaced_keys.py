@@ -47,7 +47,7 @@ def written_with_dot(subject: Subject, mapping: Node, shape: Shape, entry: Entry
 
 def at_other_level(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
     """Return the problem of a key that a block below, or a mapping above, knows; None for any other key."""
-    below = _level_below(shape, entry)
+    below = _level_below(mapping, shape, entry)
     if below is not None:
         return _moved_down(subject, mapping, shape, entry, below)
     above = _level_above(subject, mapping, entry)
@@ -211,8 +211,14 @@ def _into(subject: Subject, mapping: Node, entry: Entry, block: Entry, inner: st
     return (*inserted, *deleted) if inserted and deleted else ()
 
 
-def _level_below(shape: Shape, entry: Entry) -> tuple[str, str] | None:
-    """Return (child key, key) when exactly one mapping below knows the key; a grader's options come first."""
+def _level_below(mapping: Node, shape: Shape, entry: Entry) -> tuple[str, str] | None:
+    """Return (child key, key) when exactly one mapping below knows the key; a grader's options come first.
+
+    Before all others comes the block without keys under which the key stands.
+    """
+    emptied = _emptied_above(mapping, shape, entry)
+    if emptied is not None:
+        return emptied, entry.key.value
     found: list[tuple[str, str]] = []
     for name, child in shape.properties.items():
         block = child.shape.branch("mapping")
@@ -226,6 +232,23 @@ def _level_below(shape: Shape, entry: Entry) -> tuple[str, str] | None:
     return found[0] if len(found) == 1 and entry.key.value not in _EVERYWHERE else None
 
 
+def _emptied_above(mapping: Node, shape: Shape, entry: Entry) -> str | None:
+    """Return the key without a value that knows a key below it, where none of the mapping is between them."""
+    if mapping.style != "block" or len(mapping.green.children) > _MOST_CHILDREN:
+        return None
+    emptied: str | None = None
+    for each in mapping.each_entry():
+        if each.key.span == entry.key.span:
+            break
+        if each.key.value in shape.properties:
+            is_empty = not len(each.value.span) and each.value.green.anchor is None
+            emptied = each.key.value if is_empty else None
+    if emptied is None:
+        return None
+    known = shape.properties[emptied].shape.branch("mapping").properties.get(entry.key.value)
+    return emptied if known is not None and known.shape.fits(entry.value.target.kind) else None
+
+
 def _stray_siblings(mapping: Node, shape: Shape, child: str) -> tuple[Entry, ...]:
     """Return the entries of a mapping that it does not know and the block below does, under the same name."""
     if mapping.style != "block" or len(mapping.green.children) > _MOST_CHILDREN:
@@ -235,7 +258,7 @@ def _stray_siblings(mapping: Node, shape: Shape, child: str) -> tuple[Entry, ...
         entry
         for entry in mapping.each_entry()
         if entry.key.value not in shape.properties
-        and _level_below(shape, entry) == (child, entry.key.value)
+        and _level_below(mapping, shape, entry) == (child, entry.key.value)
         and (target is None or target.get(entry.key.value) is None)
     )
 

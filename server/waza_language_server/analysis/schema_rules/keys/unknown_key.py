@@ -23,6 +23,8 @@ class UnknownKey:
     meant: tuple[str, ...]
     held: frozenset[str] = frozenset()
     """Keys below it that belong into ``mapping`` itself."""
+    beside: frozenset[str] = frozenset()
+    """Keys of ``mapping`` that belong into ``home`` like this one."""
 
     def stands_for(self, mapping: Node, key: str) -> bool:
         """Whether this key leaves ``key`` missing in a mapping, or the block in which it would stand."""
@@ -31,7 +33,7 @@ class UnknownKey:
         if not self.meant:
             return False
         if _place(self.home) == _place(mapping):
-            return self.meant[0] == key
+            return self.meant[0] == key or key in self.beside
         if len(self.meant) < 2 or self.meant[-1] != key:
             return False
         child = self.home.get(self.meant[0])

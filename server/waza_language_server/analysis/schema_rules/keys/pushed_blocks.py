@@ -1,0 +1,142 @@
+"""Blocks that stand too far to the right, so that the block above them takes them for its own keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import takewhile
+
+from waza_engine.frozen import frozen
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKey
+from waza_language_server.analysis.schema_rules.subject import Subject
+from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.frames import column_of, line_start_of
+from waza_language_server.syntax.nodes import Entry, Node
+from waza_language_server.text.edit import Edit, Edits, Fix
+from waza_language_server.text.span import Span
+
+_MOST_KEYS = 100
+"""Unknown keys of a mapping; of more than these each is told alone."""
+
+
+@frozen()
+class PushedBlock:
+    """The one problem of unknown keys that belong further up, the first with what is below it."""
+
+    unknown: UnknownKey
+    keys: frozenset[str]
+    """All of them as they stand in the mapping."""
+
+
+def pushed_block(
+    subject: Subject, mapping: Node, shape: Shape, unexpected: Sequence[Entry]
+) -> PushedBlock | None:
+    """Return the unknown keys at the end of a mapping that a mapping around it knows; None for any others.
+
+    Either the line of a block stands too far to the right, above its own keys, or whole blocks do. Which keys
+    stand around a grader is never looked at.
+    """
+    if subject.is_grader or mapping.style != "block" or not 0 < len(unexpected) <= _MOST_KEYS:
+        return None
+    above = mapping.parent
+    is_item = above is not None and above.kind == "sequence"
+    if is_item and above is not None:
+        above = above.parent
+    around = subject.shape_at(above) if above is not None and above.kind == "mapping" else None
+    if above is None or around is None or above.style != "block":
+        return None
+    unknown = frozenset(entry.key.span for entry in unexpected)
+    entries = mapping.entries
+    last = tuple(takewhile(lambda each: each.key.span in unknown, reversed(entries)))[::-1]
+    for number, head in enumerate(last):
+        rest = last[number + 1 :]
+        if not _is_missed(around, above, head) or head.key.style != "plain":
+            continue
+        if _is_line(around, head, rest, is_item=is_item and _has_items_below(mapping)):
+            return _line_too_far(subject, mapping, shape, above, head, rest)
+        is_list = not rest and head.value.kind == "sequence"
+        if not is_item and (rest or is_list) and all(_is_missed(around, above, each) for each in rest):
+            return _blocks_too_far(subject, mapping, shape, above, (head, *rest))
+    return None
+
+
+def _is_missed(around: Shape, above: Node, entry: Entry) -> bool:
+    """Whether a mapping knows a key, may have its value, and has it not."""
+    known = around.properties.get(entry.key.value)
+    if known is None or above.entry(entry.key.value) is not None:
+        return False
+    return not len(entry.value.span) or known.shape.fits(entry.value.target.kind)
+
+
+def _is_line(around: Shape, head: Entry, rest: Sequence[Entry], *, is_item: bool) -> bool:
+    """Whether a key without a value stands above the keys, or the items, of its own block."""
+    known = around.properties[head.key.value].shape
+    if len(head.value.span) or head.value.green.anchor is not None:
+        return False
+    if not rest:
+        return is_item and known.fits("sequence")
+    held = known.branch("mapping").properties
+    return not is_item and all(entry.key.value in held for entry in rest)
+
+
+def _has_items_below(mapping: Node) -> bool:
+    listed = mapping.parent
+    last = listed.nth_child(len(listed.green.children) - 1) if listed is not None else None
+    return last is not None and last.span.start > mapping.span.start
+
+
+def _line_too_far(
+    subject: Subject, mapping: Node, shape: Shape, above: Node, head: Entry, rest: Sequence[Entry]
+) -> PushedBlock:
+    key, column = head.key.value, column_of(subject.text, head.key.span.start)
+    far = column - _column_of_keys(subject.text, above)
+    spaces = "1 space" if far == 1 else f"{far} spaces"
+    place = "at the top of the file" if above.parent is None else f"in {subject.name_of(above)}"
+    message = f"`{key}` belongs {place}; this line alone stands {spaces} too far to the right."
+    fix = Fix("Align the line", partial(_moved_left, subject.text, head.key.span, far))
+    problem = Problem("misplaced-key", head.key.span, message, shape.unknown_keys, (fix,))
+    return PushedBlock(
+        UnknownKey(problem, mapping, above, (key,)), frozenset(each.key.value for each in (head, *rest))
+    )
+
+
+def _blocks_too_far(
+    subject: Subject, mapping: Node, shape: Shape, above: Node, blocks: Sequence[Entry]
+) -> PushedBlock:
+    head, far = blocks[0], _column_of_keys(subject.text, mapping) - _column_of_keys(subject.text, above)
+    place = "at the top of the file" if above.parent is None else f"in {subject.name_of(above)}"
+    what = f"`{head.key.value}` belongs"
+    if len(blocks) > 1:
+        below = "the key" if len(blocks) == 2 else f"the {len(blocks) - 1} keys"
+        what = f"`{head.key.value}` and {below} below it belong"
+    message = f"{what} {place}, not under {subject.name_of(mapping)}."
+    part = Span(head.key.span.start, max(blocks[-1].key.span.end, blocks[-1].value.span.end))
+    fix = Fix("Align the lines", partial(_moved_left, subject.text, part, far))
+    problem = Problem("misplaced-key", head.key.span, message, shape.unknown_keys, (fix,))
+    keys = frozenset(each.key.value for each in blocks)
+    return PushedBlock(UnknownKey(problem, mapping, above, (head.key.value,), beside=keys), keys)
+
+
+def _column_of_keys(text: str, mapping: Node) -> int:
+    first = next(mapping.each_entry())
+    return column_of(text, first.key.span.start)
+
+
+def _moved_left(text: str, part: Span, far: int) -> Edits:
+    """Return the edits that move the lines of a part to the left; none where one has no room for it."""
+    edits: list[Edit] = []
+    at = line_start_of(text, part.start)
+    if text[at : part.start].strip(" "):
+        return ()
+    while at < part.end:
+        end = text.find("\n", at)
+        end = end if end >= 0 else len(text)
+        written = text[at:end].lstrip(" ")
+        blanks = end - at - len(written)
+        if written.strip() and blanks >= far:
+            edits.append(Edit(Span(at, at + far), ""))
+        elif written.strip() and not written.startswith("#"):
+            return ()
+        at = end + 1
+    return tuple(edits)

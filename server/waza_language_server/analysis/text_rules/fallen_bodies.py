@@ -1,0 +1,181 @@
+"""Keys that stand, with all below them, too far to the left of the item or block that they belong to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator
+from itertools import islice
+
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.text_rules.slip import Slip, as_one, column_of_line
+from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.line_index import LineIndex
+from waza_language_server.text.span import Span
+
+_KEY = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
+_BARE = re.compile(r"[ ]*(?:-[ ]+)*[A-Za-z_][\w-]*:[ \t]*(?:#.*)?\Z")
+_ITEM = re.compile(r"(?P<lead>[ ]*)-(?:[ ]|\Z)")
+_LOOKED_AT = 60
+_MOST_LINES = 400
+_COLUMNS_TRIED = 3
+_ENDS_TRIED = 2
+
+
+def fallen_body(
+    text: str, lines: LineIndex, fault: SyntaxFault, known_outside: Container[str]
+) -> Iterator[Slip]:
+    """Yield keys below an item, or below a bare key, that stand at its dash or further to the left.
+
+    They reach up to the next item of the list around, to the next line further to the left, or to the last
+    key before it. A key of ``known_outside`` at the margin stands where it should.
+    """
+    number = lines.line_of(fault.span.start)
+    for row in range(number, max(0, number - _LOOKED_AT), -1):
+        key = _KEY.match(_written(text, lines, row))
+        if key is None or "-" in key["lead"]:
+            continue
+        column, above = len(key["lead"]), _line_above(text, lines, row)
+        holder = _KEY.match(_written(text, lines, above)) if above is not None else None
+        if (
+            above is None
+            or holder is None
+            or not _may_have_lost(holder, column, _written(text, lines, above))
+        ):
+            if holder is not None and not column and len(holder["lead"]):
+                return
+            continue
+        if not column and key["key"] in known_outside and not _is_set_above(text, lines, row, key["key"]):
+            # It stands where it should.
+            return
+        dash = _dash_around(text, lines, above)
+        runs = list(_runs(text, lines, row, column, dash))
+        for usual in islice(dict.fromkeys(_columns_above(text, lines, above, column)), _COLUMNS_TRIED):
+            for last, starts in runs:
+                yield _moved(text, lines, (row, last), usual - column, starts)
+        return
+
+
+def first_block_pushed(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
+    """Yield the lines at the beginning of a file that stand to the right of all the others."""
+    number = lines.line_of(fault.span.start)
+    rows = [row for row in range(min(number, _MOST_LINES)) if _is_content(text, lines, row)]
+    if not rows or lines.line_span(number).start != fault.span.start:
+        return
+    by = min(column_of_line(text, lines.line_span(row)) for row in rows)
+    if by and by == column_of_line(text, lines.line_span(rows[0])):
+        slip = _moved(text, lines, (rows[0], number - 1), -by, [lines.line_span(rows[0]).start + by])
+        yield slip
+
+
+def _is_content(text: str, lines: LineIndex, row: int) -> bool:
+    written = _written(text, lines, row).lstrip()
+    return bool(written) and not written.startswith("#")
+
+
+def _is_set_above(text: str, lines: LineIndex, row: int, key: str) -> bool:
+    return f"\n{key}:" in f"\n{text[: lines.line_span(row).start]}"
+
+
+def _may_have_lost(holder: re.Match[str], column: int, written: str) -> bool:
+    """Whether a line further to the left than the key above it may be due beside, or below, that key."""
+    own = len(holder["lead"])
+    return column < own or (column == own and _BARE.match(written) is not None)
+
+
+def _columns_above(text: str, lines: LineIndex, above: int, column: int) -> Iterator[int]:
+    """Yield where keys may stand below a line, and below the item around it: the nearest first."""
+    written = _written(text, lines, above)
+    key = _KEY.match(written)
+    if key is None:
+        return
+    own = len(key["lead"])
+    if _BARE.match(written) is not None:
+        yield own + 2
+    if own > column:
+        yield own
+    for row in range(above - 1, max(-1, above - _LOOKED_AT), -1):
+        outer = _KEY.match(_written(text, lines, row))
+        if outer is not None and column < len(outer["lead"]) < own:
+            own = len(outer["lead"])
+            yield own
+
+
+def _dash_around(text: str, lines: LineIndex, above: int) -> int | None:
+    """Return the column of the dash of the item that a line is in."""
+    column = len(_written(text, lines, above))
+    for row in range(above, max(-1, above - _LOOKED_AT), -1):
+        written = _written(text, lines, row)
+        item = _ITEM.match(written)
+        if item is not None and len(item["lead"]) < column and _KEY.match(written) is not None:
+            return len(item["lead"])
+        if written.strip():
+            column = min(column, column_of_line(text, lines.line_span(row)))
+    return None
+
+
+def _runs(
+    text: str, lines: LineIndex, row: int, column: int, dash: int | None
+) -> Iterator[tuple[int, list[int]]]:
+    """Yield the last line of what may have fallen, the most first, with where its keys begin."""
+    starts: list[int] = []
+    ends: list[tuple[int, list[int]]] = []
+    last = row
+    for each in range(row, min(lines.line_count, row + _MOST_LINES)):
+        written = _written(text, lines, each)
+        if not written.strip():
+            continue
+        at = column_of_line(text, lines.line_span(each))
+        item = _ITEM.match(written)
+        if at < column or (item is not None and dash is not None and at == dash):
+            break
+        if at == column and item is None:
+            key = _KEY.match(written)
+            if key is None:
+                break
+            if starts:
+                ends.append((last, list(starts)))
+            starts.append(lines.line_span(each).start + column)
+        last = each
+    ends.append((last, list(starts)))
+    yield from ends[::-1][:_ENDS_TRIED]
+
+
+def _moved(text: str, lines: LineIndex, rows: tuple[int, int], by: int, starts: list[int]) -> Slip:
+    first = lines.line_span(rows[0])
+    written = text[first.start : first.end]
+    column = len(written) - len(written.lstrip(" "))
+    begins = [
+        lines.line_span(each).start
+        for each in range(rows[0], rows[1] + 1)
+        if _written(text, lines, each).strip() and text[lines.line_span(each).start] != "#"
+    ]
+    edits = tuple(Edit(Span(at, at + max(-by, 0)), " " * by) for at in begins)
+    key = _KEY.match(written)
+    name = key["key"] if key is not None else ""
+    below = ", with the lines below it" if len(edits) > 1 else ""
+    message = f"`{name}` belongs to the block above, so indent it by {column + by} spaces{below}."
+    if by < 0:
+        spaces = "1 space" if by == -1 else f"{-by} spaces"
+        message = f"`{name}` stands {spaces} too far to the right{below}."
+    title = "Align the line" if len(edits) == 1 else "Align the lines"
+    place = Span(first.start + column, first.start + len(written.rstrip()))
+    problem = Problem("yaml-indentation", place, message, "error", (Fix(title, edits),))
+    known = tuple(at + by * sum(begin <= at for begin in begins) for at in starts)
+    return Slip(
+        problem, as_one(text, edits), known_at=known[0], also_known=known[1:], cures=Span(0, len(text))
+    )
+
+
+def _line_above(text: str, lines: LineIndex, row: int) -> int | None:
+    """Return the nearest line above one that is written and no comment."""
+    for above in range(row - 1, max(-1, row - _LOOKED_AT), -1):
+        written = _written(text, lines, above).lstrip()
+        if written and not written.startswith("#"):
+            return above
+    return None
+
+
+def _written(text: str, lines: LineIndex, row: int) -> str:
+    line = lines.line_span(row)
+    return text[line.start : line.end].rstrip()
