@@ -33,6 +33,12 @@ from waza_language_server.analysis.schema_rules.values.damaged_texts import (
     may_be_damaged,
     may_be_escaped,
 )
+from waza_language_server.analysis.schema_rules.values.swallowed_keys import (
+    may_have_swallowed,
+    says_nothing,
+    swallowed_key,
+    switch_without_value,
+)
 from waza_language_server.analysis.schema_rules.values.unlikely_values import (
     may_be_unlikely,
     tag_before_text,
@@ -131,9 +137,9 @@ def _may_need_advice(text: str, node: Node, shape: Shape) -> bool:
     green = node.green
     if green.kind == "scalar":
         if not green.value or green.tag is not None:
-            return green.tag is not None
+            return green.tag is not None or says_nothing(node, shape)
         if green.style != "plain":
-            return green.style == "double" and may_be_escaped(node, shape)
+            return (green.style == "double" and may_be_escaped(node, shape)) or may_have_swallowed(node)
         first = green.value[0]
         if may_be_unlikely(green.value) or (
             shape.reads_all_as_text and first in wrong_values.TYPED_BEGINNINGS
@@ -152,16 +158,7 @@ def _may_need_advice(text: str, node: Node, shape: Shape) -> bool:
 def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) -> Iterator[Problem]:
     """Yield what is no mistake and still worth saying."""
     if node.kind == "scalar":
-        yield from wrong_values.typed_as_text(subject, node, shape)
-        if node.green.tag is not None and node.style == "plain":
-            tagged = tag_before_text if node.value else tag_for_text
-            yield from tagged(subject.text, node, shape)
-        if node.value and may_be_unlikely(node.value):
-            yield from unlikely_values(node, shape)
-        if node.style == "double" and may_be_escaped(node, shape):
-            yield from escaped_path(subject.text, node)
-        if node.value and node.style == "plain" and may_be_damaged(subject.text, node):
-            yield from damaged_text(subject.text, node, shape)
+        yield from _advice_on_scalar(subject, node, shape)
     elif node.kind == "sequence":
         if may_be_one_item(node):
             yield from joined_items(subject.text, node, shape)
@@ -174,3 +171,20 @@ def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) ->
             yield from wrong_values.reversed_bounds(subject, node, shape)
         yield from deprecations.deprecated_keys(subject, node, shape)
         yield from discouraged_keys(subject, node, shape)
+
+
+def _advice_on_scalar(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
+    yield from wrong_values.typed_as_text(subject, node, shape)
+    if node.green.tag is not None and node.style == "plain":
+        tagged = tag_before_text if node.value else tag_for_text
+        yield from tagged(subject.text, node, shape)
+    if node.value and may_be_unlikely(node.value):
+        yield from unlikely_values(node, shape)
+    if node.style == "double" and may_be_escaped(node, shape):
+        yield from escaped_path(subject.text, node)
+    if node.value and node.style == "plain" and may_be_damaged(subject.text, node):
+        yield from damaged_text(subject.text, node, shape)
+    if says_nothing(node, shape):
+        yield from switch_without_value(subject, node, shape)
+    if may_have_swallowed(node):
+        yield from swallowed_key(subject, node)

@@ -1,4 +1,4 @@
-"""Aliases without their star: `<<: base`, and `&base` where the value of an anchor above is meant.
+"""Aliases without their star: `<<: base`, `&base` where the value of an anchor above, or a word, is meant.
 
 And what is to be merged and cannot be: `<<: (*base)`, `<: *base`.
 """
@@ -54,6 +54,17 @@ def mistaken_aliases(tree: Tree) -> Iterator[Problem]:
             place = Span(match.start(), match.end())
             message = f"`&{match['name']}` names a value, and there is none; write `*` for the one above."
             yield _alias(place, match["name"], message)
+        elif is_empty and isinstance(node.step, str) and not _is_used(text, match["name"]):
+            place = Span(match.start(), match.end())
+            message = (
+                f"`&{match['name']}` names a value for YAML, and there is none; write `{match['name']}`."
+            )
+            fix = Fix(f"Change to `{match['name']}`", (Edit(place, match["name"]),))
+            yield Problem("unlikely-value", place, message, "warning", (fix,))
+
+
+def _is_used(text: str, name: str) -> bool:
+    return re.search(rf"\*{re.escape(name)}(?![\w-])", text) is not None
 
 
 def _no_blocks(text: str, root: Node, told: Container[int]) -> Iterator[Problem]:

@@ -18,7 +18,7 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
-ENDINGS = frozenset("\"',")
+ENDINGS = frozenset("\"',;")
 """How texts end that are looked at."""
 SIGNS_OF_BLOCKS = frozenset("Il1¦│-=/\\")
 """How texts over several lines begin that are looked at."""
@@ -36,6 +36,9 @@ _OWN_WORDS = frozenset({"regex", "python.assertion", "glob", "task.glob", "model
 """Kinds of text in which nobody writes `#1` as a part of it."""
 _NAMES = frozenset({"tool.name", "path.workspace", "task.id", "grader.name", "model"})
 """Kinds of text that have no comma at their end."""
+_NAMING = frozenset({"id", "name", "skill", "version"})
+"""Keys of names, where a single word has no such sign at its end."""
+_NAME = re.compile(r"[\w./-]+[,;]")
 _LOOKED_FOR = frozenset({"task.glob", "path.fixture", "path.suite", "python.assertion", "regex", "rubric"})
 """Kinds of text of which it is told by other rules when they are not what they should be."""
 _PATHS = frozenset(
@@ -57,8 +60,8 @@ def damaged_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
     last = node.value[-1]
     if last in "\"'" and shape.kind not in _LOOKED_FOR:
         yield from _quote_at_end(node, last, shape)
-    elif last == ",":
-        yield from _comma_at_end(node, shape)
+    elif last == "," or (last == ";" and node.value.count(";") == 1):
+        yield from _sign_at_end(node, shape)
     if node.value[0] in SIGNS_OF_BLOCKS:
         yield from _sign_of_block(text, node)
     if (
@@ -156,28 +159,30 @@ def _quote_at_end(node: Node, quote: str, shape: Shape) -> Iterator[Problem]:
     yield Problem("unlikely-value", node.span, message, "warning", (fix,))
 
 
-def _comma_at_end(node: Node, shape: Shape) -> Iterator[Problem]:
-    items = node.parent
+def _sign_at_end(node: Node, shape: Shape) -> Iterator[Problem]:
+    """Yield the comma, or the semicolon, with which other languages end what is of several."""
+    items, sign = node.parent, node.value[-1]
     if items is None or items.style == "flow":
         return
     ending: list[Node] = [node]
     if items.kind == "sequence":
         siblings = [item for item in items.items if item.kind == "scalar"]
-        ending = [item for item in siblings if item.style == "plain" and item.value.endswith(",")]
+        ending = [item for item in siblings if item.style == "plain" and item.value.endswith(sign)]
         is_short = all(len(item.value.split()) <= _MOST_WORDS for item in siblings)
         are_all = (
             len(ending) > 1 and ending[: len(siblings) - 1] == siblings[: len(siblings) - 1] and is_short
         )
         if ending[0].span != node.span or not (are_all or shape.kind in _NAMES):
             return
-    elif shape.kind not in _NAMES:
+    elif shape.kind not in _NAMES and (node.step not in _NAMING or _NAME.fullmatch(node.value) is None):
         return
+    word = "comma" if sign == "," else "semicolon"
     edits = tuple(Edit(Span(each.span.end - 1, each.span.end), "") for each in ending)
     title, behind = (
-        ("Delete the comma", "this") if len(edits) == 1 else ("Delete the commas", "each of these")
+        (f"Delete the {word}", "this") if len(edits) == 1 else (f"Delete the {word}s", "each of these")
     )
     place = Span(node.span.end - 1, node.span.end)
-    message = f"The comma is a part of `{shown(node.value)}`; no sign stands behind {behind} in YAML."
+    message = f"The {word} is a part of `{shown(node.value)}`; no sign stands behind {behind} in YAML."
     yield Problem("unlikely-value", place, message, "warning", (Fix(title, edits),))
 
 

@@ -41,6 +41,7 @@ from waza_language_server.analysis.schema_rules.meant.wrapped_values import (
 )
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.frames import line_start_of
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
@@ -55,6 +56,20 @@ def type_fixes(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
     if node.kind == "scalar" and len(node.span) and node.green.tag is None:
         # With a tag the same words mean something else.
         yield from _written_otherwise(subject, node, shape, expected)
+        if "string" not in expected:
+            yield from _as_comment(subject.text, node)
+
+
+def _as_comment(text: str, node: Node) -> Iterator[Fix]:
+    """Yield the way to keep a note such as `- TODO` that stands among the items of a list."""
+    items, start = node.parent, node.span.start
+    dash = text.rfind("-", 0, start)
+    if items is None or items.kind != "sequence" or items.style == "flow" or dash < 0:
+        return
+    line = line_start_of(text, start)
+    alone = not text[line:dash].strip(" ") and not text[dash + 1 : start].strip(" ")
+    if alone and node.style == "plain" and "\n" not in text[start : node.span.end]:
+        yield Fix("Turn the item into a comment", (Edit(Span(dash, dash), "# "),))
 
 
 def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:
