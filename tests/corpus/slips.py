@@ -78,6 +78,50 @@ def _repeated(names: str) -> Slip:
     return slip
 
 
+def _moved(pattern: str, by: int, *, below: bool = True, itself: bool = True) -> Slip:
+    """Return the slip that moves a line, what stands further to the right below it, or both by some columns.
+
+    Of a list that has one item alone the column says nothing.
+    """
+    compiled = re.compile(pattern)
+
+    def slip(text: str, chance: random.Random) -> Slipped | None:
+        lines = text.split("\n")
+        places = [at for at, line in enumerate(lines) if compiled.match(line)]
+        chance.shuffle(places)
+        for at in places:
+            last = at
+            for row in range(at + 1, len(lines)):
+                if lines[row].strip() and _column(lines[row]) <= _column(lines[at]):
+                    break
+                last = row if lines[row].strip() else last
+            first = at if itself else at + 1
+            rows = range(first, (last if below else at) + 1)
+            has_room = all(not lines[row][: max(-by, 0)].strip() for row in rows)
+            if not rows or not has_room or (itself and _is_alone(lines, at, last)):
+                continue
+            for row in rows:
+                if lines[row].strip():
+                    lines[row] = " " * by + lines[row] if by > 0 else lines[row][-by:]
+            return Slipped("\n".join(lines), first)
+        return None
+
+    return slip
+
+
+def _is_alone(lines: list[str], first: int, last: int) -> bool:
+    """Whether an item is the only one of its list; nothing else is."""
+    column = _column(lines[first])
+    above = next((line for line in lines[:first][::-1] if line.strip() and _column(line) <= column), "")
+    below = next((line for line in lines[last + 1 :] if line.strip()), "")
+    dash = " " * column + "- "
+    return lines[first].startswith(dash) and not above.startswith(dash) and not below.startswith(dash)
+
+
+def _column(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
 _ASSERTION = r"^( +- )[\"']?len\(output\) > (\d+)[\"']?$"
 
 SLIPS: Mapping[str, Slip] = {
@@ -171,5 +215,26 @@ SLIPS: Mapping[str, Slip] = {
     "a single key for a list of prompts": _changed(r"^(  )prompt: (?=\S)(?![|>])", r"\1prompts: "),
     "graders under `expected`": _changed(
         r"^expected:\n", "expected:\n  graders:\n    - {type: text, name: g, config: {contains: [a]}}\n"
+    ),
+    "an item one column too far to the right": _moved(r" *- (?:type|name): \w", 1),
+    "the body of an item two columns too far to the left": _moved(r" +- (?:type|name): \w", -2, itself=False),
+    "the body of an item at the margin or near it": _moved(r" {2,}- (?:type|name): \w", -4, itself=False),
+    "the options of a grader two columns too far to the left": _moved(r" {4,}config:$", -2, itself=False),
+    "a block pushed by four columns": _moved(r"(?:graders|expected|tags|hooks):$", 4),
+    "a block pushed below the one above": _moved(r"(?:expected|graders|tasks|metrics):$", 2),
+    "the line of a block alone too far to the right": _moved(r"(?:expected|graders|tasks):$", 2, below=False),
+    "a block at the column of the key that holds it": _moved(
+        r"(?:config|inputs|expected):$", -2, itself=False
+    ),
+    "a key too far to the right behind a list": _changed(
+        r"^( +)- ([^\n:]+)\n(?=(?:expected|tasks|graders|tags|metrics):$)", r"\1- \2\n  "
+    ),
+    "a dash at the column of its keys": _changed(r"^( +)- (?=type: \w+\n\1  \w)", r"\1  - "),
+    "a key in bold letters": _changed(r"^( +)(executor|model|mode|prompt): ", r"\1**\2**: "),
+    "a semicolon behind a value": _changed(r"^( +)(executor|model|parallel): (\S+)$", r"\1\2: \3;"),
+    "an anchor for a value": _changed(r"^( +)(model|executor): ([\w.-]+)$", r"\1\2: &\3"),
+    "the mark of a merge": _changed(r"^( +)(executor|model|type): (\S+)$", r"\1\2: \3\n>>>>>>> main"),
+    "a list of several lines that lacks its bracket": _changed(
+        r"^(tags|tasks):\n  - ([\w*/.-]+)\n  - ([\w*/.-]+)\n(?!  - )", r"\1: [\2,\n  \3\n"
     ),
 }

@@ -26,6 +26,7 @@ from waza_language_server.text.span import Span
 
 _QUOTE_IN_FLOW = re.compile(r'(?<=[\s\[{,:])"')
 _WORD_IN_FLOW = re.compile(r"[^,\[\]{}#\r\n]+")
+_KEY_OF_LINE = re.compile(r"[A-Za-z_][\w-]*:(?:[ \t]|\Z)")
 _CLOSING = {"[": "]", "{": "}"}
 
 
@@ -41,7 +42,8 @@ def explain_brackets(text: str, start: int, end: int, error: ReadError | None) -
     if unclosed is not None:
         closing = _CLOSING[text[unclosed]]
         line_end = end_of_line(text, unclosed, end)
-        close = Fix(f"Add the closing `{closing}`", (Edit(Span(line_end, line_end), closing),))
+        behind = _end_of_unclosed(text, unclosed, end)
+        close = Fix(f"Add the closing `{closing}`", (Edit(Span(behind, behind), closing),))
         return SyntaxFault(
             Span(unclosed, line_end),
             f"The `{text[unclosed]}` opened here is never closed; add a `{closing}`.",
@@ -54,6 +56,28 @@ def explain_brackets(text: str, start: int, end: int, error: ReadError | None) -
         or _items_need_quotes(text, start, end, at)
         or _unread(text, at, end)
     )
+
+
+def _end_of_unclosed(text: str, start: int, end: int) -> int:
+    """Return where a bracket is to be closed: behind the lines that stand further to the right.
+
+    A key of its own on a line of a list is not of it.
+    """
+    line = text.rfind("\n", 0, start) + 1
+    margin = len(text[line:start]) - len(text[line:start].lstrip(" "))
+    behind = end_of_line(text, start, end)
+    if text[start] == "{" and text[start + 1 : behind].strip():
+        # Whether what is below is of it as well, nobody knows.
+        return behind
+    while (at := text.find("\n", behind, end) + 1) > 0:
+        following = end_of_line(text, at, end)
+        written = text[at:following].lstrip(" ")
+        column = following - at - len(written)
+        is_of_other = _KEY_OF_LINE.match(written) is not None and text[start] == "["
+        if not written.strip() or column <= margin or written.startswith(("- ", "#")) or is_of_other:
+            break
+        behind = following
+    return behind
 
 
 def end_of_brackets(text: str, start: int, end: int) -> int:

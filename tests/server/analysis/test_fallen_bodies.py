@@ -177,3 +177,102 @@ def test_keys_at_the_margin_go_under_the_empty_block_above() -> None:
         "`timeout` belongs under `defaults`.",
     ]
     assert apply(slipped, found[0].fixes[0].edits) == PROJECT
+
+
+@pytest.mark.parametrize(
+    ("above", "fallen", "first", "by"),
+    [
+        ("  - name: a\n", "type: text\nconfig:\n  contains: [b]\n", "type", 4),
+        ("  - name: a\n    type: code\n    config:\n", "assertions:\n  - len(output) > 5\n", "assertions", 6),
+    ],
+)
+def test_the_body_of_the_last_grader_at_the_margin(above: str, fallen: str, first: str, by: int) -> None:
+    text = f"{TASK}graders:\n{above}{fallen}"
+    [problem] = problems(text)
+    place = "the item" if first == "type" else "`config`"
+    assert problem.message == (
+        f"`{first}` belongs to {place} above, so indent it by {by} spaces, with the lines below it."
+    )
+    meant = f"{TASK}graders:\n{above}" + "".join(f"{' ' * by}{row}\n" for row in fallen.splitlines())
+    assert apply(text, problem.fixes[0].edits) == meant
+
+
+@pytest.mark.parametrize("key", ["colour: a", "type: text", "config: {}"])
+def test_a_key_that_the_item_above_has_or_knows_not_is_none_of_it(key: str) -> None:
+    text = f"{TASK}graders:\n  - name: a\n    type: text\n    config:\n      contains: [b]\n{key}\n"
+    assert not any("above, so indent it" in problem.message for problem in problems(text))
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        'inputs:\n  prompt: "Where is it?"\n',
+        "inputs:\n  prompt: Go\nexpected:\n  should_trigger: true\n",
+        "inputs:\n  prompt: Go\nexpected:\n  outcomes:\n    - type: task_completed\n",
+        "inputs:\n  prompt: |\n    There is a project.\n    It works.\n",
+        "inputs:\n  prompt: Go\n  context:\n    language: typescript\n",
+    ],
+)
+def test_a_block_pushed_by_four_columns_is_moved_back(above: str) -> None:
+    block = "graders:\n  - type: text\n    name: a\n    config:\n      contains: [b]\n"
+    text = f"id: t\nname: T\n{above}{block}"
+    slipped = f"id: t\nname: T\n{above}" + "".join(f"    {row}\n" for row in block.splitlines())
+    found = problems(slipped)
+    assert len(found) == 1
+    assert slipped[found[0].span.start :].startswith("graders")
+    assert apply(slipped, found[0].fixes[0].edits) == text
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "prompt: |\n    There is a project.\n    graders:\n      there are none of them\n",
+        "prompt: |\n    Here is my file:\n    graders:\n      - type: text\n",
+        "prompt: |\n    name: x\n    graders:\n      - type: text\n",
+        "prompt: Go\n  context:\n    graders: [a, b]\n",
+        "prompt: Go\n  context:\n    graders:\n      - colour: blue\n",
+        "prompt: Go\n  context:\n    graders:\n      - type: text\n    language: typescript\n",
+    ],
+)
+def test_a_text_or_free_keys_of_other_make_are_left_alone(written: str) -> None:
+    assert not problems(TASK.replace("prompt: Go\n", written))
+
+
+def test_the_list_of_several_lines_is_closed_behind_the_last() -> None:
+    text = f"{TASK}tags: [smoke,\n  slow,\n  nightly\nexpected:\n  output_contains: [a]\n"
+    [problem] = problems(text)
+    assert apply(text, problem.fixes[0].edits) == text.replace("nightly", "nightly]")
+    windows = text.replace("\n", "\r\n")
+    [problem] = problems(windows)
+    assert apply(windows, problem.fixes[0].edits) == windows.replace("nightly", "nightly]")
+
+
+@pytest.mark.parametrize("mark", [">>>>>>> main", "=======", "<<<<<<< HEAD"])
+def test_a_mark_of_a_merge_is_not_moved_into_a_value(mark: str) -> None:
+    text = EVAL.replace("  model: m\n", f"  model: m\n{mark}\n")
+    [problem] = [each for each in problems(text, "eval") if each.code == "yaml-syntax"]
+    assert {fix.title for fix in problem.fixes} >= {"Delete the mark of the merge"}
+    assert not any(fix.title == "Align the line" for fix in problem.fixes)
+
+
+@pytest.mark.parametrize(
+    ("by", "last"),
+    [
+        (1, "reason: asks for a refund"),
+        (2, "reason: asks for a refund"),
+        (1, "- prompt: Return this order"),
+    ],
+)
+def test_the_first_items_of_a_list_are_moved_to_the_others(by: int, last: str) -> None:
+    text = TRIGGERS.replace("this order\n", "this order\n  - prompt: Where is it\n", 1)
+    slipped = _shifted(text, "- prompt: I want my money back", last, by)
+    message = _one_problem_that_its_fix_undoes(text, slipped, "- prompt: I want", "trigger_tests")
+    spaces = "1 space" if by == 1 else f"{by} spaces"
+    assert message == f"This item stands {spaces} too far to the right of the others of its list."
+
+
+def test_a_model_with_a_dot_behind_the_sign_of_an_anchor() -> None:
+    text = EVAL.replace("model: m", "model: &gpt-5.4")
+    [problem] = [each for each in problems(text, "eval") if each.code == "yaml-syntax"]
+    assert problem.message == "`&gpt-5.4` names a value for YAML, and there is none; write `gpt-5.4`."
+    assert apply(text, problem.fixes[0].edits) == text.replace("&", "")

@@ -15,7 +15,7 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE
 from waza_language_server.analysis.schema_rules.found_errors import FoundError
 from waza_language_server.analysis.schema_rules.keys import missing_keys
-from waza_language_server.analysis.schema_rules.keys.pushed_blocks import pushed_block
+from waza_language_server.analysis.schema_rules.keys.pushed_blocks import fallen_block, pushed_block
 from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKey, UnknownKeys
 from waza_language_server.analysis.schema_rules.keys.unknown_keys import unknown_key
 from waza_language_server.analysis.schema_rules.subject import Subject
@@ -140,7 +140,8 @@ def _explain_unknown(
     subject: Subject, mapping: Node, shape: Shape, unexpected: frozenset[str], collected: _Collected
 ) -> Iterator[None]:
     entries = list(_unexpected(subject, mapping, shape, unexpected))
-    pushed = pushed_block(subject, mapping, shape, [entry for entry, _ in entries])
+    unknown = [entry for entry, _ in entries]
+    pushed = pushed_block(subject, mapping, shape, unknown) or fallen_block(subject, mapping, shape, unknown)
     if pushed is not None:
         collected.unknown.append(pushed.unknown)
     for entry, whole in entries:

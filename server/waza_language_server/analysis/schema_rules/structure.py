@@ -34,8 +34,10 @@ from waza_language_server.analysis.schema_rules.values.damaged_texts import (
     may_be_escaped,
 )
 from waza_language_server.analysis.schema_rules.values.swallowed_keys import (
+    block_among_free_keys,
     may_have_swallowed,
     says_nothing,
+    swallowed_block,
     swallowed_key,
     switch_without_value,
 )
@@ -163,8 +165,13 @@ def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) ->
         if may_be_one_item(node):
             yield from joined_items(subject.text, node, shape)
     elif node.kind == "mapping":
-        if node.style == "flow" and not shape.branch("mapping").properties:
-            yield from glued_pairs(subject.text, node)
+        if not shape.branch("mapping").properties:
+            free = (
+                glued_pairs(subject.text, node)
+                if node.style == "flow"
+                else block_among_free_keys(subject, node)
+            )
+            yield from free
         if shape.recommended and not subject.tree.broken(node) and not subject.may_lack(node):
             yield from missing_keys.recommended_keys(subject, node, shape, unknown)
         if shape.not_greater:
@@ -188,3 +195,4 @@ def _advice_on_scalar(subject: Subject, node: Node, shape: Shape) -> Iterator[Pr
         yield from switch_without_value(subject, node, shape)
     if may_have_swallowed(node):
         yield from swallowed_key(subject, node)
+        yield from swallowed_block(subject, node)

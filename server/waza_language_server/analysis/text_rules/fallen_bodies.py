@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator
+from dataclasses import replace
 from itertools import islice
 
 from waza_language_server.analysis.problem import Problem
@@ -16,6 +17,7 @@ from waza_language_server.text.span import Span
 _KEY = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
 _BARE = re.compile(r"[ ]*(?:-[ ]+)*[A-Za-z_][\w-]*:[ \t]*(?:#.*)?\Z")
 _ITEM = re.compile(r"(?P<lead>[ ]*)-(?:[ ]|\Z)")
+_STEPS = frozenset({0, 2, 4})
 _LOOKED_AT = 60
 _MOST_LINES = 400
 _COLUMNS_TRIED = 3
@@ -66,6 +68,45 @@ def first_block_pushed(text: str, lines: LineIndex, fault: SyntaxFault) -> Itera
     if by and by == column_of_line(text, lines.line_span(rows[0])):
         slip = _moved(text, lines, (rows[0], number - 1), -by, [lines.line_span(rows[0]).start + by])
         yield slip
+
+
+def first_items_pushed(
+    text: str, lines: LineIndex, fault: SyntaxFault, *, surely: bool = False
+) -> Iterator[Slip]:
+    """Yield the items at the beginning of a list that stand further to the right than those behind them.
+
+    ``surely`` when they alone stand where nobody has items below a key; otherwise the others may be wrong.
+    """
+    number = lines.line_of(fault.span.start)
+    for row in range(number, max(0, number - _LOOKED_AT), -1):
+        item = _ITEM.match(_written(text, lines, row))
+        above = _line_above(text, lines, row) if item is not None else None
+        if item is None or above is None or _BARE.match(_written(text, lines, above)) is None:
+            continue
+        column, last = len(item["lead"]), row
+        for below in range(row + 1, min(lines.line_count, row + _MOST_LINES)):
+            at = column_of_line(text, lines.line_span(below))
+            if _is_content(text, lines, below) and at < column:
+                other = _ITEM.match(_written(text, lines, below))
+                holder = column_of_line(text, lines.line_span(above))
+                is_odd = column - holder not in _STEPS and at - holder in _STEPS
+                if other is not None and at >= holder and (is_odd or not surely):
+                    # It moves to the column of the others; what it means does not change with it.
+                    slip = _moved(text, lines, (row, last), at - column, [])
+                    yield replace(slip, problem=_item_too_far(slip.problem, column - at), moves=True)
+                return
+            if _is_content(text, lines, below):
+                if at == column and _ITEM.match(_written(text, lines, below)) is None:
+                    return
+                last = below
+        return
+
+
+def _item_too_far(problem: Problem, far: int) -> Problem:
+    spaces = "1 space" if far == 1 else f"{far} spaces"
+    return replace(
+        problem, message=f"This item stands {spaces} too far to the right of the others of its list."
+    )
 
 
 def _is_content(text: str, lines: LineIndex, row: int) -> bool:
@@ -162,8 +203,14 @@ def _moved(text: str, lines: LineIndex, rows: tuple[int, int], by: int, starts: 
     place = Span(first.start + column, first.start + len(written.rstrip()))
     problem = Problem("yaml-indentation", place, message, "error", (Fix(title, edits),))
     known = tuple(at + by * sum(begin <= at for begin in begins) for at in starts)
+    first_known, others = (known[0], known[1:]) if known else (None, ())
     return Slip(
-        problem, as_one(text, edits), known_at=known[0], also_known=known[1:], cures=Span(0, len(text))
+        problem,
+        as_one(text, edits),
+        moved_to=first.start + column + by,
+        known_at=first_known,
+        also_known=others,
+        cures=Span(0, len(text)),
     )
 
 

@@ -19,6 +19,9 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 _ANCHOR = re.compile(r"(?<=[\s\[{,])&([^\s,\[\]{}]+)")
+_ANCHOR_WITH_DOT = re.compile(
+    r"[ ]*(?:-[ ]+)?[A-Za-z_][\w-]*:[ ]+(?P<sign>&)(?P<word>[\w-]+\.[\w.-]+)(?=[ \t]*(?:[\r\n]|\Z))"
+)
 _END_ABOVE = re.compile(r"(?:^|(?<=\r))(?P<mark>\.\.\.)[ \t]*(?:[\r\n]+(?:#[^\r\n]*)?)+\Z", re.MULTILINE)
 """The mark of an end of a document, with nothing but comments behind it."""
 _WRITTEN = re.compile(r"\S")
@@ -37,6 +40,8 @@ def with_fixes(tree: Tree, fault: SyntaxFault) -> Problem:
     if is_fence(tree.text, fault.span) and _is_between(tree.text, fault.span):
         # It may belong to a text that has lost the sign of its block.
         return replace(problem, fixes=tuple(replace(fix, preferred=False) for fix in problem.fixes))
+    if fault.code == "yaml-syntax" and not fault.fixes and (word := _word_as_anchor(tree.text, fault)):
+        return word
     if fault.code == "several-documents":
         return replace(problem, fixes=tuple(_as_one_document(tree, fault.span)))
     if fault.code == "unknown-anchor" and len(tree.text) <= LONGEST:
@@ -57,6 +62,19 @@ def without_unread_anchors(text: str, faults: Sequence[SyntaxFault]) -> list[Syn
         if fault.code != _NO_ANCHOR
         or first.get(text[fault.span.start + 1 : fault.span.end], len(text)) >= fault.span.start
     ]
+
+
+def _word_as_anchor(text: str, fault: SyntaxFault) -> Problem | None:
+    """Return the problem of a word behind a key with a `&`, which cannot be read where it has a dot."""
+    line = text.rfind("\n", 0, fault.span.start) + 1
+    match = _ANCHOR_WITH_DOT.match(text, line)
+    if match is None or not match.start("sign") <= fault.span.start <= match.end():
+        return None
+    place = Span(match.start("sign"), match.end())
+    word = match["word"]
+    message = f"`&{word}` names a value for YAML, and there is none; write `{word}`."
+    fix = Fix(f"Change to `{word}`", (Edit(place, word),))
+    return Problem("yaml-syntax", place, message, "error", (fix,))
 
 
 def _is_between(text: str, line: Span) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Container, Iterator, Sequence
+from dataclasses import replace
 
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.text_rules.lost_dashes import NO_DASH
 from waza_language_server.analysis.text_rules.shifted_lines import moved_block, moved_rest
 from waza_language_server.analysis.text_rules.slip import Slip, column_of_line
 from waza_language_server.syntax.fault import STRUCTURAL_CODES, SyntaxFault
-from waza_language_server.syntax.wrong_signs import has_odd_blank
+from waza_language_server.syntax.wrong_signs import has_odd_blank, is_merge_mark
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
@@ -37,14 +38,60 @@ def pushed_keys(
             yield Slip(_moved_line(text, line, start, edit), edit, moves=True, known_at=line.start + column)
 
 
+def block_below_value(
+    text: str, lines: LineIndex, fault: SyntaxFault, known_outside: Container[str]
+) -> Iterator[Slip]:
+    """Yield the key of a block, with all below it, that stands in a list, or right of a key with a value.
+
+    The latter is one of ``known_outside``: another may be due below the key. What the margin lacks of them
+    goes there first.
+    """
+    number = lines.line_of(fault.span.start)
+    for row in (number, number + 1):
+        if not 0 < row < lines.line_count:
+            continue
+        line, above = lines.line_span(row), _line_above(text, lines, row)
+        key = _KEY_OF_BLOCK.match(text[line.start : line.end].rstrip())
+        if key is None or above is None:
+            continue
+        written = text[above.start : above.end].rstrip()
+        is_item = written.lstrip().startswith("- ")
+        is_further_out = column_of_line(text, above) < key.start("key") + is_item
+        is_outside = key["key"] in known_outside
+        if (
+            not is_further_out
+            or not (is_item or is_outside)
+            or not (is_item or _KEY_ON_LINE.match(written))
+            or written.endswith(":")
+        ):
+            continue
+        columns = sorted(_columns_further_out(text, lines, row, key.start("key")), reverse=True)
+        is_of_top = is_outside and f"\n{key['key']}:" not in f"\n{text}"
+        if is_of_top and 0 in columns:
+            columns = [0, *(column for column in columns if column)]
+        for usual in columns:
+            for slip in (*moved_rest(text, lines, row, usual), *moved_block(text, lines, row, usual)):
+                yield replace(slip, known_at=slip.moved_to)
+        return
+
+
+def _line_above(text: str, lines: LineIndex, row: int) -> Span | None:
+    for above in range(row - 1, max(-1, row - _LINES_ABOVE), -1):
+        line = lines.line_span(above)
+        written = text[line.start : line.end].strip()
+        if written and not written.startswith("#"):
+            return line
+    return None
+
+
 def pushed_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
     """Yield the lines at the first fault, each at the columns of the lines around it, the nearest first."""
     number = lines.line_of(fault.span.start)
     around = _written_lines(text, lines, number)
     place = lines.line_span(number)
     begun = text[place.start : place.end]
-    if has_odd_blank(begun[: len(begun) - len(begun.lstrip())]):
-        # Its blanks are to blame, not their number.
+    if has_odd_blank(begun[: len(begun) - len(begun.lstrip())]) or is_merge_mark(text, place.start):
+        # Its blanks are to blame, not their number; or it is no line of the file.
         return
     moves: list[tuple[int, bool, int, int]] = []
     for line in (number, *(other for other in around if abs(other - number) == 1)):

@@ -211,7 +211,8 @@ def _step(text: str, lines: LineIndex) -> int:
     """Return by how much the first key at the margin has its block indented; 2 where none has one."""
     for number in range(min(lines.line_count - 1, _MOST_LINES)):
         line, following = lines.line_span(number), lines.line_span(number + 1)
-        is_key = _BARE_KEY.match(text[line.start : line.end].rstrip()) is not None
+        written = text[line.start : line.end].rstrip()
+        is_key = _BARE_KEY.match(written) is not None and written.endswith(":")
         column = column_of_line(text, following) if is_key and _is_written(text, lines, number + 1) else 0
         if column and _item_at(text, lines, number + 1) is None:
             return column

@@ -15,7 +15,11 @@ from itertools import chain, islice
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found
 from waza_language_server.analysis.text_rules.block_texts import tabbed_text, text_at_margin
-from waza_language_server.analysis.text_rules.fallen_bodies import fallen_body, first_block_pushed
+from waza_language_server.analysis.text_rules.fallen_bodies import (
+    fallen_body,
+    first_block_pushed,
+    first_items_pushed,
+)
 from waza_language_server.analysis.text_rules.fault_fixes import LONGEST, with_fixes, without_unread_anchors
 from waza_language_server.analysis.text_rules.joined_lines import (
     JoinedLine,
@@ -49,6 +53,7 @@ from waza_language_server.analysis.text_rules.merge_marks import without_keys_of
 from waza_language_server.analysis.text_rules.odd_bullets import odd_bullet
 from waza_language_server.analysis.text_rules.plain_text import LIKE_A_BAR, blocks_meant
 from waza_language_server.analysis.text_rules.pushed_lines import (
+    block_below_value,
     is_at_known_key,
     pushed_keys,
     pushed_lines,
@@ -223,7 +228,10 @@ def _beside_lines(
     text: str, lines: LineIndex, faults: Sequence[SyntaxFault], outside: Container[str]
 ) -> Iterator[Slip]:
     """Yield what one line has lost to another, or to the quote before it."""
-    yield from chain.from_iterable(key_too_far_left(text, lines, each, outside) for each in faults[:1])
+    for fault in faults[:1]:
+        yield from block_below_value(text, lines, fault, outside)
+        yield from fallen_body(text, lines, fault, outside)
+        yield from key_too_far_left(text, lines, fault, outside)
     for fault in faults[:_TRIALS]:
         yield from quote_before_key(text, lines, fault)
         yield from value_below_key(text, lines, fault)
@@ -235,15 +243,15 @@ def _items(
 ) -> Iterator[Slip]:
     """Yield items that stand at another column, or lack their dash or their first key."""
     # They cure all that cannot be read.
-    outside = catalog.document_root(kind).top.properties
     for fault in faults[:1]:
         yield from first_block_pushed(tree.text, lines, fault)
+        yield from first_items_pushed(tree.text, lines, fault, surely=True)
         yield from shifted_items(tree.text, lines, fault)
+        yield from first_items_pushed(tree.text, lines, fault)
         yield from text_of_deeper_list(tree.text, lines, fault)
         yield from dash_before_others(tree.text, lines, fault)
         yield from dash_at_its_keys(tree.text, lines, fault)
         yield from rest_of_item(tree.text, lines, fault)
-        yield from fallen_body(tree.text, lines, fault, outside)
         yield from key_at_dashes(tree.text, lines, fault)
         yield from first_item_without_dash(tree.text, lines, fault)
     for fault in faults[:2]:

@@ -1,8 +1,8 @@
-"""Blocks that stand too far to the right, so that the block above them takes them for its own keys."""
+"""Blocks at a wrong column: too far to the right, below another one, or to the left of the item above."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import takewhile
 
@@ -18,6 +18,9 @@ from waza_language_server.text.span import Span
 
 _MOST_KEYS = 100
 """Unknown keys of a mapping; of more than these each is told alone."""
+
+
+_OF_GRADERS = frozenset({"type", "name", "config", "weight"})
 
 
 @frozen()
@@ -59,6 +62,84 @@ def pushed_block(
         if not is_item and (rest or is_list) and all(_is_missed(around, above, each) for each in rest):
             return _blocks_too_far(subject, mapping, shape, above, (head, *rest))
     return None
+
+
+def fallen_block(
+    subject: Subject, mapping: Node, shape: Shape, unexpected: Sequence[Entry]
+) -> PushedBlock | None:
+    """Return the unknown keys of a mapping that belong into the item, or the empty block, above them."""
+    if subject.is_grader or mapping.style != "block" or not 0 < len(unexpected) <= _MOST_KEYS:
+        return None
+    entries = mapping.entries
+    first = next((at for at, each in enumerate(entries) if each.key.span == unexpected[0].key.span), 0)
+    unknown = frozenset(entry.key.span for entry in unexpected)
+    run = list(takewhile(lambda each: each.key.span in unknown, entries[first:]))
+    if not first or not run or any(each.key.style != "plain" for each in run):
+        return None
+    for known, taken, column, place in _ends_of(subject, entries[first - 1]):
+        keys = [each.key.value for each in run]
+        by = column - _column_of_keys(subject.text, mapping)
+        if by <= 0 or not known.issuperset(keys) or not taken.isdisjoint(keys) or len({*keys}) < len(keys):
+            continue
+        below = ", with the lines below it" if len(run) > 1 or "\n" in _written(subject.text, run[0]) else ""
+        message = f"`{keys[0]}` belongs to {place} above, so indent it by {column} spaces{below}."
+        part = Span(run[0].key.span.start, max(run[-1].key.span.end, run[-1].value.span.end))
+        fix = Fix(
+            "Align the lines" if below else "Align the line", partial(_moved_right, subject.text, part, by)
+        )
+        problem = Problem("misplaced-key", run[0].key.span, message, shape.unknown_keys, (fix,))
+        return PushedBlock(UnknownKey(problem, mapping, mapping, ()), frozenset(keys))
+    return None
+
+
+def _written(text: str, entry: Entry) -> str:
+    return text[entry.key.span.start : entry.value.span.end].rstrip()
+
+
+def _ends_of(subject: Subject, entry: Entry) -> Iterator[tuple[frozenset[str], frozenset[str], int, str]]:
+    """Yield what may go on at the end of an entry, the innermost first.
+
+    Each is the keys that are known there, those that it has, their column, and how it is called. Only items
+    are, and what is empty in them: a mapping that goes on further to the left has a key for it.
+    """
+    found: list[tuple[frozenset[str], frozenset[str], int, str]] = []
+    node: Node | None = entry.value
+    within = False
+    while node is not None and node.style == "block":
+        if node.kind == "sequence":
+            node = node.nth_child(len(node.green.children) - 1)
+            within = True
+            continue
+        last = node.last_entry if node.kind == "mapping" else None
+        if last is None:
+            break
+        if within:
+            shape = subject.shape_at(node)
+            is_grader = shape is None or shape.kind == "grader" or "config" in node.key_names
+            known = frozenset(shape.properties) if shape is not None else frozenset[str]()
+            known |= _OF_GRADERS if is_grader and _is_among_graders(node) else frozenset()
+            column = _column_of_keys(subject.text, node)
+            found.append((known, frozenset(node.key_names), column, "the item"))
+            if not len(last.value.span) and shape is not None and last.key.value in shape.properties:
+                held = frozenset(shape.properties[last.key.value].shape.branch("mapping").properties)
+                found.append((held, frozenset(), column + 2, f"`{last.key.value}`"))
+        node = last.value
+    yield from reversed(found)
+
+
+def _is_among_graders(node: Node) -> bool:
+    return node.parent is not None and node.parent.step == "graders"
+
+
+def _moved_right(text: str, part: Span, by: int) -> Edits:
+    edits: list[Edit] = []
+    at = line_start_of(text, part.start)
+    while 0 <= at < part.end:
+        end = text.find("\n", at)
+        if text[at : end if end >= 0 else len(text)].strip():
+            edits.append(Edit(Span(at, at), " " * by))
+        at = end + 1 if end >= 0 else -1
+    return tuple(edits)
 
 
 def _is_missed(around: Shape, above: Node, entry: Entry) -> bool:

@@ -1,4 +1,4 @@
-"""Keys that have become the last line of a block of text, and switches that say nothing."""
+"""Keys that have become a part of a block of text, or of a block of free keys; switches that say nothing."""
 
 from __future__ import annotations
 
@@ -14,15 +14,21 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
+_LINE = re.compile(r"(?<=\n)(?=[ ]*[^\s])")
 _KEY = re.compile(r"[ ]*(?P<key>[a-z_]+):[ ]+(?P<value>\S+)[ \t]*\Z")
 _PAIR = re.compile(r"[ \t]*(?:-[ ]+)?[\w\"'. -]{1,40}:(?:[ \t]|\Z)")
+_BARE_KEY = re.compile(r"^[ ]*(?P<key>[a-z_]+):[ \t]*$", re.MULTILINE)
+_FIRST_BELOW = re.compile(r"[ ]*(?P<dash>-[ ]+)?(?:(?P<key>[a-z_]+):(?:[ ]|\Z))?")
 _BLOCKS = frozenset({"literal", "folded"})
 
 
 def may_have_swallowed(node: Node) -> bool:
     """Whether ``swallowed_key`` may say something of a block of text: a look that is cheaper."""
     green = node.green
-    return green.style in _BLOCKS and _KEY.match(green.value.rstrip().rpartition("\n")[2]) is not None
+    if green.style not in _BLOCKS:
+        return False
+    last = green.value.rstrip().rpartition("\n")[2]
+    return _KEY.match(last) is not None or _BARE_KEY.search(green.value) is not None
 
 
 def swallowed_key(subject: Subject, node: Node) -> Iterator[Problem]:
@@ -53,14 +59,100 @@ def swallowed_key(subject: Subject, node: Node) -> Iterator[Problem]:
     yield Problem("yaml-indentation", place, message, "information", (fix,))
 
 
-def _owner(subject: Subject, mapping: Node, key: str, written: str) -> Node | None:
+def swallowed_block(subject: Subject, node: Node) -> Iterator[Problem]:
+    """Yield the key and the lines below it, at the end of a block of text, that are a block of the file.
+
+    The text is none of that kind when other lines above look like keys, or when its end is no such block.
+    """
+    text, mapping, holder = subject.text, node.parent, subject.entry(node)
+    if mapping is None or holder is None or mapping.style != "block":
+        return
+    behind = node.span.start + len(text[node.span.start : node.span.end].rstrip())
+    first = text.find("\n", node.span.start, behind) + 1
+    match = _BARE_KEY.search(text, first, behind) if first else None
+    if match is None or not text[first : match.start()].strip():
+        return
+    if any(_PAIR.match(row) for row in text[first : match.start()].splitlines()):
+        return
+    owner = _owner(subject, mapping, match["key"], None)
+    shape = subject.shape_at(owner) if owner is not None else None
+    rows = text[match.end() + 1 : behind].splitlines()
+    column = match.start("key") - match.start()
+    if owner is None or shape is None or not rows or not _is_block(shape, match["key"], rows, column):
+        return
+    far = column - column_of(text, next(owner.each_entry()).key.span.start)
+    if far <= 0:
+        return
+    starts = [match.start(), *(at.start() for at in _LINE.finditer(text, match.end(), behind))]
+    edits = tuple(Edit(Span(at, at + far), "") for at in starts if text[at : at + far] == " " * far)
+    message = (
+        f"From here on this is a part of the text of `{holder.key.value}`, so `{match['key']}` is not set; "
+        f"move it to the left by {far} columns."
+    )
+    place = Span(match.start("key"), match.end("key"))
+    yield Problem("yaml-indentation", place, message, "warning", (Fix("Align the lines", edits),))
+
+
+def block_among_free_keys(subject: Subject, mapping: Node) -> Iterator[Problem]:
+    """Yield the last key of a block where any key may stand that a mapping around it knows and lacks."""
+    entry, above = mapping.last_entry, mapping.parent
+    if entry is None or mapping.style != "block" or above is None or entry.value.kind == "scalar":
+        return
+    key, text = entry.key.value, subject.text
+    owner = _owner(subject, above, key, None)
+    shape = subject.shape_at(owner) if owner is not None else None
+    if owner is None or shape is None or entry.value.style != "block":
+        return
+    held = entry.value.items if entry.value.kind == "sequence" else (entry.value,)
+    known = _keys_of_block(shape, key, listed=entry.value.kind == "sequence")
+    if not known or not all(item.kind == "mapping" and known.issuperset(item.key_names) for item in held):
+        return
+    far = column_of(text, entry.key.span.start) - column_of(text, next(owner.each_entry()).key.span.start)
+    start = entry.key.span.start - column_of(text, entry.key.span.start)
+    end = max(entry.value.span.end, entry.key.span.end)
+    starts = [start, *(at.start() for at in _LINE.finditer(text, start, end))]
+    edits = tuple(Edit(Span(at, at + far), "") for at in starts if text[at : at + far] == " " * far)
+    message = (
+        f"`{key}` is one of the free keys of `{mapping.step}` here, and not set where it belongs; "
+        f"move it to the left by {far} columns."
+    )
+    yield Problem("misplaced-key", entry.key.span, message, "information", (Fix("Align the lines", edits),))
+
+
+def _is_block(shape: Shape, key: str, rows: list[str], column: int) -> bool:
+    """Whether the lines below a key are what it takes: items, or keys that it knows."""
+    written = [row for row in rows if row.strip()]
+    if not written or any(len(row) - len(row.lstrip(" ")) <= column for row in written):
+        return False
+    first = _FIRST_BELOW.match(written[0])
+    if first is None:
+        return False
+    known = _keys_of_block(shape, key, listed=first["dash"] is not None)
+    if first["key"] is not None:
+        return first["key"] in known
+    return first["dash"] is not None and shape.properties[key].shape.wants_list and not known
+
+
+def _keys_of_block(shape: Shape, key: str, *, listed: bool) -> frozenset[str]:
+    """Return the keys that stand in the block of a key, or in the items of its list."""
+    known = shape.properties[key].shape
+    items = known.branch("sequence").items if listed else known
+    if items is None:
+        return frozenset()
+    if items.kind == "grader":
+        return frozenset({"type", "name", "config", "weight", "ref"})
+    return frozenset(items.branch("mapping").properties)
+
+
+def _owner(subject: Subject, mapping: Node, key: str, written: str | None) -> Node | None:
     """Return the nearest mapping around a text that knows a key with such a value, where it lacks it."""
     owner: Node | None = mapping
     while owner is not None and owner.kind == "mapping" and owner.style == "block":
         shape = subject.shape_at(owner)
         known = shape.properties.get(key) if shape is not None else None
         if known is not None:
-            return owner if owner.entry(key) is None and _is_value(known.shape, written) else None
+            fits = written is None or _is_value(known.shape, written)
+            return owner if owner.entry(key) is None and fits else None
         owner = owner.parent
     return None
 
