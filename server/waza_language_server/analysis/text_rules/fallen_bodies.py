@@ -83,23 +83,32 @@ def first_items_pushed(
         above = _line_above(text, lines, row) if item is not None else None
         if item is None or above is None or _BARE.match(_written(text, lines, above)) is None:
             continue
-        column, last = len(item["lead"]), row
-        for below in range(row + 1, min(lines.line_count, row + _MOST_LINES)):
-            at = column_of_line(text, lines.line_span(below))
-            if _is_content(text, lines, below) and at < column:
-                other = _ITEM.match(_written(text, lines, below))
-                holder = column_of_line(text, lines.line_span(above))
-                is_odd = column - holder not in _STEPS and at - holder in _STEPS
-                if other is not None and at >= holder and (is_odd or not surely):
-                    # It moves to the column of the others; what it means does not change with it.
-                    slip = _moved(text, lines, (row, last), at - column, [])
-                    yield replace(slip, problem=_item_too_far(slip.problem, column - at), moves=True)
-                return
-            if _is_content(text, lines, below):
-                if at == column and _ITEM.match(_written(text, lines, below)) is None:
-                    return
-                last = below
+        column, holder = len(item["lead"]), column_of_line(text, lines.line_span(above))
+        end = _end_of_items(text, lines, row, column)
+        behind = next(
+            (each for each in range(end + 1, lines.line_count) if _is_content(text, lines, each)), None
+        )
+        other = _ITEM.match(_written(text, lines, behind)) if behind is not None else None
+        if other is None or not holder <= len(other["lead"]) < column:
+            continue
+        usual = len(other["lead"])
+        if not surely or (column - holder not in _STEPS and usual - holder in _STEPS):
+            # What the items mean does not change with their column.
+            slip = _moved(text, lines, (row, end), usual - column, [])
+            yield replace(slip, problem=_item_too_far(slip.problem, column - usual), moves=True)
         return
+
+
+def _end_of_items(text: str, lines: LineIndex, row: int, column: int) -> int:
+    """Return the last line of the items at a column; of the one above a key at their column."""
+    last = row
+    for below in range(row + 1, min(lines.line_count, row + _MOST_LINES)):
+        if _is_content(text, lines, below):
+            at = column_of_line(text, lines.line_span(below))
+            if at < column or (at == column and _ITEM.match(_written(text, lines, below)) is None):
+                break
+            last = below
+    return last
 
 
 def _item_too_far(problem: Problem, far: int) -> Problem:
@@ -121,6 +130,9 @@ def _is_set_above(text: str, lines: LineIndex, row: int, key: str) -> bool:
 def _may_have_lost(holder: re.Match[str], column: int, written: str) -> bool:
     """Whether a line further to the left than the key above it may be due beside, or below, that key."""
     own = len(holder["lead"])
+    if "-" in holder["lead"] and (own - column) % 2:
+        # Its dash is rather at a wrong column.
+        return False
     return column < own or (column == own and _BARE.match(written) is not None)
 
 

@@ -46,18 +46,26 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
+_ITEMS_WITH_OTHERS = 2
 _LEADING_ZERO = re.compile(r"[-+]?0[0-9_]")
 """Of which some readers make eight, others ten."""
 
 
 def type_fixes(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:
     """Yield the ways to make a value one of the expected types of JSON Schema, the likeliest first."""
+    found = 0
+    for fix in _ways(subject, node, shape, expected):
+        found += 1
+        yield fix
+    if not found and "string" not in expected and node.kind == "scalar" and len(node.span):
+        yield from _as_comment(subject.text, node)
+
+
+def _ways(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:
     yield from _regrouped(subject, node, shape, expected)
     if node.kind == "scalar" and len(node.span) and node.green.tag is None:
         # With a tag the same words mean something else.
         yield from _written_otherwise(subject, node, shape, expected)
-        if "string" not in expected:
-            yield from _as_comment(subject.text, node)
 
 
 def _as_comment(text: str, node: Node) -> Iterator[Fix]:
@@ -65,6 +73,8 @@ def _as_comment(text: str, node: Node) -> Iterator[Fix]:
     items, start = node.parent, node.span.start
     dash = text.rfind("-", 0, start)
     if items is None or items.kind != "sequence" or items.style == "flow" or dash < 0:
+        return
+    if len(items.green.children) < _ITEMS_WITH_OTHERS:
         return
     line = line_start_of(text, start)
     alone = not text[line:dash].strip(" ") and not text[dash + 1 : start].strip(" ")
