@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.tree import Tree
 
 _ANCHOR = re.compile(r"(?<=[\s\[{,])&(?P<name>[0-9A-Za-z_-]+)")
+_ALIAS = re.compile(r"\*(?P<name>[\w-]+)")
 _MERGED_WORD = re.compile(r"(?<=<<:)[ \t]+(?P<name>[0-9A-Za-z_-]+)(?=[ \t]*(?:[,}#\r\n]|\Z))")
 
 _MERGED_TEXT = re.compile(r"(?<=<<:)[ \t]+(?P<value>[^\s*&\[{#!|>][^\r\n]*)")
@@ -64,7 +65,7 @@ def mistaken_aliases(tree: Tree) -> Iterator[Problem]:
 
 
 def _is_used(text: str, name: str) -> bool:
-    return re.search(rf"\*{re.escape(name)}(?![\w-])", text) is not None
+    return any(match["name"] == name for match in _ALIAS.finditer(text))
 
 
 def _no_blocks(text: str, root: Node, told: Container[int]) -> Iterator[Problem]:
