@@ -139,7 +139,10 @@ def _explain(subject: Subject, error: FoundError, collected: _Collected) -> Iter
 def _explain_unknown(
     subject: Subject, mapping: Node, shape: Shape, unexpected: frozenset[str], collected: _Collected
 ) -> Iterator[None]:
-    entries = list(_unexpected(subject, mapping, shape, unexpected))
+    entries: list[tuple[Entry, Shape]] = []
+    for found in _unexpected(subject, mapping, shape, unexpected):
+        entries.append(found)
+        yield
     unknown = [entry for entry, _ in entries]
     pushed = pushed_block(subject, mapping, shape, unknown) or fallen_block(subject, mapping, shape, unknown)
     if pushed is not None:

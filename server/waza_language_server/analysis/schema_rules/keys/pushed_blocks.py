@@ -20,6 +20,8 @@ _MOST_KEYS = 100
 """Unknown keys of a mapping; of more than these each is told alone."""
 
 
+_MOST_CHILDREN = 400
+"""Keys and values of a mapping, which are all looked at."""
 _OF_GRADERS = frozenset({"type", "name", "config", "weight"})
 
 
@@ -41,6 +43,8 @@ def pushed_block(
     stand around a grader is never looked at.
     """
     if subject.is_grader or mapping.style != "block" or not 0 < len(unexpected) <= _MOST_KEYS:
+        return None
+    if len(mapping.green.children) > _MOST_CHILDREN:
         return None
     above = mapping.parent
     is_item = above is not None and above.kind == "sequence"
@@ -69,6 +73,8 @@ def fallen_block(
 ) -> PushedBlock | None:
     """Return the unknown keys of a mapping that belong into the item, or the empty block, above them."""
     if subject.is_grader or mapping.style != "block" or not 0 < len(unexpected) <= _MOST_KEYS:
+        return None
+    if len(mapping.green.children) > _MOST_CHILDREN:
         return None
     entries = mapping.entries
     first = next((at for at, each in enumerate(entries) if each.key.span == unexpected[0].key.span), 0)
