@@ -36,7 +36,8 @@ class TaskHistory:
 class RunOnce:
     """A recorded run: its file, when it started, the model, and its mean score, None without any.
 
-    ``part`` says to what part of the suite it was limited, "" for all of it. ``commit`` is what its suite's repository was at, None where none was recorded.
+    ``part`` says to what part of the suite it was limited, "" for all of it. ``commit`` is what its suite's
+    repository was at, None where none was recorded.
     """
 
     file: str

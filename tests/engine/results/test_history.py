@@ -234,6 +234,7 @@ def test_a_task_that_failed_a_chosen_grader_is_red(tmp_path: Path) -> None:
     green = run(path)[0].results_file
     write_suite(tmp_path, {"a": task("a", prompt="Say hello")}, graders=TWO)
     red = run(path, graders=("leaves",))[0].results_file
-    assert green is not None and red is not None
+    assert green is not None
+    assert red is not None
     (only,) = trend(history_of(path).runs)["tasks"]
     assert (only["red_since"], only["passed_in"], only["scores"]) == (red.name, green.name, [1.0, None])
