@@ -58,7 +58,8 @@ def _tell(found: dict[str, Any]) -> None:
     table = Table(box=box.SIMPLE, pad_edge=False)
     for column in ("task", "scores", "runs passed", ""):
         table.add_column(column, no_wrap=column == "scores")
-    printer.table(table, _rows(found))
+    if found["tasks"]:
+        printer.table(table, _rows(found))
     if others := sum(run["part"] is not None for run in runs[:-1]):
         verb = "was" if others == 1 else "were"
         printer.line(

@@ -48,7 +48,7 @@ def print_results(
 
 def _headline(header: RunHeader, found: Conclusion) -> tuple[Part, ...]:
     facts = [
-        counted(len(found.tasks), "task"),
+        "trigger prompts" if header.settings.get("prompts") else counted(len(found.tasks), "task"),
         *(name for name in (header.executor, header.asked_model) if name),
         *([f"{header.started:%Y-%m-%d %H:%M:%S}"] if is_known(header.started) else []),
     ]

@@ -14,7 +14,6 @@ from waza_engine.figures import shown_score
 from waza_engine.markdown import cell, cell_sentence, code, fenced, sentence
 from waza_engine.moments import local_time
 from waza_engine.results.conclusion import Conclusion
-from waza_engine.results.conclusion_words import counts_words
 from waza_engine.results.record import RunHeader, TrialOutcome, Validation
 from waza_engine.results.reports.answer_marks import LEGEND, marked_answer, wanted_text
 from waza_engine.results.reports.words import (
@@ -80,7 +79,7 @@ def _head(header: RunHeader, found: Conclusion, *, goes_on: bool) -> str:
     lines = [
         f"# {code(header.eval_name) or 'Evaluation'}: {verdict}",
         "",
-        counts_words(found.counts),
+        found.came_to,
         "",
     ]
     lines += [f"- {sentence(reason.words)}" for reason in found.reasons if not reason.is_counted]
