@@ -18,7 +18,8 @@ def no_results_words(subject: Path | str, directory: Path, advice: str) -> str:
     ``subject`` is how it was named, ``directory`` where the eval file of the suite lies.
     """
     why = _why_unreadable(directory)
-    if why is None and newest_result_file(directory, of_prompts=True) is not None:
+    ran = [newest_result_file(directory, of_prompts=alone) is not None for alone in (False, True)]
+    if why is None and ran == [False, True]:
         return f"{subject} has results of trigger prompts alone, and none of its tasks; {advice}."
     if why is None:
         return f"{subject} has no results yet; {advice}."
