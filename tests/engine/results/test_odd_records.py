@@ -14,6 +14,7 @@ import pytest
 from tests.command_line import engine
 from tests.engine.suites import GREETS, run, task, write_suite
 from waza_engine.moments import local_time
+from waza_engine.results.reading.newest_scores import latest_results
 from waza_language_server.features.test_bed import moment
 from waza_language_server.features.words_of_verdicts import age
 
@@ -79,3 +80,17 @@ def test_a_task_that_is_recorded_twice_is_told_as_that(tmp_path: Path) -> None:
     record = recorded(tmp_path, lambda document: document["tasks"].append(document["tasks"][0]))
     said = engine("grade", record).stderr
     assert "the record has more tasks `a` than the suite; its record stays as it is" in said
+
+
+def test_what_a_trial_that_was_cut_off_holds_counts_for_no_mark(tmp_path: Path) -> None:
+    def edit(document: dict[str, Any]) -> None:
+        document["metadata"]["engine"]["status"] = "canceled"
+        lost = document["tasks"][1]
+        lost["status"] = "skipped"
+        lost["runs"][0] |= {"status": "skipped", "stopped": True}
+
+    record = recorded(tmp_path, edit)
+    assert "1 of 2 tasks passed, 1 lost" in reported(record, "text")
+    found = latest_results(tmp_path)
+    assert found is not None
+    assert [list(found.tasks[name].graders) for name in ("a", "b")] == [["greets"], []]
