@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.cursor import Cursor
 
+_COLON = re.compile(r"[ \t]*:")
 _BEHIND_KEY = re.compile(r"[,:\[\]{}]")
 CompletionKind = Literal[
     "key",
@@ -129,6 +130,9 @@ class Place:
             return True
         if cursor.role == "value" or (len(cursor.replace) and not rest.startswith("- ")):
             return rest[:1] in {'"', "'"}
+        if cursor.role == "key" and self.follows_colon:
+            # A value that has lost its key.
+            return False
         return bool(rest) and not (rest.startswith("#") and before.strip())
 
     def around(self, key: str) -> str | None:
@@ -173,7 +177,9 @@ class Place:
         if _BEHIND_KEY.search(self.text, self.offset, span.end):
             # The quotes are not closed yet: the next ones belong to something else.
             span, value = Span(span.start, self.offset), ""
-        elif self.text[span.end : span.end + 1] == quote:
+        if _COLON.match(self.text, span.end):
+            return Edit(span, f"{name}{quote}")
+        if self.text[span.end : span.end + 1] == quote:
             if self.follows_colon:
                 return Edit(span, name)
             span = Span(span.start, span.end + 1)
@@ -187,15 +193,22 @@ class Place:
         """Return the edit that writes a scalar, quoted as it must be here; a ``raw`` one stays as it is."""
         span = self.cursor.replace
         if self.quote == '"':
-            text = value.replace("\\", "\\\\").replace('"', '\\"')
+            text = value.replace("\\", "\\\\").replace('"', '\\"') + self._closing
         elif self.quote == "'":
-            text = value.replace("'", "''")
+            text = value.replace("'", "''") + self._closing
         else:
             text = value if raw else plain_or_quoted(value, flow=self.cursor.in_flow)
             text = self.lead(span) + text + self.comma
         if self.cursor.role == "item" and self.cursor.needs_dash:
             return self.line("- " + text.lstrip())
         return Edit(span, text)
+
+    @property
+    def _closing(self) -> str:
+        """The quote that a text between brackets still lacks behind it, and its comma."""
+        end = self.cursor.replace.end
+        is_open = self.cursor.in_flow and self.text[end : end + 1] != self.quote
+        return self.quote + self.comma if is_open else ""
 
     def line(self, text: str) -> Edit:
         """Return the edit that writes lines at the column of the cursor's container, which it also corrects.

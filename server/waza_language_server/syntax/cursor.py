@@ -20,6 +20,7 @@ from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 
 _COMMENT_OR_QUOTE = re.compile(r"""(?:(?<=[ \t\[{,:])|(?<![^\r\n]))["']|(?:(?<=[ \t])|(?<![^\r\n]))#""")
+_COLON = re.compile(r":(?=[ \t\r\n]|\Z)")
 Role = Literal["key", "value", "item", "none"]
 Path = tuple[str | int, ...]
 
@@ -307,7 +308,8 @@ class _Line:
             entry = None
         keys = _keys(mapping, entry)
         if key is None or self.offset < key.end():
-            end = self.content + len(key["key"].rstrip()) if key else self.end
+            alone = _COLON.match(self.text, self.content) is not None
+            end = self.content + len(key["key"].rstrip()) if key else self.content if alone else self.end
             replace, prefix = self.word(self.content, end)
             return Cursor(
                 path, "key", key["key"].rstrip() if key else None, prefix, replace, column, node, keys

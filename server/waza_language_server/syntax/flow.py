@@ -14,6 +14,8 @@ from waza_language_server.text.span import Span
 
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*("?)|\'(?:[^\']|\'\')*(\'?)', re.DOTALL)
 _QUOTES = {'"', "'"}
+_CLOSES = re.compile(r"[^\r\n]*\Z")
+_BEHIND_QUOTE = re.compile(r"[ \t]*(?:[,:\]}\r\n]|#|\Z)")
 _BLANKS = re.compile(r"\s*+")
 _STRETCH = re.compile(r"""[^\[\]{}"'#]*,""")
 _TOKEN = (
@@ -217,10 +219,16 @@ def _behind_entries(text: str, level: _Level, offset: int) -> int:
 def _token_span(text: str, start: int, offset: int, quoted_end: int, role: str) -> Span:
     """Return the token around the cursor, inside its quotes."""
     if quoted_end >= 0:
-        closed = text[quoted_end - 1] in "\"'" and quoted_end - 1 >= offset
-        line_end = text.find("\n", offset, quoted_end)
-        end = quoted_end - 1 if closed and line_end < 0 else (line_end if line_end >= 0 else quoted_end)
-        return Span(start + 1, max(end, offset))
+        closing = quoted_end - 1
+        if closing >= offset and text[closing] == text[start] and _CLOSES.match(text, start + 1, closing + 1):
+            behind = _BEHIND_QUOTE.match(text, closing + 1)
+            if behind is not None:
+                return Span(start + 1, closing)
+        # Nobody has closed it yet: what stands behind belongs to others.
+        end = offset
+        while end < len(text) and text[end] not in ",[]{}:\"' \t\r\n":
+            end += 1
+        return Span(start + 1, end)
     if start >= offset and role != "value" and text[offset : offset + 1] in {" ", "\t"}:
         # What stands further on is another entry.
         return Span(offset, offset)

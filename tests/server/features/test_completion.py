@@ -609,3 +609,32 @@ def test_a_grader_behind_a_dash_without_blank_lines_up() -> None:
 
 def test_the_first_column_is_that_behind_the_mark_of_byte_order() -> None:
     assert taken("\ufeffname: x\n<CURSOR>\n", "skill") == "\ufeffname: x\nskill: \n"
+
+
+@pytest.mark.parametrize(
+    ("source", "label", "expected"),
+    [
+        (
+            'tasks: []\nconfig: {executor: "mo<CURSOR>,\n  model: "m"}\n',
+            "mock",
+            'tasks: []\nconfig: {executor: "mock",\n  model: "m"}\n',
+        ),
+        (
+            'config: {executor: "<CURSOR>, "model": "m"}\n',
+            "mock",
+            'config: {executor: "mock", "model": "m"}\n',
+        ),
+        ('config: {executor: "<CURSOR>}\n', "mock", 'config: {executor: "mock"}\n'),
+        ('config: {executor: "mo<CURSOR>ck"}\n', "openai", 'config: {executor: "openai"}\n'),
+        (
+            '{\n  "<CURSOR>: "x",\n  "skill": "s"\n}\n',
+            "name",
+            '{\n  "name": "x",\n  "skill": "s"\n}\n',
+        ),
+        ("name: x\n<CURSOR>: &cfg\n  model: m\n", "config", "name: x\nconfig: &cfg\n  model: m\n"),
+    ],
+)
+def test_what_stands_behind_an_open_quote_or_in_front_of_a_colon_stays(
+    source: str, label: str, expected: str
+) -> None:
+    assert taken(source, label) == expected
