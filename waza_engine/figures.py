@@ -7,6 +7,8 @@ import math
 ROUNDING = 1e-9
 """What the last digits of a mean may lack: three scores of 0.7 have one of 0.6999999999999998."""
 _MOST_DIGITS = 9
+_NO_SCORE = 1e6
+"""What is no score of anything, and would be a line of digits."""
 
 
 def reaches(value: float, threshold: float) -> bool:
@@ -16,6 +18,8 @@ def reaches(value: float, threshold: float) -> bool:
 
 def shown_score(score: float, digits: int = 2) -> str:
     """Return a score of 0 to 1 with some digits; only a full one reads as ``1.00``."""
+    if abs(score) >= _NO_SCORE:
+        return f"{score:.{digits}g}"
     full = score >= 1 - ROUNDING or float(f"{score:.{digits}f}") < 1
     return f"{score if full else math.floor(score * 10**digits) / 10**digits:.{digits}f}"
 

@@ -21,6 +21,10 @@ _MARKED = re.compile(
     r"|\*\*(?P<strong>.+?)\*\*"
     r"|\[(?P<words>(?:`[^`]*`|[^\]`])*)\]\((?P<address>[^()\s]*)\)"
 )
+_ROW = re.compile(r"[ \t]*\|.*[^\\]\|[ \t]*")
+_RULE_OF_TABLE = re.compile(r"[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*")
+_BAR = re.compile(r"(?<!\\)\|")
+_BETWEEN_CELLS = " · "
 _TICKS = re.compile("`+")
 _QUOTED = re.compile("`([^`]+)`")
 _BEFORE, _AFTER = "(“‘", ",;:.?!)”’"
@@ -70,16 +74,30 @@ def fenced(text: str, language: str = "text") -> str:
 def plain(markdown: str) -> str:
     """Return Markdown as a reader without it wants it: the same words and lines, its marks left out."""
     lines: list[str] = []
-    fence = ""
+    fence, above = "", ""
     for line in markdown.split("\n"):
         marks = _FENCE.match(line)
         if fence and line.strip() == fence:
             fence = ""
         elif not fence and marks is not None:
             fence = marks["marks"]
+        elif fence:
+            lines.append(line)
+        elif _RULE_OF_TABLE.fullmatch(line) and _ROW.fullmatch(above):
+            # Above it stands the head, which two columns do without: a word, and what is said of it.
+            head = lines.pop()
+            lines += [head] if head.count(_BETWEEN_CELLS) > 1 else []
         else:
-            lines.append(line if fence else _MARKED.sub(_without_marks, line))
+            lines.append(_row(line) if _ROW.fullmatch(line) else _MARKED.sub(_without_marks, line))
+        above = line if not fence else ""
     return "\n".join(lines)
+
+
+def _row(line: str) -> str:
+    """Return a row of a table without its bars: a list of two columns, and more of them in one line."""
+    cells = [each.strip().replace("\\|", "|") for each in _BAR.split(line.strip()[1:-1])]
+    cells = [_MARKED.sub(_without_marks, each) for each in cells]
+    return f"- {cells[0]}: {cells[1]}" if len(cells) == 2 else _BETWEEN_CELLS.join(cells)
 
 
 def _without_marks(found: re.Match[str]) -> str:

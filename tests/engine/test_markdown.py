@@ -106,3 +106,20 @@ def test_what_is_quoted_is_read_as_it_was() -> None:
         words = " ".join(text.split())
         if words:
             assert plain(code(words)) == words
+
+
+def test_a_table_is_a_list_to_readers_without_markdown() -> None:
+    table = "| name | what it is |\n|---|---|\n| `a` | a **bar** `x \\| y` |\n| `b` | more |\n"
+    assert plain(f"Before.\n\n{table}\nBehind.") == "Before.\n\n- a: a bar x | y\n- b: more\n\nBehind."
+
+
+def test_a_wide_table_keeps_its_head() -> None:
+    assert plain("| a | b | c |\n|---|:-:|---|\n| 1 | 2 | 3 |") == "a · b · c\n1 · 2 · 3"
+
+
+def test_bars_in_a_fence_stay() -> None:
+    assert plain("```text\n| a | b |\n|---|---|\n```") == "| a | b |\n|---|---|"
+
+
+def test_a_line_that_is_no_head_stays_above_a_rule() -> None:
+    assert plain("Words.\n|---|---|").startswith("Words.\n")

@@ -84,6 +84,15 @@ async def test_a_grader_of_the_suite_is_stale_in_every_task_and_the_rest_is_not(
         assert await stale(editor, suite) == []
 
 
+async def test_a_new_task_leaves_the_suite_stale_until_it_has_run(suite: Path) -> None:
+    (suite.parent / "tasks/new.yaml").write_text("id: new\ninputs: {prompt: hello}\n", "utf-8")
+    async with editing(suite.parents[1]) as editor:
+        assert await stale(editor, suite) == [("", "stale", False)]
+    run(suite, tasks=("new",))
+    async with editing(suite.parents[1]) as editor:
+        assert await stale(editor, suite) == []
+
+
 async def test_a_grader_of_a_task_is_stale_there(suite: Path) -> None:
     async with editing(suite.parents[1]) as editor:
         edit(editor, suite.parent / "tasks/one.yaml", "contains: [Say]", "contains: [say]")

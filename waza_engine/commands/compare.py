@@ -49,7 +49,7 @@ def compare_command(paths: Sequence[Path], output_format: str, *, everything: bo
 def _print(found: dict[str, Any], *, everything: bool) -> None:
     printer = Printer()
     names = [chr(ord("A") + index % 26) for index in range(len(found["files"]))]
-    for name, path, model in zip(names, found["files"], found["models"], strict=True):
+    for name, path, model in zip(names, found["files"], found["asked_models"], strict=True):
         printer.line(f"{name}  {path}{f'  ({model})' if model else ''}")
     table = Table(box=box.SIMPLE, pad_edge=False)
     table.add_column("")
@@ -66,6 +66,9 @@ def _print(found: dict[str, Any], *, everything: bool) -> None:
         printer.line((f"{counted(hidden, 'trigger prompt')} without a change; --all shows them", "dim"))
     for name in found["regressions"]:
         printer.line(("✗", "red"), f" {name} passed, and fails now")
+    for name, parts in zip(names, found["parts"], strict=True):
+        for part in parts:
+            printer.line(("⚠", "yellow"), f" {name}: {part}")
     printer.line(_trend(found))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.figures import shown_score
 from waza_engine.results.conclusion import Conclusion, Reason
-from waza_engine.results.conclusion_words import counts_words
 from waza_engine.results.reports.words import (
     VERDICT_WORDS,
     mistake_words,
@@ -47,7 +46,7 @@ def print_conclusion(printer: Printer, found: Conclusion, duration_ms: float) ->
         printer.line(repeated)
     printer.line(
         _RUN_MARKS.get(found.verdict, MARKS["failed"]),
-        f" {VERDICT_WORDS[found.verdict]}: {counts_words(found.counts)}",
+        f" {VERDICT_WORDS[found.verdict]}: {found.came_to}",
         f"{score_words(found)}  ·  {duration_ms / 1000:.1f} s",
     )
 

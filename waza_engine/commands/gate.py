@@ -57,7 +57,7 @@ def _print_for_people(found: Json) -> None:
     passed = found["passed"]
     printer.line((f"gate: {'PASS' if passed else found['verdict'].upper()}", "green" if passed else "red"))
     for name in ("baseline", "current"):
-        model, judged = found.get(f"{name}_model"), found[f"{name}_judged_count"]
+        model, judged = found.get(f"{name}_asked_model"), found[f"{name}_judged_count"]
         others = found[f"{name}_task_count"] - judged
         prompts = prompts_words(found, name)
         printer.line(

@@ -15,7 +15,6 @@ from waza_engine.commands.run import INTERRUPTED, NOT_RUN
 from waza_engine.counting import counted
 from waza_engine.executors.base import Cancellation
 from waza_engine.figures import shown_score
-from waza_engine.results.conclusion_words import counts_words
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reading.scores import GraderResult
 from waza_engine.results.reports.words import VERDICT_WORDS
@@ -97,7 +96,7 @@ def _told(regrading: Regrading, cancellation: Cancellation) -> list[TaskReport]:
     for note in found.notes:
         printer.line(("note: ", "dim"), note)
     printer.line(
-        f"{VERDICT_WORDS[found.verdict]}: {counts_words(found.counts)}"
+        f"{VERDICT_WORDS[found.verdict]}: {found.came_to}"
         f"{score_words(found)}"
         f"  ·  {f'{changed} not as recorded' if changed else 'all as recorded'}"
     )

@@ -10,6 +10,7 @@ from rich import box
 from rich.table import Table
 
 from waza_engine.commands.printer import Part, Printer
+from waza_engine.counting import counted
 from waza_engine.results.codec.commits import commit_in
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.history import history_of
@@ -52,11 +53,18 @@ def _tell(found: dict[str, Any]) -> None:
         (sparkline([run["score"] for run in runs]), "bold"),
         f"  {_span(str(runs[0]['started'])[:10], str(runs[-1]['started'])[:10], len(runs))}",
         f", {'' if len(runs) == 1 else 'the last one '}{VERDICT_WORDS[runs[-1]['verdict']]}",
+        f" ({part})" if (part := runs[-1]["part"]) else "",
     )
     table = Table(box=box.SIMPLE, pad_edge=False)
     for column in ("task", "scores", "runs passed", ""):
         table.add_column(column, no_wrap=column == "scores")
-    printer.table(table, _rows(found))
+    if found["tasks"]:
+        printer.table(table, _rows(found))
+    if others := sum(run["part"] is not None for run in runs[:-1]):
+        verb = "was" if others == 1 else "were"
+        printer.line(
+            (f"{counted(others, 'earlier run')} {verb} of a part of the suite: no score of it", "dim")
+        )
 
 
 def _span(first: str, last: str, runs: int) -> str:

@@ -122,11 +122,12 @@ class TextReport:
         header, count = self._prepared.header, len(self._prepared.task_ids)
         name = header.eval_name or self._prepared.suite.path.name
         trials = f", {self._prepared.trials} trials each" if self._prepared.trials > 1 else ""
+        what = f"{counted(count, 'task')}{trials}" if count else "trigger prompts"
         model = f" ({header.asked_model})" if header.asked_model else ""
         twice = ", then all without skills" if self._prepared.baseline else ""
         return (
             (name, "bold"),
-            f": {counted(count, 'task')}{trials}, ",
+            f": {what}, ",
             f"executor {header.executor}{model}{twice}",
         )
 

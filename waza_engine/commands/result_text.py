@@ -8,6 +8,7 @@ from waza_engine.commands.conclusion_text import MARKS, feedback_part, mark_of, 
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.counting import counted
 from waza_engine.figures import shown_score
+from waza_engine.moments import is_known
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import Conclusion, conclude
 from waza_engine.results.json_values import Block
@@ -47,9 +48,9 @@ def print_results(
 
 def _headline(header: RunHeader, found: Conclusion) -> tuple[Part, ...]:
     facts = [
-        counted(len(found.tasks), "task"),
+        "trigger prompts" if header.settings.get("prompts") else counted(len(found.tasks), "task"),
         *(name for name in (header.executor, header.asked_model) if name),
-        *([f"{header.started:%Y-%m-%d %H:%M:%S}"] if header.started.year > 1 else []),
+        *([f"{header.started:%Y-%m-%d %H:%M:%S}"] if is_known(header.started) else []),
     ]
     name = header.eval_name or header.skill or "run"
     return (name, "bold"), f": {', '.join(facts)}"

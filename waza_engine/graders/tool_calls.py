@@ -20,7 +20,7 @@ from waza_engine.graders.matching.expected_calls import (
     proposed_calls,
 )
 from waza_engine.graders.matching.explaining import explained_limit, explained_name, explained_pattern
-from waza_engine.graders.matching.matchers import given_arguments, matches
+from waza_engine.graders.matching.matchers import matches
 from waza_engine.graders.matching.patterns import PatternError, found
 from waza_engine.graders.matching.proposing import (
     proposed_least,
@@ -284,15 +284,13 @@ def _older_checks(config: ToolCallsConfig, calls: Sequence[ToolCall]) -> list[Ch
 
 
 def _call_lines(calls: Sequence[ToolCall]) -> list[str]:
-    lines = [
-        f"{call.name} {json.dumps(given_arguments(call), ensure_ascii=False, default=str)}" for call in calls
-    ]
+    lines = [f"{call.name} {json.dumps(call.arguments, ensure_ascii=False, default=str)}" for call in calls]
     return lines + [_values_line(call) for call in calls]
 
 
 def _values_line(call: ToolCall) -> str:
     """Return the call as a person would say it, so that `bash .*rm -rf "x"` is found without JSON escapes."""
-    return " ".join([call.name, *(str(value) for value in given_arguments(call).values())])
+    return " ".join([call.name, *(str(value) for value in call.arguments.values())])
 
 
 def _pattern_check(path: tuple[str | int, ...], entry: Any, lines: Sequence[str], *, wanted: bool) -> Check:

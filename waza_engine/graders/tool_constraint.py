@@ -21,7 +21,7 @@ from waza_engine.graders.matching.expected_calls import (
     proposed_calls,
 )
 from waza_engine.graders.matching.explaining import explained_limit, tally
-from waza_engine.graders.matching.matchers import ArgumentMatcher, given_arguments, matches, text_of
+from waza_engine.graders.matching.matchers import ArgumentMatcher, matches, text_of
 from waza_engine.graders.matching.patterns import PatternError, found
 from waza_engine.graders.matching.proposing import proposed_most, proposed_names, proposed_patterns
 from waza_engine.graders.matching.tool_names import names_tool
@@ -334,7 +334,7 @@ def _explained_entry(entry: Any, calls: Sequence[ToolCall]) -> Explanation:
 
 
 def _described(call: ToolCall) -> tuple[str, str]:
-    return call.name, shortened(text_of(given_arguments(call)))
+    return call.name, shortened(text_of(call.arguments))
 
 
 def _check_patterns(place: str, entry: ToolPattern) -> None:

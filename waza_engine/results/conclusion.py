@@ -21,11 +21,13 @@ from waza_engine.results.conclusion_words import (
     WHOLE_RUN,
     Counts,
     Reason,
+    counts_words,
     ended_words,
+    prompt_words,
 )
 from waza_engine.results.record import MetricOutcome, RunOutcome, RunStatus
 from waza_engine.results.task_conclusion import TaskConclusion, TaskVerdict, conclude_task
-from waza_engine.results.trigger_conclusion import TriggerConclusion, conclude_triggers
+from waza_engine.results.trigger_conclusion import TriggerConclusion, conclude_triggers, trigger_verdict
 from waza_engine.scoring.statistics import mean
 from waza_engine.vocabulary import shown_grader
 
@@ -113,8 +115,19 @@ class Conclusion:
         broken = [task.reason for task in (*unusable, *others)]
         if tried is not None:
             broken += [trigger.error for trigger in tried.broken]
-        prompts = None if tried is None else (tried.right, tried.wrong, tried.errored)
-        return ended_words(self.verdict, self.reasons, self.counts, prompts, broken)
+        came_to = [counts_words(self.counts)] if self.counts.total else []
+        came_to += [self._prompts] if self._prompts else []
+        return ended_words(self.verdict, self.reasons, self.counts, came_to, broken)
+
+    @property
+    def came_to(self) -> str:
+        """How many tasks came to what; in a run of trigger prompts alone, how many of these."""
+        return counts_words(self.counts) if self.counts.total else self._prompts or "no task was run"
+
+    @property
+    def _prompts(self) -> str:
+        tried = self.triggers
+        return prompt_words(tried.right, tried.wrong, tried.errored) if tried is not None else ""
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON, without its tasks."""
@@ -330,7 +343,9 @@ def _cut_prompts(run: RunOutcome, triggers: TriggerConclusion | None) -> Iterato
     """Yield that the run ended while trigger prompts were tried: those that came first are no figure."""
     if run.triggers and triggers is None:
         count = counted(len(run.triggers), "trigger prompt")
-        yield f"the run ended after {count}: there is no verdict of all of them"
+        wrong = sum(trigger_verdict(trigger) == "failed" for trigger in run.triggers)
+        of_them = f", {wrong} of them answered wrongly" if wrong else ""
+        yield f"the run ended after {count}{of_them}: there is no verdict of all of them"
 
 
 def _waiting(verdict: RunVerdict, tasks: Sequence[TaskConclusion]) -> Iterator[str]:

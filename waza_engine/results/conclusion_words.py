@@ -55,17 +55,15 @@ def ended_words(
     verdict: str,
     reasons: Sequence[Reason],
     counts: Counts,
-    prompts: tuple[int, int, int] | None,
+    came_to: Sequence[str],
     broken: Sequence[str],
 ) -> str:
     """Return how a run ended, in one line: ``2 of 3 tasks passed, 1 failed``; what stopped it first.
 
     What broke stands first, too, unless some answers were found wrong: these would be overlooked behind it.
-    ``prompts`` are how many trigger prompts were answered rightly, wrongly, or not at all; ``broken`` are the
-    reasons of what could not be judged, the most telling first.
+    ``came_to`` is what tasks and trigger prompts came to, in words; ``broken`` are the reasons of what could
+    not be judged, the most telling first.
     """
-    came_to = [counts_words(counts)] if counts.total else []
-    came_to += [_prompt_words(*prompts)] if prompts is not None and any(prompts) else []
     first = next((reason.words for reason in reasons), "")
     before, behind = "", ""
     if verdict in ("interrupted", "limited", "unjudged"):
@@ -104,8 +102,11 @@ def rest_words(counts: Counts) -> list[str]:
     ]
 
 
-def _prompt_words(right: int, wrong: int, errored: int) -> str:
+def prompt_words(right: int, wrong: int, errored: int) -> str:
+    """Return how many trigger prompts were answered rightly: ``1 of 2 trigger prompts right``; "" of none."""
     tried = right + wrong
+    if not tried and not errored:
+        return ""
     if not tried:
         return f"{counted(errored, 'trigger prompt')} could not be tried"
     untried = f", {errored} could not be tried" if errored else ""

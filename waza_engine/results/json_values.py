@@ -149,6 +149,11 @@ def whole(value: object) -> int:
     return 0 if value is None else int(number(value))
 
 
+def duration_of(value: object) -> int:
+    """Return milliseconds; a clock that was put back while something went on makes none below 0."""
+    return max(0, whole(value))
+
+
 def figures_of(kind: type[FiguresT], block: Block) -> FiguresT:
     """Return a dataclass of figures, each found at its own name; other fields keep their defaults."""
     read = {"int": whole, "float": number, "str": text_of, "bool": _switch}
@@ -163,7 +168,7 @@ def _switch(value: object) -> bool:
 def moment(text: object) -> datetime:
     """Return a time stamp with its zone (UTC when it has none).
 
-    The earliest possible when it cannot be read.
+    The earliest possible when it cannot be read (``moments.is_known``).
     """
     try:
         found = datetime.fromisoformat(str(text))

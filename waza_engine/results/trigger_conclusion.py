@@ -39,7 +39,7 @@ class TriggerConclusion:
 def conclude_triggers(run: RunOutcome) -> TriggerConclusion | None:
     """Return what the trigger prompts of a run come to; None where it has none."""
     found = run.trigger_metrics
-    if found is None and run.header.settings.get("prompts"):
+    if found is None and run.header.settings.get("prompts") and run.status in ("completed", "failed"):
         # Those of the prompts that were chosen, which the record does not keep as those of the suite.
         found = trigger_metrics(run.triggers)
     if found is None:

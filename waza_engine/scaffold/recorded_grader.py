@@ -18,7 +18,7 @@ from waza_engine.graders.base import GraderError
 from waza_engine.graders.explanation import shortened
 from waza_engine.graders.matching.letter_case import lowered
 from waza_engine.graders.matching.loosened import escaped
-from waza_engine.graders.matching.matchers import given_arguments, text_of
+from waza_engine.graders.matching.matchers import text_of
 from waza_engine.graders.matching.patterns import current_workers
 from waza_engine.graders.matching.quoting import quoted
 from waza_engine.results.reports.result_page import call_line
@@ -198,7 +198,7 @@ def _of_calls(selected: str, calls: Sequence[ToolCall]) -> Iterator[_Draft]:
 
 def _of_arguments(given: str, call: ToolCall) -> Iterator[_Draft]:
     """Yield graders for a part of the arguments, as it stands in JSON, or in one of them."""
-    arguments = given_arguments(call)
+    arguments = call.arguments
     pairs = _json(f"{{{given.strip('`{}, ')}}}")
     if isinstance(pairs, dict):
         wanted = cast("dict[str, Any]", pairs)
@@ -239,7 +239,7 @@ def _plain_arguments(call: ToolCall) -> dict[str, Any]:
     """Return the arguments of a call that can be compared on sight: no lists, no texts of a page."""
     return {
         name: value
-        for name, value in given_arguments(call).items()
+        for name, value in call.arguments.items()
         if isinstance(value, str | int | float) and len(text_of(value)) <= LONGEST
     }
 

@@ -25,6 +25,7 @@ from waza_language_server.features.model_prices import NO_PRICES, ModelPrices
 from waza_language_server.project.claim import says_nothing
 from waza_language_server.schema.locate import shape_at, shape_below
 from waza_language_server.syntax.cursor import cursor_at
+from waza_language_server.syntax.merges import value_at
 from waza_language_server.text.edit import Edit
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def _list_items(place: Place, holder: Shape) -> list[Completion]:
 
 def _entry_shape(place: Place) -> Shape:
     node = place.cursor.node
-    written = node.get("type") if node is not None and node.kind == "mapping" else None
+    written = value_at(node, "type") if node is not None and node.kind == "mapping" else None
     known = place.workspace.catalog.grader(written.target.value) if written is not None else None
     if node is not None and node.get("ref") is not None:
         return place.workspace.catalog.packaged_grader_root.top

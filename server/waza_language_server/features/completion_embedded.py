@@ -68,9 +68,7 @@ def _item(place: Place, scalar: ScalarMap | None, word: Word, position: int) -> 
         text = text.replace("'", "''")
     elif not (scalar is not None and _is_begun(scalar)) and not place.quote and not place.cursor.prefix:
         # An empty value: an expression is safest in double quotes.
-        text = f'"{text}"'
-        if place.text[span.start - 1 : span.start] in {":", "-"}:
-            text = f" {text}"
+        text = f'{place.lead(span)}"{text}"{place.comma}'
     label = word.text.removesuffix("()")
     rank = "2" if word.kind == "function" else "1"
     return Completion(

@@ -11,6 +11,7 @@ from waza_engine.frozen import frozen
 from waza_language_server.features.model_prices import NO_PRICES, ModelPrices
 from waza_language_server.features.snippets import Layout, plain_text
 from waza_language_server.project.nearby import Nearby
+from waza_language_server.syntax.frames import line_start_of
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.cursor import Cursor
 
+_COLON = re.compile(r"[ \t]*:")
 _BEHIND_KEY = re.compile(r"[,:\[\]{}]")
 CompletionKind = Literal[
     "key",
@@ -122,9 +124,15 @@ class Place:
         if cursor.in_flow or cursor.prefix:
             return False
         rest = self.text[self.offset :].split("\n", 1)[0].strip()
+        before = self.text[line_start_of(self.text, self.offset) : self.offset]
+        if self.text[self.offset : self.offset + 1] == "#" and (not before or before[-1].isspace()):
+            # What is written would take the comment with it.
+            return True
         if cursor.role == "value" or (len(cursor.replace) and not rest.startswith("- ")):
             return rest[:1] in {'"', "'"}
-        before = self.text[self._line_start(self.offset) : self.offset]
+        if cursor.role == "key" and self.follows_colon:
+            # A value that has lost its key.
+            return False
         return bool(rest) and not (rest.startswith("#") and before.strip())
 
     def around(self, key: str) -> str | None:
@@ -155,35 +163,52 @@ class Place:
             node = node.parent
         return False
 
+    @cached_property
+    def comma(self) -> str:
+        """The comma that must follow what is written, and its blank; "" when none must."""
+        behind = self.cursor.replace.end + bool(self.quote)
+        blank = "" if self.text[behind : behind + 1].isspace() else " "
+        return f",{blank}" if self.cursor.needs_comma else ""
+
     def quoted_key(self, name: str) -> Edit:
         """Return the edit that writes a key in the quotes that the cursor stands in, and its colon."""
         span, quote = self.cursor.replace, self.quote
+        value = f"$1{self.comma}" if self.comma else ""
         if _BEHIND_KEY.search(self.text, self.offset, span.end):
             # The quotes are not closed yet: the next ones belong to something else.
-            span = Span(span.start, self.offset)
-        elif self.text[span.end : span.end + 1] == quote:
+            span, value = Span(span.start, self.offset), ""
+        if _COLON.match(self.text, span.end):
+            return Edit(span, f"{name}{quote}")
+        if self.text[span.end : span.end + 1] == quote:
             if self.follows_colon:
                 return Edit(span, name)
             span = Span(span.start, span.end + 1)
-        return Edit(span, f"{name}{quote}: ")
+        return Edit(span, f"{name}{quote}: {value}")
 
     def raw(self, text: str) -> Edit:
         """Return the edit that writes a text as it is in place of what stands at the cursor."""
-        return Edit(self.cursor.replace, self._lead(self.cursor.replace) + text)
+        return Edit(self.cursor.replace, self.lead(self.cursor.replace) + text + self.comma)
 
     def value(self, value: str, *, raw: bool = False) -> Edit:
         """Return the edit that writes a scalar, quoted as it must be here; a ``raw`` one stays as it is."""
         span = self.cursor.replace
         if self.quote == '"':
-            text = value.replace("\\", "\\\\").replace('"', '\\"')
+            text = value.replace("\\", "\\\\").replace('"', '\\"') + self._closing
         elif self.quote == "'":
-            text = value.replace("'", "''")
+            text = value.replace("'", "''") + self._closing
         else:
             text = value if raw else plain_or_quoted(value, flow=self.cursor.in_flow)
-            text = self._lead(span) + text
+            text = self.lead(span) + text + self.comma
         if self.cursor.role == "item" and self.cursor.needs_dash:
             return self.line("- " + text.lstrip())
         return Edit(span, text)
+
+    @property
+    def _closing(self) -> str:
+        """The quote that a text between brackets still lacks behind it, and its comma."""
+        end = self.cursor.replace.end
+        is_open = self.cursor.in_flow and self.text[end : end + 1] != self.quote
+        return self.quote + self.comma if is_open else ""
 
     def line(self, text: str) -> Edit:
         """Return the edit that writes lines at the column of the cursor's container, which it also corrects.
@@ -191,7 +216,7 @@ class Place:
         Lines after the first are given relative to the column of the first.
         """
         span = self.cursor.replace
-        line_start = self._line_start(span.start)
+        line_start = line_start_of(self.text, span.start)
         before = self.text[line_start : span.start]
         lead = ""
         if not before.strip():
@@ -201,17 +226,17 @@ class Place:
                 return Edit(Span(line_start, span.end), self._lines(" " * column + text, " " * column))
             shift = ""
         else:
-            lead = self._lead(span)
+            lead = self.lead(span)
             own = len(before) - len(before.lstrip(" "))
-            shift = " " * max(0, self.cursor.indent - own) if before.lstrip().startswith("-") else ""
+            # What is written begins behind the blank that the dash still lacks.
+            column = self.cursor.indent + (len(lead) if len(before) == self.cursor.indent else 0)
+            shift = " " * max(0, column - own) if before.lstrip().startswith("-") else ""
         return Edit(span, self._lines(lead + text, shift))
 
     def _lines(self, text: str, indent: str) -> str:
         return text.replace("\n", self.layout.line_break + indent)
 
-    def _lead(self, span: Span) -> str:
-        """Return the blank that a dash or colon right before the cursor still needs."""
-        return " " if self.text[span.start - 1 : span.start] in {":", "-"} and span.start else ""
-
-    def _line_start(self, offset: int) -> int:
-        return max(self.text.rfind("\n", 0, offset), self.text.rfind("\r", 0, offset)) + 1
+    def lead(self, span: Span) -> str:
+        """Return the blank that a dash, a colon or a comma between entries still needs behind it."""
+        before = self.text[span.start - 1 : span.start] if span.start else ""
+        return " " if before in ({":", "-", ","} if self.cursor.in_flow else {":", "-"}) else ""

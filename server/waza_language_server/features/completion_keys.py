@@ -31,16 +31,25 @@ def key_items(place: Place, holder: Shape, *, new_item: bool = False) -> Iterato
         text = name + ("" if place.follows_colon else _value(place, holder, name, shape))
         if not place.quote and place.keys_are_quoted:
             text = f'"{name}"{text.removeprefix(name)}'
+        if cursor.in_flow and not place.follows_colon:
+            text = (
+                f"{{{text}$1}}{place.comma}"
+                if new_item
+                else f"{text}$1{place.comma}"
+                if place.comma
+                else text
+            )
         if new_item and cursor.needs_dash:
             text = "- " + text.replace("\n", "\n  ")
+        edit = place.quoted_key(name) if place.quote else place.line(text)
         yield Completion(
             label=name,
             kind="key",
             detail=signature(name, shape),
             documentation="\n\n".join([*notes(shape), shape.description]),
             sort_text=f"{rank}{usage_rank(section, name):03}{position:03}",
-            edit=place.quoted_key(name) if place.quote else place.line(text),
-            is_snippet=not place.follows_colon and not place.quote,
+            edit=edit,
+            is_snippet="$1" in edit.text if place.quote else not place.follows_colon,
             deprecated=shape.deprecated,
             goes_on=_goes_on(shape) and not place.follows_colon,
         )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from waza_engine.steps import Steps
 from waza_language_server.features.code_actions import CodeAction
+from waza_language_server.features.moving_items import Taken, taken
 from waza_language_server.project.suite_file import SuiteFile, TaskEntry, word
 from waza_language_server.project.suites import Suite, picks_up
 from waza_language_server.project.uris import path_of, uri_of
+from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.edits import delete_item
 from waza_language_server.syntax.tree import parse_in_steps
 from waza_language_server.syntax.tried_edits import apply
@@ -43,12 +46,15 @@ def extract_task(document: Document, workspace: Workspace, selected: Span) -> St
         return None
     span = _lines_of(document, task)
     text = _moved_left(document.text, span, task)
+    edits: Edits = (Edit(span, plain_or_quoted(written)),)
+    if picks_up(suite, new):
+        # Nothing is left of it here, so the comments about it go, too.
+        lines = taken(document, task.item)
+        edits = (lines.edit,) if lines is not None else (yield from delete_item(tree, task.item))
+        text = _with_comments(text, lines) if lines is not None else text
     fresh = yield from parse_in_steps(text)
     if fresh.root is None or fresh.errors or fresh.root.to_python() != task.node.to_python():
         return None
-    edits: Edits = (Edit(span, plain_or_quoted(written)),)
-    if picks_up(suite, new):
-        edits = yield from delete_item(tree, task.item)
     after = yield from parse_in_steps(apply(document.text, edits))
     if not edits or after.errors:
         return None
@@ -92,6 +98,15 @@ def _moved_left(text: str, span: Span, task: TaskEntry) -> str:
     """Return the lines of a task as they are at the left margin."""
     start = max(text.rfind("\n", 0, span.start), text.rfind("\r", 0, span.start)) + 1
     indent = " " * (task.item.span.start - start)
-    ending = "\r\n" if "\r\n" in text else "\n"
+    ending = line_break(text)
     first, *others = text[span.start : span.end].split(ending)
     return ending.join([first, *(line.removeprefix(indent) for line in others), ""])
+
+
+def _with_comments(text: str, lines: Taken) -> str:
+    """Return the text of a task with the comments above and below it, which stand at the left margin."""
+    ending = line_break(text)
+    rows = text.split(ending)[:-1]
+    above = [*takewhile(lambda row: row.startswith("#"), lines.rows)]
+    below = [row.strip() for row in lines.rows[len(above) + len(rows) :]]
+    return ending.join([*above, *rows, *below, ""])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.counting import counted
 from waza_engine.figures import shown_score
-from waza_engine.markdown import code
+from waza_engine.markdown import code, sentence
 from waza_engine.sparkline import sparkline
 from waza_engine.steps import Steps
 from waza_language_server.features.verdict_hints import Verdict
@@ -85,7 +85,7 @@ def _title(scores: tuple[float | None, ...]) -> str:
 
 def _run_line(run: RunOnce, now: datetime) -> str:
     score = "not judged" if run.score is None else shown_score(run.score)
-    return f"- {score}: {_of_run(run, now)}"
+    return f"- {sentence(run.part) or score}: {_of_run(run, now)}"
 
 
 def _of_run(run: RunOnce, now: datetime) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
+from waza_language_server.syntax.merges import value_at
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
@@ -82,12 +83,20 @@ def _item(item: Node, kind: SymbolWord, *, detailed: bool) -> Steps[OutlineSymbo
         return OutlineSymbol(_word(item.value) or f"{item.step}", "", kind, item.span, item.span, below)
     names = (value for name in _NAMES if (value := item.get(name)) is not None and value.kind == "scalar")
     named = next((value for value in names if value.value.strip()), None)
-    type_ = item.get("type") if kind == "grader" else None
+    type_ = value_at(item, "type") if kind == "grader" else None
     detail = _word(type_.value) if type_ is not None and (named is None or type_.span != named.span) else ""
     below = (yield from _below(item, "")) if detailed else ()
     if named is None:
-        return OutlineSymbol(f"{item.step}", detail, kind, item.span, item.span, below)
+        return OutlineSymbol(_beginning(item), detail, kind, item.span, item.span, below)
     return OutlineSymbol(_word(named.value), detail, kind, item.span, named.span, below)
+
+
+def _beginning(item: Node) -> str:
+    """Return what a mapping without a name begins with; its number where that is nothing short."""
+    key, value = item.nth_child(0), item.nth_child(1)
+    if key is None or value is None or value.kind != "scalar" or not value.value.strip():
+        return f"{item.step}"
+    return _word(f"{key.value}: {value.value}")
 
 
 def _word(text: str) -> str:

@@ -100,7 +100,7 @@ def rename(
 
 def _refuse_impossible(symbol: Symbol, name: str) -> None:
     if not name:
-        raise RenameError(f"A {symbol.kind} needs a name that is not blank.")
+        raise RenameError(f"The {symbol.kind} needs a name that is not blank.")
     if symbol.kind == "anchor" and not _ANCHOR.fullmatch(name):
         raise RenameError(
             f"`{name}` cannot be the name of an anchor; write letters, digits, `-` and `_` alone."

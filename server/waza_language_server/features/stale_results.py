@@ -20,7 +20,7 @@ from waza_language_server.project.recorded_values import INPUTS, Values, entries
 from waza_language_server.project.runnable_id import RunnableId
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -125,6 +125,8 @@ def stale_results_in_steps(
         if task.timestamp == run.timestamp and task.id not in evidence.places
     ]
     words = evidence.words_of_suite(run.timestamp, gone) or first
+    if not words and run.whole is not None and evidence.lacks_a_task(run.whole.timestamp, run.tasks):
+        words = STALE_WORD
     return (*([StaleResult(RunnableId(suite), words, whole=False)] if words else []), *found)
 
 
@@ -213,6 +215,11 @@ class _Evidence:
         then = self._then_of("", moment)
         same = then is not None and then.get(_METRICS) == self._today.get("", {}).get(_METRICS)
         return "" if same else STALE_WORD
+
+    def lacks_a_task(self, moment: datetime, judged: Collection[str]) -> bool:
+        """Tell whether the suite has a task today that its last whole run had not, nor any run since."""
+        added = self._scores.recorded.added_since(moment)
+        return bool(added) and added not in judged
 
     def _ran_elsewhere(self, origin: RunOrigin | None, moment: datetime) -> bool:
         return self._shown is not None and self._shown.lacks(origin, moment)

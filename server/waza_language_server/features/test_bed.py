@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.counting import counted
 from waza_engine.frozen import frozen
+from waza_engine.moments import SOME_TIME_AGO, is_known
 from waza_language_server.features.code_lens import CodeLens
 from waza_language_server.features.live_text import LIVE
 from waza_language_server.project.runnable_id import RunnableId
@@ -47,6 +48,8 @@ def test_bed_lens(document: Document, bed: TestBed) -> CodeLens | None:
 
 def moment(at: datetime) -> str:
     """Return when a run began, as people here write it: ``12 Nov 10:04``, of another year with the year."""
+    if not is_known(at):
+        return SOME_TIME_AGO
     local = at.astimezone()
     year = f" {local.year}" if local.year != datetime.now(UTC).astimezone().year else ""
     return f"{local.day} {local:%b}{year} {local:%H:%M}"

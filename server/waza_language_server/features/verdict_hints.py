@@ -35,6 +35,7 @@ from waza_language_server.project.staleness import (
     GRADED_SINCE,
     REWRITTEN,
     RUN_SINCE,
+    TASK_ADDED,
     TASK_REWRITTEN,
     said_by,
     why_stale,
@@ -302,8 +303,11 @@ class _View:
         return "" if same else REWRITTEN.format("suite" if recorded is self._run.whole else "task")
 
     def _rewritten_tasks(self, run: RunResult) -> str:
-        """Return that tasks in files of their own say something else than at a run, "" when none does."""
-        return TASK_REWRITTEN if self._scores.recorded.says_otherwise(run.timestamp, run.tasks) else ""
+        """Return that tasks in files of their own say something else than at a run, or were not there."""
+        if self._scores.recorded.says_otherwise(run.timestamp, run.tasks):
+            return TASK_REWRITTEN
+        added = self._scores.recorded.added_since(run.timestamp)
+        return TASK_ADDED.format(code(added)) if added else ""
 
     def _at(self, moment: datetime | None) -> _ByTask | None:
         """Return what the document said at a moment (now for None), task by task; None when nobody knows."""

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from waza_engine.markdown import code
+from waza_engine.moments import SOME_TIME_AGO, is_known
 from waza_engine.spec.executors import asked_model
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ def told_by(origin: RunOrigin | None) -> str:
 
 def age(then: datetime, now: datetime) -> str:
     """Return how long ago something was, in words."""
+    if not is_known(then):
+        return SOME_TIME_AGO
     seconds = (now - then).total_seconds()
     for size, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= size:

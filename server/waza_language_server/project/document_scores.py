@@ -195,6 +195,7 @@ class DocumentScores:
             self._own,
             self.recorded.known_changes,
             self.recorded.known_rewritten,
+            self.recorded.known_added,
             self._digests,
             {moment: self.then(moment) for moment in {one.timestamp for one in judged}},
             self._scores.regraded.version,

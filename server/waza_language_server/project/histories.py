@@ -36,7 +36,8 @@ class TaskHistory:
 class RunOnce:
     """A recorded run: its file, when it started, the model, and its mean score, None without any.
 
-    ``commit`` is what its suite's repository was at, None where none was recorded.
+    ``part`` says to what part of the suite it was limited, "" for all of it. ``commit`` is what its suite's
+    repository was at, None where none was recorded.
     """
 
     file: str
@@ -44,6 +45,7 @@ class RunOnce:
     model: str
     score: float | None
     commit: Commit | None = None
+    part: str = ""
 
 
 @frozen()
@@ -96,6 +98,7 @@ def _run(run: Mapping[str, object]) -> RunOnce | None:
         model=str(run.get("model") or ""),
         score=_score(run.get("score")),
         commit=commit_in(run),
+        part=str(run.get("part") or ""),
     )
 
 

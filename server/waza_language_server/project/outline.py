@@ -17,6 +17,7 @@ from waza_engine.frozen import frozen
 from waza_engine.steps import Steps, finished, in_steps
 from waza_language_server.project.suite_file import GraderEntry, GraderPlace, SuiteFile, word
 from waza_language_server.syntax.kept_items import Exchanged, KeptItems, items_where
+from waza_language_server.syntax.merges import value_at
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.chunks import Chunks
@@ -206,7 +207,7 @@ def is_outlined(document: Document) -> bool:
 
 def weight_of(entry: Node) -> float | None:
     """Return what a grader counts: zero and below mean 1, and a package may say it for who does not."""
-    node = entry.get("weight")
+    node = value_at(entry, "weight")
     if node is None:
         return 1.0 if entry.get("ref") is None else None
     try:

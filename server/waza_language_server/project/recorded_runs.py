@@ -16,6 +16,7 @@ from waza_language_server.project.changed_inputs import ChangedInput, FilesToday
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.recorded_values import INPUTS, Values, values_of_file_in_steps
 from waza_language_server.project.stamps import was_there
+from waza_language_server.project.suite_file import is_switched_off
 
 if TYPE_CHECKING:
     from waza_engine.results.inputs import InputFile
@@ -34,6 +35,13 @@ class RecordedRuns:
         self._moves: dict[tuple[Path, Path], Mapping[Path, InputFile]] = {}
         self._rewritten: dict[tuple[Path, Path], Mapping[str, bool]] = {}
         """The tasks with a file of their own that say something else today, and whether they ask it."""
+        self._ran = {
+            (suite.path, run.whole.origin.results): frozenset(run.whole.tasks)
+            for suite, run in runs
+            if run.whole is not None and run.whole.origin is not None and run.whole.tasks
+        }
+        """The tasks of each run of a whole suite."""
+        self._added: dict[tuple[Path, Path], str] = {}
         self._on_disk: dict[Path, tuple[str, str]] = {}
         self._then: dict[tuple[Path, datetime], Values | None] = {}
         self._origins: dict[datetime, tuple[Suite, RunOrigin]] = {}
@@ -62,6 +70,11 @@ class RecordedRuns:
     def says_otherwise(self, moment: datetime, tasks: Collection[str]) -> bool:
         """Tell whether the own file of one of these tasks asks or expects something else than at a run."""
         return not self._rewritten_since(moment).keys().isdisjoint(tasks)
+
+    def added_since(self, moment: datetime) -> str:
+        """Return the id of a task in a file that a run of the whole suite had not, "" when there is none."""
+        found = self._origins.get(moment)
+        return "" if found is None else self._added.get((found[0].path, found[1].results), "")
 
     def _rewritten_since(self, moment: datetime) -> Mapping[str, bool]:
         found = self._origins.get(moment)
@@ -108,6 +121,9 @@ class RecordedRuns:
                 )
             if key not in self._rewritten:
                 self._rewritten[key] = yield from self._rewritten_in_steps(moment, today, of_task)
+            # What a record does not tell of its files says nothing of new ones.
+            if of_task is None and origin.inputs and key in self._ran and key not in self._added:
+                self._added[key] = yield from self._added_in_steps(suite, self._ran[key])
 
     def _rewritten_in_steps(
         self, moment: datetime, today: FilesToday, of_task: str | None
@@ -140,6 +156,22 @@ class RecordedRuns:
             if before is None or before != now:
                 found[task.id] = before is None or before.get(("", INPUTS)) != now.get(("", INPUTS))
         return found
+
+    def _added_in_steps(self, suite: Suite, ran: Collection[str]) -> Steps[str]:
+        """Return the first task in a file of its own that a run would have today and had not, "" for none."""
+        for task in self._project.tasks_of(suite).value:
+            if task.id in ran:
+                continue
+            yield
+            root = self._project.tree(task.path).root
+            if root is not None and root.kind == "mapping" and not is_switched_off(root):
+                return task.id
+        return ""
+
+    @property
+    def known_added(self) -> Mapping[tuple[Path, Path], str]:
+        """A task that each run of a whole suite had not, as ``known_changes``."""
+        return self._added
 
     @property
     def known_rewritten(self) -> Mapping[tuple[Path, Path], Mapping[str, bool]]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 REWRITTEN = "the {} was changed after the run"
 """What was judged is written otherwise today, or nobody knows how it was written."""
 TASK_REWRITTEN = "a task of it was changed after the run"
+TASK_ADDED = "the run had no task {}"
 JUDGE_REWRITTEN = "the grader was changed after it graded"
 FILE_REWRITTEN = "{} was changed after it graded"
 RUNS_AGAIN = "it runs again, and this run has not judged it yet"

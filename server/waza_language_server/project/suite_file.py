@@ -17,10 +17,11 @@ from weakref import WeakKeyDictionary
 
 from waza_engine.files import shown
 from waza_engine.frozen import frozen
-from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES, MERGE_KEY, Json
+from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES, Json
 from waza_engine.steps import finished
 from waza_language_server.syntax.aliases import aliased_nodes, refers_elsewhere
 from waza_language_server.syntax.green import Green
+from waza_language_server.syntax.merges import value_at
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
@@ -74,7 +75,7 @@ class GraderEntry:
 
         graders = self.item.parent
         holder = graders.parent if graders is not None else None
-        turn = word(_value(holder, "after_turn"))
+        turn = word(value_at(holder, "after_turn"))
         return checkpoint_grader(self.name, int(turn)) if turn is not None and turn.isdecimal() else ""
 
 
@@ -93,7 +94,7 @@ class SuiteFile:
 
     def tasks(self, span: Span | None = None) -> Iterator[TaskEntry]:
         """Yield the tasks that are written inline; with a span those that touch it."""
-        tasks = _value(self._root, "tasks")
+        tasks = value_at(self._root, "tasks")
         yield from self.tasks_at(self._items(tasks, span) if tasks is not None else ())
 
     def tasks_at(self, items: Iterable[Node]) -> Iterator[TaskEntry]:
@@ -145,15 +146,15 @@ class SuiteFile:
                 yield from self.graders_at(item, place, task)
 
     def _lists(self, holder: Node) -> Iterator[tuple[GraderPlace, Node]]:
-        own = _value(holder, "graders")
+        own = value_at(holder, "graders")
         if own is not None:
             yield "graders", own
-        expected = _value(_value(holder, "expected"), "graders")
+        expected = value_at(value_at(holder, "expected"), "graders")
         if expected is not None:
             yield "expected", expected
-        checkpoints = _value(holder, "checkpoints")
+        checkpoints = value_at(holder, "checkpoints")
         for item in self._items(checkpoints) if checkpoints is not None else ():
-            graders = _value(self._mapping(item), "graders")
+            graders = value_at(self._mapping(item), "graders")
             if graders is not None:
                 yield "checkpoint", graders
 
@@ -177,7 +178,7 @@ class SuiteFile:
     @cached_property
     def _patterns(self) -> tuple[tuple[int, int], ...]:
         """The items of ``tasks`` that stand for several globs: where, and for how many."""
-        tasks = _value(self._root, "tasks")
+        tasks = value_at(self._root, "tasks")
         found = ((item.step, item.get("task_files")) for item in (self._items(tasks) if tasks else ()))
         return tuple(
             (index, max(1, len(globs.target.green.children)))
@@ -193,7 +194,7 @@ class SuiteFile:
 
 def task_id(root: Node | None, path: Path) -> str:
     """Return the id of the task of a task file: the name of the file stands in for a missing one."""
-    return word(_value(root, "id")) or shown(path.stem)
+    return word(value_at(root, "id")) or shown(path.stem)
 
 
 def rule_at(entry: Node, path: tuple[str | int, ...], graded: Json) -> Node | None:
@@ -261,27 +262,17 @@ def _id_of(task: Node) -> str | None:
     """Return the id of an inline task, "" without one, None for globs in the place of a task."""
     if task.green in _ids:
         return _ids[task.green]
-    found = None if task.entry("task_files") is not None else word(_value(task, "id")) or ""
+    found = None if task.entry("task_files") is not None else word(value_at(task, "id")) or ""
     if not refers_elsewhere(task.green):
         _ids[task.green] = found
     return found
 
 
 def _name_and_type(entry: Node) -> tuple[str, str]:
-    found = word(_value(entry, "name")) or "", word(_value(entry, "type")) or ""
+    found = word(value_at(entry, "name")) or "", word(value_at(entry, "type")) or ""
     if not refers_elsewhere(entry.green):
         _names[entry.green] = found
     return found
-
-
-def _value(node: Node | None, key: str) -> Node | None:
-    """Return what a mapping has at a key, also what a merge key (``<<``) brings in."""
-    found = node.get(key) if node is not None else None
-    merged = node.get(MERGE_KEY) if node is not None and found is None else None
-    if merged is None:
-        return found
-    sources = merged.target.items or (merged,)
-    return next((found for source in sources if (found := source.get(key)) is not None), None)
 
 
 def _touching(items: Node, span: Span) -> Iterator[Node]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.merges import value_at
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.span import Span
 
@@ -88,14 +88,8 @@ def grader_type(entry: Node) -> str | None:
 
 def type_node(entry: Node) -> Node | None:
     """Return the node of an entry's type, also one that a merge key (``<<``) brings in."""
-    node = entry.get("type")
-    if node is not None:
-        return node.target
-    merged = entry.get(MERGE_KEY)
-    if merged is None:
-        return None
-    sources = merged.target.items or (merged,)
-    return next((found.target for source in sources if (found := source.get("type")) is not None), None)
+    node = value_at(entry, "type")
+    return node.target if node is not None else None
 
 
 def located_below(node: Node, shape: Shape, catalog: Catalog) -> Iterator[tuple[Node, Shape]]:

@@ -20,6 +20,7 @@ from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 
 _COMMENT_OR_QUOTE = re.compile(r"""(?:(?<=[ \t\[{,:])|(?<![^\r\n]))["']|(?:(?<=[ \t])|(?<![^\r\n]))#""")
+_COLON = re.compile(r":(?=[ \t\r\n]|\Z)")
 Role = Literal["key", "value", "item", "none"]
 Path = tuple[str | int, ...]
 
@@ -50,6 +51,8 @@ class Cursor:
     """Whether an item still lacks its ``- ``."""
     in_flow: bool = False
     """Whether the cursor is inside brackets, where completions must stay on one line."""
+    needs_comma: bool = False
+    """Whether what is written here lacks a comma in front of what stands behind it."""
 
 
 def cursor_at(tree: Tree, offset: int) -> Cursor:
@@ -76,8 +79,9 @@ def cursor_at(tree: Tree, offset: int) -> Cursor:
             flow.node,
             flow.existing_keys,
             in_flow=True,
+            needs_comma=flow.needs_comma,
         )
-    if _in_comment(text, start, offset):
+    if _in_comment(text, start, offset) or _behind_brackets(tree.root, text, offset):
         return nothing
     return _Line(tree, offset, start, frames).cursor()
 
@@ -182,6 +186,13 @@ def _in_comment(text: str, start: int, offset: int) -> bool:
             return False
         at = closed + 1
     return False
+
+
+def _behind_brackets(root: Node | None, text: str, offset: int) -> bool:
+    """Whether the whole document stands in brackets that have been closed."""
+    if root is None or root.style != "flow" or root.span.end > offset:
+        return False
+    return text[root.span.end - 1 : root.span.end] in {"]", "}"}
 
 
 def _keys(mapping: Node | None, but: Entry | None) -> tuple[str, ...]:
@@ -297,7 +308,8 @@ class _Line:
             entry = None
         keys = _keys(mapping, entry)
         if key is None or self.offset < key.end():
-            end = self.content + len(key["key"].rstrip()) if key else self.end
+            alone = _COLON.match(self.text, self.content) is not None
+            end = self.content + len(key["key"].rstrip()) if key else self.content if alone else self.end
             replace, prefix = self.word(self.content, end)
             return Cursor(
                 path, "key", key["key"].rstrip() if key else None, prefix, replace, column, node, keys

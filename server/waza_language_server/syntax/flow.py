@@ -13,17 +13,23 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.span import Span
 
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*("?)|\'(?:[^\']|\'\')*(\'?)', re.DOTALL)
+_QUOTES = {'"', "'"}
+_CLOSES = re.compile(r"[^\r\n]*\Z")
+_BEHIND_QUOTE = re.compile(r"[ \t]*(?:[,:\]}\r\n]|#|\Z)")
 _BLANKS = re.compile(r"\s*+")
-_STRETCH = re.compile(r"""[^\[\]{}"']*,""")
+_STRETCH = re.compile(r"""[^\[\]{}"'#]*,""")
 _TOKEN = (
-    r"""(?:"(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+'|[\[{][^\[\]{}"']*+[\]}]|[^\s\[\]{},:"'][^\[\]{},:"']*+)?\s*+"""
+    r"""(?:"(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+'|[\[{][^\[\]{}"'#]*+[\]}]"""
+    r"""|[^\s\[\]{},:"'#][^\[\]{},:"'#]*+)?\s*+"""
 )
 _ENTRIES = {
-    "[": re.compile(rf"\s*+{_TOKEN}(?::[^\[\]{{}},]*+)?,", re.DOTALL),
-    "{": re.compile(rf"\s*+{_TOKEN}(?::[ \n\r]\s*+{_TOKEN}|:(?![ \n\r])[^\[\]{{}},:]*+)?,", re.DOTALL),
+    "[": re.compile(rf"\s*+{_TOKEN}(?::[^\[\]{{}},#]*+)?,", re.DOTALL),
+    "{": re.compile(rf"\s*+{_TOKEN}(?::[ \n\r]\s*+{_TOKEN}|:(?![ \n\r])[^\[\]{{}},:#]*+)?,", re.DOTALL),
 }
 """An entry with the comma behind it that is easily read: a text in quotes or not, short brackets, a key."""
-_MARK = re.compile(r"""[\[\]{},:"']""")
+_MARK = re.compile(r"""[\[\]{},:"']|(?<=[ \t\r\n])#""")
+_BEHIND = re.compile(r"(?:\s|(?<=\s)#[^\r\n]*)*+")
+"""Blanks, line breaks and comments."""
 
 
 @frozen()
@@ -31,11 +37,12 @@ class FlowPosition:
     """A place inside brackets, in the terms of ``Cursor``."""
 
     path: tuple[str | int, ...]
-    role: Literal["key", "value", "item"]
+    role: Literal["key", "value", "item", "none"]
     key: str | None
     replace: Span
     node: Node | None
     existing_keys: tuple[str, ...]
+    needs_comma: bool = False
 
 
 @dataclass(slots=True)
@@ -44,6 +51,7 @@ class _Level:
     token: int
     index: int = 0
     key: str | None = None
+    in_comment: bool = False
 
 
 def flow_position(root: Node | None, text: str, offset: int, frames: list[Frame]) -> FlowPosition | None:
@@ -62,18 +70,45 @@ def flow_position(root: Node | None, text: str, offset: int, frames: list[Frame]
         token += 1
     node = root.get(*steps) if root is not None else None
     keys = node.key_names if node is not None else ()
-    replace = _token_span(text, token, offset, stop)
     here = tuple(steps)
-    if level.bracket == "[":
+    before_text = token == offset and text[token : token + 1] in {*_QUOTES, "#"}
+    if level.in_comment or before_text or _is_complete(text[token:offset]):
+        return FlowPosition(here, "none", None, Span(offset, offset), node, ())
+    role = "item" if level.bracket == "[" else "value" if level.key is not None else "key"
+    replace = _token_span(text, token, offset, stop, role)
+    needs_comma = _needs_comma(text, replace, role)
+    if role == "item":
         name = next((step for step in reversed(here) if isinstance(step, str)), None)
         item = node.get(level.index) if node is not None else None
-        return FlowPosition(here, "item", name, replace, item, ())
-    if level.key is not None:
-        value = node.get(level.key) if node is not None else None
+        return FlowPosition(here, role, name, replace, item, (), needs_comma)
+    if role == "value":
+        value = node.get(level.key or "") if node is not None else None
         others = tuple(key for key in keys if key != level.key)
-        return FlowPosition(here, "value", level.key, replace, value, others)
+        return FlowPosition(here, role, level.key, replace, value, others, needs_comma)
     typed = text[replace.start : replace.end]
-    return FlowPosition(here, "key", None, replace, node, tuple(key for key in keys if key != typed))
+    others = tuple(key for key in keys if key != typed)
+    return FlowPosition(here, role, None, replace, node, others, needs_comma)
+
+
+def _is_complete(typed: str) -> bool:
+    """Whether what stands in front of the cursor has ended: a text in quotes, or brackets that are closed."""
+    if typed[:1] in {"[", "{"}:
+        return True
+    quoted = _QUOTED.match(typed)
+    return quoted is not None and bool(quoted[1] or quoted[2])
+
+
+def _needs_comma(text: str, replace: Span, role: str) -> bool:
+    """Whether something stands behind the place that is parted from it by nothing."""
+    end = replace.end
+    if text[replace.start - 1 : replace.start] in _QUOTES and text[end : end + 1] in _QUOTES:
+        end += 1
+    elif role == "value" and len(replace):
+        # A text may go on.
+        return False
+    blanks = _BEHIND.match(text, end)
+    end = blanks.end() if blanks else end
+    return text[end : end + 1] not in {"", ",", "]", "}", ":"}
 
 
 def _collection(
@@ -121,6 +156,9 @@ def _scan(text: str, start: int, offset: int) -> tuple[list[_Level], int]:
             levels.append(_Level(char, at + 1))
             at = _behind_entries(text, levels[-1], offset)
             continue
+        if char == "#" and levels:
+            at = _behind_comment(text, at, levels[-1], offset)
+            continue
         if char in "]}":
             if levels:
                 levels.pop()
@@ -151,6 +189,17 @@ def _scan(text: str, start: int, offset: int) -> tuple[list[_Level], int]:
     return levels, stop
 
 
+def _behind_comment(text: str, at: int, level: _Level, offset: int) -> int:
+    """Pass over a comment; return where it ends."""
+    end = at
+    while end < len(text) and text[end] not in "\r\n":
+        end += 1
+    level.in_comment = end >= offset
+    if _BLANKS.fullmatch(text, level.token, at):
+        level.token = end
+    return end
+
+
 def _behind_entries(text: str, level: _Level, offset: int) -> int:
     """Pass over the entries of a level that are easily read, whatever their number; return where to go on."""
     at = level.token
@@ -167,15 +216,25 @@ def _behind_entries(text: str, level: _Level, offset: int) -> int:
             return at
 
 
-def _token_span(text: str, start: int, offset: int, quoted_end: int) -> Span:
+def _token_span(text: str, start: int, offset: int, quoted_end: int, role: str) -> Span:
     """Return the token around the cursor, inside its quotes."""
     if quoted_end >= 0:
-        closed = text[quoted_end - 1] in "\"'" and quoted_end - 1 >= offset
-        line_end = text.find("\n", offset, quoted_end)
-        end = quoted_end - 1 if closed and line_end < 0 else (line_end if line_end >= 0 else quoted_end)
-        return Span(start + 1, max(end, offset))
+        closing = quoted_end - 1
+        if closing >= offset and text[closing] == text[start] and _CLOSES.match(text, start + 1, closing + 1):
+            behind = _BEHIND_QUOTE.match(text, closing + 1)
+            if behind is not None:
+                return Span(start + 1, closing)
+        # Nobody has closed it yet: what stands behind belongs to others.
+        end = offset
+        while end < len(text) and text[end] not in ",[]{}:\"' \t\r\n":
+            end += 1
+        return Span(start + 1, end)
+    if start >= offset and role != "value" and text[offset : offset + 1] in {" ", "\t"}:
+        # What stands further on is another entry.
+        return Span(offset, offset)
+    ends = ",[]{}\r\n \t" if role == "key" else ",[]{}\r\n"
     end = offset
-    while end < len(text) and text[end] not in ",[]{}\r\n" and not text.startswith((": ", " #"), end):
+    while end < len(text) and text[end] not in ends and not text.startswith((": ", " #"), end):
         end += 1
     end = max(offset, start + len(text[start:end].rstrip()))
     return Span(min(start, offset), end)

@@ -7,6 +7,8 @@ from typing import Literal
 from waza_engine.frozen import frozen
 from waza_language_server.syntax.nodes import Node
 
+_BYTE_ORDER_MARK = "\ufeff"
+
 
 @frozen()
 class Frame:
@@ -67,5 +69,6 @@ def column_of(text: str, offset: int) -> int:
 
 
 def line_start_of(text: str, offset: int) -> int:
-    """Return the offset of the first character of a line."""
-    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+    """Return the offset of the first character of a line, behind the mark of byte order if there is one."""
+    start = max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+    return start or int(text.startswith(_BYTE_ORDER_MARK) and offset > 0)

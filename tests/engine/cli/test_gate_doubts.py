@@ -88,3 +88,13 @@ def test_of_two_golden_tasks_with_one_id_each_must_pass(tmp_path: Path) -> None:
 
     good, twins = recorded(tmp_path, "good.json"), recorded(tmp_path, "twins.json", twice)
     assert warned(good, twins, "--golden-must-pass", "--max-regression-pct", "100")[0] == 2
+
+
+def test_a_baseline_of_one_grader_says_so_and_a_comparison_too(tmp_path: Path) -> None:
+    part = recorded(tmp_path, "part.json", graders=("greets",))
+    good = recorded(tmp_path, "good.json")
+    words = "only the grader `greets` was asked: no verdict of all"
+    assert warned(part, good) == (0, [("partial", f"the baseline is a part of its suite: {words}")])
+    assert f"⚠ B: {words}" in engine("compare", good, part).stdout
+    # What a mock says is no model's.
+    assert "(" not in engine("compare", good, good).stdout.splitlines()[0]

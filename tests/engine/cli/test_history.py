@@ -85,3 +85,13 @@ def test_a_run_that_is_still_to_come_is_not_the_newest_for_ever(tmp_path: Path) 
     assert (scores.path, scores.tasks["a"].passed) == (newest.results_file, True)
     assert newest_result_file(tmp_path) == newest.results_file
     assert "1 of 1 task passed" in engine("report", suite).stdout
+
+
+def test_a_run_of_one_grader_says_what_it_was_of(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
+    for chosen in ("greets", "", "greets"):
+        run(suite, graders=(chosen,) if chosen else ())
+    told = engine("history", suite).stdout
+    assert "the last one passed (the grader `greets` alone)" in told
+    assert "1 earlier run was of a part of the suite: no score of it" in told
+    assert "·█·" in told

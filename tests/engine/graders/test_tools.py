@@ -135,12 +135,39 @@ def test_equals_needs_the_argument_to_be_there() -> None:
         ({"range": {"gte": 0}}, True, False),
         ({"json_schema": {"type": "array", "minItems": 1}}, [1], True),
         ({"json_schema": {"type": "array", "minItems": 1}}, [], False),
+        # As Go writes and reads numbers: an exponent below 1e-6 and from 1e21 on, all of double precision.
+        ({"contains": "0.00001"}, 1e-05, True),
+        ({"regex": "^1.5e-7$"}, 1.5e-7, True),
+        ({"regex": "^10000000000000000$"}, 1e16, True),
+        ({"regex": r"^1e\+21$"}, 1e21, True),
+        ({"regex": "^12345678901234567000$"}, 12345678901234567890.0, True),
+        ({"regex": r"^\[0.00001,\{\"a\":2,\"b\":-0\}\]$"}, [1e-05, {"b": -0.0, "a": 2.0}], True),
+        ({"equals": 9007199254740993}, 9007199254740992.0, True),
+        ({"equals": 10**400}, 1, False),
     ],
 )
 def test_argument_matchers(matcher: dict[str, Any], value: object, holds: bool) -> None:
     config = {"expect": [{"tool": "t", "args": {"other": matcher}}]}
     verdict = grade("tool_calls", config, tool_calls=(ToolCall("t", {"other": value}),))
     assert verdict.passed is holds
+
+
+@pytest.mark.parametrize(
+    ("matcher", "arguments", "holds"),
+    [
+        ({"equals": ""}, {"command": ""}, True),
+        ({"regex": "^$"}, {"command": ""}, True),
+        ({"equals": None}, {"command": None}, True),
+        ({"equals": ""}, {}, False),
+    ],
+)
+def test_an_argument_that_was_given_as_empty_text_is_there(
+    matcher: dict[str, Any], arguments: dict[str, Any], holds: bool
+) -> None:
+    calls_made = (ToolCall("bash", arguments),)
+    entry = {"tool": "bash", "args": {"command": matcher}}
+    assert grade("tool_calls", {"expect": [entry]}, tool_calls=calls_made).passed is holds
+    assert grade("tool_constraint", {"expect_tools": [entry]}, tool_calls=calls_made).passed is holds
 
 
 @pytest.mark.parametrize(

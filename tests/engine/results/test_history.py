@@ -205,3 +205,36 @@ def test_a_task_that_fails_since_a_run_passed_before_it(suite: Path) -> None:
         newest.name,
         history_of(suite).runs[-2].file,
     )
+
+
+TWO = GREETS + "- {type: text, name: leaves, config: {contains: [bye]}}\n"
+
+
+def test_a_run_of_a_part_is_no_score_of_the_suite(tmp_path: Path) -> None:
+    tasks = {"a": task("a", prompt="Say hello"), "b": task("b", prompt="hello and bye")}
+    path = write_suite(tmp_path, tasks, graders=TWO)
+    whole = run(path)[0].results_file
+    assert whole is not None
+    run(path, tasks=("b",))
+    run(path, graders=("greets",))
+    runs = trend(history_of(path).runs)
+    assert [(each["score"], each["part"]) for each in runs["runs"]] == [
+        (0.75, None),
+        (None, "the task `b` alone"),
+        (None, "the grader `greets` alone"),
+    ]
+    of = {each["id"]: each for each in runs["tasks"]}
+    # What passed one of two graders has not passed; and a task that ran alone has its own score.
+    assert (of["a"]["scores"], of["a"]["red_since"], of["a"]["judged"]) == ([0.5, None, None], whole.name, 1)
+    assert (of["b"]["scores"], of["b"]["red_since"], of["b"]["passed"]) == ([1.0, 1.0, None], None, 2)
+
+
+def test_a_task_that_failed_a_chosen_grader_is_red(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a", prompt="hello and bye")}, graders=TWO)
+    green = run(path)[0].results_file
+    write_suite(tmp_path, {"a": task("a", prompt="Say hello")}, graders=TWO)
+    red = run(path, graders=("leaves",))[0].results_file
+    assert green is not None
+    assert red is not None
+    (only,) = trend(history_of(path).runs)["tasks"]
+    assert (only["red_since"], only["passed_in"], only["scores"]) == (red.name, green.name, [1.0, None])

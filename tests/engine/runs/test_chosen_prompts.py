@@ -77,6 +77,26 @@ def test_a_part_has_no_figures_of_the_suite_and_says_so(suite: Path) -> None:
     told = engine("report", report.results_file).stdout
     assert "triggers: 1 of 1 prompt right" in told
     assert "only the trigger prompts that were asked for were tried" in told
+    # Nothing counts tasks where there are none, and there is no task to grade.
+    assert "passed: 1 of 1 trigger prompt right" in told
+    assert ": trigger prompts, mock" in told
+    assert "0 task" not in told
+    markdown = engine("report", report.results_file, "--format", "markdown").stdout
+    assert markdown.splitlines()[0].endswith(": 1 of 1 trigger prompt right")
+    assert "has results of trigger prompts alone" in engine("grade", suite).stderr
+
+
+def test_a_part_that_was_interrupted_has_no_figures_at_all(suite: Path) -> None:
+    report, _ = run(suite, prompts=("*",))
+    assert report.results_file is not None
+    document = json.loads(report.results_file.read_text("utf-8"))
+    document["metadata"]["engine"]["status"] = "canceled"
+    document["trigger_results"] = [{**document["trigger_results"][0], "did_trigger": False}]
+    report.results_file.write_text(json.dumps(document), "utf-8")
+    told = engine("report", report.results_file).stdout
+    assert "the run ended after 1 trigger prompt, 1 of them answered wrongly: there is no verdict" in told
+    assert "interrupted: no task was run" in told
+    assert "F1" not in told
 
 
 def test_the_command_ends_as_the_prompt_does(suite: Path, tmp_path: Path) -> None:

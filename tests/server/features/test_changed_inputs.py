@@ -109,6 +109,17 @@ def test_what_a_task_asks_today_makes_the_suite_stale_and_its_graders(suite: Pat
     assert labels(suite) == ["✓ 2/2 tasks", "✓", "✓ 1.00"]
 
 
+def test_a_task_that_the_run_had_not_makes_the_suite_stale(suite: Path) -> None:
+    put(suite.parent, "tasks/c.yaml", "id: c\nname: c\nenabled: false\ninputs: {prompt: hello}\n")
+    assert labels(suite) == ["✓ 2/2 tasks", "✓", "✓ 1.00"]
+    put(suite.parent, "tasks/c.yaml", "id: c\nname: c\ninputs: {prompt: hello}\n")
+    assert labels(suite) == ["✓ 2/2 tasks · stale", "✓", "✓ 1.00"]
+    assert "stale: the run had no task `c`." in hints(suite, "eval")[0].tooltip
+    assert labels(suite.parent / "tasks/a.yaml", "task") == ["✓ 1.00", "✓ 1 of the suite"]
+    (suite.parent / "tasks/c.yaml").unlink()
+    assert labels(suite) == ["✓ 2/2 tasks", "✓", "✓ 1.00"]
+
+
 def test_what_a_task_asks_in_an_editor_makes_the_suite_stale(suite: Path) -> None:
     path = suite.parent / "tasks/b.yaml"
     workspace = workspace_with()

@@ -545,3 +545,96 @@ def test_a_tool_of_a_block_is_a_pattern_but_a_name_in_allow_only(option: str, ex
     written = f"- type: tool_constraint\n  config:\n    {option}:\n    - tool: <CURSOR>\n"
     path = Path("/nowhere/eval.yaml")
     assert expected in labels(used + written, "eval", path)
+
+
+@pytest.mark.parametrize(
+    ("source", "label", "expected"),
+    [
+        ("config: {workers: 2,<CURSOR> model: m}", "executor", "config: {workers: 2, executor: , model: m}"),
+        ("config: {workers: 2, <CURSOR> model: m}", "executor", "config: {workers: 2, executor: , model: m}"),
+        ("config: {<CURSOR>\n  model: m}\n", "executor", "config: {executor: ,\n  model: m}\n"),
+        ("config: {ex<CURSOR> model: m}\n", "executor", "config: {executor: , model: m}\n"),
+        ("config: {model: m, ex<CURSOR>}\n", "executor", "config: {model: m, executor: }\n"),
+        ("config: {model: m, # it's, {\n  <CURSOR>}\n", "executor", None),
+        (
+            '{\n  "name": "x",<CURSOR>\n  "skill": "s"\n}\n',
+            "config",
+            '{\n  "name": "x", "config": ,\n  "skill": "s"\n}\n',
+        ),
+        (
+            '{\n  "name": "x",\n  "<CURSOR>"\n  "skill": "s"\n}\n',
+            "config",
+            '{\n  "name": "x",\n  "config": ,\n  "skill": "s"\n}\n',
+        ),
+        ("graders: [<CURSOR>{type: text}]\n", "name", "graders: [{name: }, {type: text}]\n"),
+        (
+            'graders: [{type: code, config: {assertions: ["output",<CURSOR> "errors"]}}]\n',
+            "outcome",
+            'graders: [{type: code, config: {assertions: ["output", "outcome", "errors"]}}]\n',
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_written_between_brackets_is_parted_from_what_stands_behind_it(
+    source: str, label: str, expected: str | None
+) -> None:
+    wanted = expected or source.replace("<CURSOR>", f"{label}: ")
+    assert taken(source, label) == wanted
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "config: {model: m, <CURSOR># why\n}\n",
+        "config: {model: m, # why<CURSOR>\n}\n",
+        'tasks: ["tasks/*.yaml"<CURSOR>]\n',
+        'graders: [{type: code, config: {assertions: ["output"<CURSOR>, "errors"]}}]\n',
+        'graders: [{type: code, config: {assertions: [<CURSOR>"output"]}}]\n',
+        "graders: [{type: text}<CURSOR>]\n",
+        "{name: x}\n<CURSOR>",
+        "config:\n  <CURSOR># why\n  model: m\n",
+        "<CURSOR># why\nname: m\n",
+        "config:\n  executor: <CURSOR># why\n",
+    ],
+)
+def test_nothing_is_offered_that_would_break_what_stands_there(source: str) -> None:
+    assert labels(source) == []
+
+
+def test_a_grader_behind_a_dash_without_blank_lines_up() -> None:
+    source = "graders:\n  -<CURSOR> x\n"
+    assert taken(source, "human").startswith(
+        "graders:\n  - type: human\n    name: expert_review\n    config:\n"
+    )
+
+
+def test_the_first_column_is_that_behind_the_mark_of_byte_order() -> None:
+    assert taken("\ufeffname: x\n<CURSOR>\n", "skill") == "\ufeffname: x\nskill: \n"
+
+
+@pytest.mark.parametrize(
+    ("source", "label", "expected"),
+    [
+        (
+            'tasks: []\nconfig: {executor: "mo<CURSOR>,\n  model: "m"}\n',
+            "mock",
+            'tasks: []\nconfig: {executor: "mock",\n  model: "m"}\n',
+        ),
+        (
+            'config: {executor: "<CURSOR>, "model": "m"}\n',
+            "mock",
+            'config: {executor: "mock", "model": "m"}\n',
+        ),
+        ('config: {executor: "<CURSOR>}\n', "mock", 'config: {executor: "mock"}\n'),
+        ('config: {executor: "mo<CURSOR>ck"}\n', "openai", 'config: {executor: "openai"}\n'),
+        (
+            '{\n  "<CURSOR>: "x",\n  "skill": "s"\n}\n',
+            "name",
+            '{\n  "name": "x",\n  "skill": "s"\n}\n',
+        ),
+        ("name: x\n<CURSOR>: &cfg\n  model: m\n", "config", "name: x\nconfig: &cfg\n  model: m\n"),
+    ],
+)
+def test_what_stands_behind_an_open_quote_or_in_front_of_a_colon_stays(
+    source: str, label: str, expected: str
+) -> None:
+    assert taken(source, label) == expected

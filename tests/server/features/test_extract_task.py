@@ -83,3 +83,17 @@ def test_no_file_is_written_over(tmp_path: Path) -> None:
     (tmp_path / "tasks").mkdir()
     (tmp_path / "tasks" / "first.yaml").write_text("id: other\n")
     assert extracted(tmp_path, INLINE) is None
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_the_comments_about_a_task_go_with_it(ending: str, tmp_path: Path) -> None:
+    about = "  # about the first\n  - id: fir<CURSOR>st\n    inputs: {prompt: Go}\n    # to do: more\n"
+    others = "  # about the second\n  - id: second\n    inputs: {prompt: Stop}\n  - tasks/*.yaml\n"
+    opened = open_at_cursor(
+        tmp_path, {"eval.yaml": (HEAD + f"tasks:\n{about}{others}").replace("\n", ending)}, "eval"
+    )
+    action = finished(extract_task(opened.document, opened.workspace, Span(opened.offset, opened.offset)))
+    assert action is not None
+    assert opened.after(action.change)["eval.yaml"] == (HEAD + "tasks:\n" + others).replace("\n", ending)
+    file = "# about the first\nid: first\ninputs: {prompt: Go}\n# to do: more\n"
+    assert [new.text for new in action.change.creations] == [file.replace("\n", ending)]

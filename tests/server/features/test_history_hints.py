@@ -70,6 +70,12 @@ def test_a_suite_has_a_bar_for_each_run_and_a_dot_where_nothing_was_judged(suite
     assert "- not judged: the run of 7 days ago" in hint.tooltip
 
 
+def test_a_run_of_a_part_says_so_instead_of_a_score(suite: Path) -> None:
+    part = {**run(3, None), "part": "the grader `says` alone"}
+    (hint,) = hints(suite, suite, "eval", {"runs": [run(1, 0.0), run(2, 1.0), part], "tasks": []})
+    assert "- the grader `says` alone: the run of 6 days ago" in hint.tooltip
+
+
 @pytest.mark.parametrize(
     ("scores", "labels"),
     [((1.0,), []), ((1.0, 1.0), []), ((1.0, None, 0.0), ["█·▁"]), ((1.0, 1.0, 1.0), ["███"])],

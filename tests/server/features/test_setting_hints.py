@@ -107,3 +107,9 @@ def test_what_is_said_at_a_checkpoint_counts_for_nothing(tmp_path: Path) -> None
     inner = "".join(f"  {line}\n" for line in GRADER.format("mid", 7).splitlines())
     text = f"id: a\ngraders:\n{GRADER.format('b', 1)}checkpoints:\n- after_turn: 1\n  graders:\n{inner}"
     assert shares(put(tmp_path, "tasks/a.yaml", text), "task") == ["25 % of the weights"]
+
+
+def test_a_weight_that_is_merged_in_counts(tmp_path: Path) -> None:
+    first = "- &base {type: text, name: a, weight: 2, config: {contains: [x]}}\n"
+    suite = put(tmp_path, "eval.yaml", f"{HEAD}graders:\n{first}- {{<<: *base, name: b}}\n{PLAIN}")
+    assert shares(suite, "eval") == ["40 % of the weights"]

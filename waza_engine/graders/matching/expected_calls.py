@@ -13,7 +13,7 @@ from waza_engine.graders.base import GraderError, GradingContext
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.explanation import Explanation, Proposal, RulePath, shortened
 from waza_engine.graders.matching.explaining import tally
-from waza_engine.graders.matching.matchers import ArgumentMatcher, given_arguments, matches, text_of
+from waza_engine.graders.matching.matchers import ArgumentMatcher, matches, text_of
 from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
 from waza_engine.graders.matching.proposing import (
     LONGEST_TEXT,
@@ -73,7 +73,7 @@ def proposed_calls(
     for name, matcher in expected.args.items():
         if inside[:1] == ("args",) and inside[1:2] not in ((), (name,)):
             continue
-        values = [given_arguments(call)[name] for call in named if name in given_arguments(call)]
+        values = [call.arguments[name] for call in named if name in call.arguments]
         texts = [text_of(value) for value in values]
         at = (*place, "args", name)
         if matcher.regex is not None:
@@ -99,7 +99,7 @@ def explained_call(tool: str, args: Mapping[str, ArgumentMatcher], calls: Sequen
         return [name for name, matcher in args.items() if matches(call, {name: matcher})]
 
     nearest = max(named, key=lambda call: len(fitting(call)))
-    right, given = fitting(nearest), given_arguments(nearest)
+    right, given = fitting(nearest), nearest.arguments
     values = tuple(
         (f"{'✓' if name in right else '✗'} {name}", _shown(given[name]) if name in given else "not given")
         for name in args

@@ -10,7 +10,7 @@ from dataclasses import asdict
 
 from waza_engine.results.codec.trials import status_borne_out
 from waza_engine.results.codec.verdicts import verdicts_of
-from waza_engine.results.json_values import Block, Json, blocks_of, text_of
+from waza_engine.results.json_values import Block, Json, blocks_of, duration_of, text_of
 from waza_engine.scoring.composite import Graded, TrialStatus, composite, trial_status
 from waza_engine.scoring.statistics import CONFIDENCE, Interval, RateInterval, wilson
 from waza_engine.scoring.tasks import (
@@ -56,12 +56,11 @@ def trial_score(run: Block) -> TrialScore:
     verdicts = verdicts_of(run)
     broke = task_status_of(run) == "error" and bool(text_of(run.get("error_msg")))
     found = composite([] if broke else [verdict.graded for verdict in verdicts.values()])
-    duration = run.get("duration_ms")
     return TrialScore(
         status_borne_out(run, verdicts),
         found.score,
         found.weighted_score,
-        duration if isinstance(duration, int) else 0,
+        duration_of(run.get("duration_ms")),
     )
 
 

@@ -226,7 +226,7 @@ def _counted(written: SuiteSummary, tasks: Sequence[TaskOutcome]) -> SuiteSummar
     if not tasks or any(trial.validations is None and trial.status != "error" for trial in ended):
         return written
     found = suite_summary(
-        [TaskScore(task.status, task.statistics) for task in tasks], duration_ms=written.duration_ms
+        [TaskScore(task.status, task.statistics) for task in tasks], duration_ms=max(0, written.duration_ms)
     )
     return replace(found, interval=written.interval, pass_hat_k=written.pass_hat_k)
 

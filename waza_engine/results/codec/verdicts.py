@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any, cast
 
-from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, number, text_of, whole
+from waza_engine.results.json_values import (
+    Block,
+    Json,
+    block_of,
+    blocks_of,
+    duration_of,
+    given,
+    number,
+    text_of,
+)
 from waza_engine.results.record import Validation, VerdictStatus
 from waza_engine.scoring.composite import effective_weight
 from waza_engine.vocabulary import Check
@@ -51,7 +60,7 @@ def verdict_of(name: str, verdict: Block) -> Validation:
     return Validation(
         name,
         text_of(found("type")),
-        number(found("score")),
+        score_of(found("score")),
         found("passed") is True,
         # The Python era says ``message``.
         text_of(found("feedback")) or text_of(found("message")),
@@ -59,8 +68,13 @@ def verdict_of(name: str, verdict: Block) -> Validation:
         _status(found("status") or details.get("status")),
         details,
         tuple(map(_check, blocks_of(checks))) if checks else (),
-        whole(found("duration_ms")),
+        duration_of(found("duration_ms")),
     )
+
+
+def score_of(written: object) -> float:
+    """Return a score as it counts: from 0 to 1, whatever a file of another make says."""
+    return min(max(number(written), 0.0), 1.0)
 
 
 def verdict_document(verdict: Validation) -> Json:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from waza_engine.results.codec.header import header_of
 from waza_engine.results.codec.usage import cost_of, usage_of
-from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of, whole
+from waza_engine.results.json_values import Block, block_of, blocks_of, duration_of, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.results.reading.formats import read_document, todays_layout
 from waza_engine.results.reading.newest_scores import result_files
@@ -90,7 +90,7 @@ def _read(path: Path, modified: int, size: int) -> RunExpenses | None:
     return RunExpenses(
         header=header,
         tasks=trials,
-        duration_ms=whole(summary.get("duration_ms")),
+        duration_ms=duration_of(summary.get("duration_ms")),
         prompts=prompts,
         prompts_usd=prompts_usd,
         is_whole=not (header.graders or header.settings.get("skip_graders")),
@@ -101,7 +101,7 @@ def _trials(task: Block) -> Iterator[TrialExpense]:
     for run in blocks_of(task.get("runs")):
         if text_of(run.get("status")) in ("passed", "failed") and run.get("stopped") is not True:
             yield TrialExpense(
-                duration_ms=int(number(run.get("duration_ms"))),
+                duration_ms=duration_of(run.get("duration_ms")),
                 usage=usage_of(run.get("usage") or block_of(run, "session_digest").get("usage")),
                 judge_usage=usage_of(run.get("judge_usage")),
                 cost=_cost(run),

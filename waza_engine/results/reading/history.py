@@ -13,29 +13,32 @@ import logging
 import os
 import sqlite3
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from waza_engine.counting import counted
 from waza_engine.results.codec.commits import commit_document, commit_in
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.places import INDEX_NAME, JOURNAL_SUFFIX, results_directory
 from waza_engine.results.reading.heads import place_in_time
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
+from waza_engine.results.record import RunHeader
 from waza_engine.results.reviews.review_file import reviews_stamp
 from waza_engine.scoring.statistics import mean
 from waza_engine.spec.reading.boundary import suite_boundary
-from waza_engine.vocabulary import Commit
+from waza_engine.vocabulary import Commit, shown_grader
 
-INDEX_VERSION = 3
+INDEX_VERSION = 4
 """Another number for another table, another form of its rows, and another way to conclude."""
 MOST_RUNS = 2_000
 """Of more files the newest count, as the disk tells."""
 _PATIENCE_SECONDS = 5.0
+_MOST_NAMES = 3
 _LARGEST_BYTES = 256 * 1024 * 1024
 _OTHERS_FAULT = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 _TABLE = "CREATE TABLE runs (file TEXT PRIMARY KEY, stamp TEXT NOT NULL, run TEXT NOT NULL) WITHOUT ROWID"
@@ -67,8 +70,9 @@ class TaskThen:
 class RunThen:
     """A recorded run. ``file`` is its name in the folder of results, ``started`` has a time zone.
 
-    ``score`` is the mean of the tasks that were judged, 0..1, None without any. ``commit`` is what the
-    repository of its suite was at, None where none was recorded.
+    ``score`` is the mean of the tasks that were judged, 0..1, None without any, and for a run of a part of
+    the suite: ``part`` says which, "" for all of it. With ``chosen_graders`` what passed is no verdict of
+    all graders. ``commit`` is what the repository of its suite was at, None where none was recorded.
     """
 
     file: str
@@ -80,6 +84,8 @@ class RunThen:
     score: float | None
     tasks: tuple[TaskThen, ...]
     commit: Commit | None = None
+    part: str = ""
+    chosen_graders: bool = False
 
     def task(self, identifier: str) -> TaskThen | None:
         """Return what a task came to, None when it is not in this run; of several with one id the last."""
@@ -117,7 +123,8 @@ def run_then(recording: Recording) -> RunThen:
         TaskThen(
             id=task.id,
             verdict=task.verdict,
-            score=task.score if task.judged else None,
+            # Without all graders it is not the score that other runs have.
+            score=task.score if task.judged and not recording.header.graders else None,
             passed=task.passed_trials,
             trials=task.ended_trials,
             flaky=task.flaky,
@@ -126,6 +133,7 @@ def run_then(recording: Recording) -> RunThen:
     )
     scores = [task.score for task in tasks if task.score is not None]
     header = recording.header
+    part = _part_of(header)
     return RunThen(
         file=recording.path.name,
         started=header.started,
@@ -133,10 +141,34 @@ def run_then(recording: Recording) -> RunThen:
         model=header.model,
         executor=header.executor,
         verdict=found.verdict,
-        score=mean(scores) if scores else None,
+        score=mean(scores) if scores and not part else None,
         tasks=tasks,
         commit=header.commit,
+        part=part,
+        chosen_graders=bool(header.graders),
     )
+
+
+def _part_of(header: RunHeader) -> str:
+    """Return to what part of its suite a run was limited: ``the grader `says` of the task `one` alone``."""
+    parts = [_named(map(shown_grader, header.graders), "grader"), _named(header.tasks, "task")]
+    affected, prompts = header.settings.get("affected"), header.settings.get("prompts")
+    if isinstance(affected, Mapping) and not header.tasks:
+        found = cast("Mapping[str, object]", affected)
+        if found.get("tasks") != found.get("of"):
+            parts.append(f"what changed since `{header.settings.get('changed_since')}`")
+    parts.append("chosen trigger prompts" if prompts else "")
+    told = " of ".join(filter(None, parts))
+    return f"{told} alone" if told else ""
+
+
+def _named(names: Iterable[str], what: str) -> str:
+    """Return some names of one kind, beyond three their number; "" without any."""
+    known = list(names)
+    if len(known) > _MOST_NAMES:
+        return counted(len(known), what)
+    listed = ", ".join(f"`{name}`" for name in known)
+    return f"the {what if len(known) == 1 else f'{what}s'} {listed}" if known else ""
 
 
 def _found(directory: Path, stamps: Mapping[str, str]) -> list[RunThen | str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from waza_engine.files import FileError
 from waza_engine.results.places import results_directory, started_by_name
 from waza_engine.results.reading.heads import head_of
-from waza_engine.results.reading.newest_scores import result_files
+from waza_engine.results.reading.newest_scores import newest_result_file, result_files
 from waza_engine.results.reading.recordings import RecordingError, read_recording
 from waza_engine.spec.reading.boundary import suite_boundary
 
@@ -18,6 +18,9 @@ def no_results_words(subject: Path | str, directory: Path, advice: str) -> str:
     ``subject`` is how it was named, ``directory`` where the eval file of the suite lies.
     """
     why = _why_unreadable(directory)
+    ran = [newest_result_file(directory, of_prompts=alone) is not None for alone in (False, True)]
+    if why is None and ran == [False, True]:
+        return f"{subject} has results of trigger prompts alone, and none of its tasks; {advice}."
     if why is None:
         return f"{subject} has no results yet; {advice}."
     return f"{subject} has no results that can be read. {why}"

@@ -26,9 +26,10 @@ def task_result_in_steps(
 ) -> Steps[TaskResult]:
     """Do the same with pauses, where a task has many trials or verdicts."""
     runs = blocks_of(task.get("runs"))
-    trials = (verdict_blocks(run) for run in runs)
-    graders = yield from _graders_in_steps(trials, timestamp, origin)
-    checkpoints = yield from _graders_in_steps(map(_at_checkpoints, runs), timestamp, origin)
+    # What a limit or the end of the run cut off counts for nothing.
+    ended = [run for run in runs if run.get("stopped") is not True]
+    graders = yield from _graders_in_steps(map(verdict_blocks, ended), timestamp, origin)
+    checkpoints = yield from _graders_in_steps(map(_at_checkpoints, ended), timestamp, origin)
     score = yield from _score_in_steps(task, runs)
     against = list(_against(graders, checkpoints))
     errors = (text_of(run.get("error_msg")) for run in runs)
@@ -39,10 +40,10 @@ def task_result_in_steps(
     elif status == "passed":
         # Of a file that was edited by hand the worse counts, as in ``task_conclusion``.
         said = {one.status for one in against}
-        said |= {text_of(run.get("status")) for run in runs if run.get("stopped") is not True}
+        said |= {text_of(run.get("status")) for run in ended}
         status = "failed" if said & {"graded", "failed"} else "error" if "error" in said else status
     elif status == "error" and runs:
-        broke = [run for run in runs if run.get("status") == "error" and run.get("stopped") is not True]
+        broke = [run for run in ended if run.get("status") == "error"]
         # Upstream calls it broken; but an answer was found wrong.
         status = "failed" if broke and all(map(was_stopped_as_wrong, broke)) else status
     return TaskResult(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.conclusion import Conclusion, conclude
+from waza_engine.results.conclusion import Conclusion, chosen_parts, conclude
 from waza_engine.results.json_values import Json, block_of
 from waza_engine.results.reading.recordings import Recording
 from waza_engine.results.reading.scores import TaskResult
@@ -23,7 +23,8 @@ def comparison(recordings: Sequence[Recording]) -> Json:
 
     Deltas are last minus first. What a file does not have is null (upstream writes NaN there and fails):
     a task that is missing has the status ``n/a``, and every figure of it is null. Upstream lacks
-    ``verdicts``, ``scored`` (whether a run has a score), ``trigger_prompts``, ``regressions`` and ``paired``.
+    ``verdicts``, ``scored`` (whether a run has a score), ``parts`` (what a run was limited to, so that it is
+    no verdict of all), ``asked_models``, ``trigger_prompts``, ``regressions`` and ``paired``.
     """
     documents = [recording.document for recording in recordings]
     summaries = [block_of(document, "summary") for document in documents]
@@ -58,6 +59,8 @@ def comparison(recordings: Sequence[Recording]) -> Json:
         "durations_ms": durations,
         "duration_delta_ms": _delta(durations),
         "verdicts": [found.verdict for found in concluded],
+        "parts": [list(chosen_parts(run)) for run in runs],
+        "asked_models": [recording.header.asked_model for recording in recordings],
         "scored": [found.scored for found in concluded],
         "trigger_prompts": prompt_deltas(runs),
         **_changes(concluded[0], concluded[-1]),

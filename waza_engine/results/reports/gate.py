@@ -61,7 +61,7 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
         issues.tell("warn", "unjudged", f"in the current run {now.reasons[0].words}")
     elif now.verdict in ("interrupted", "limited", "broken", "unjudged"):
         issues.tell("fail", "incomplete", f"the current run is no whole run: {now.reasons[0].words}")
-    _tell_doubts(issues, then, now, current)
+    _tell_doubts(issues, then, now, baseline, current)
     if regression > limits.most_regression + 1e-9:
         fell, most = shown_above(regression, limits.most_regression)
         said = f"the pass rate fell by {fell} percentage points, more than {most}"
@@ -114,6 +114,8 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
         **given(
             baseline_model=baseline.header.model,
             current_model=current.header.model,
+            baseline_asked_model=baseline.header.asked_model,
+            current_asked_model=current.header.asked_model,
             baseline_runs_per_test=baseline.header.trials_per_task,
             current_runs_per_test=current.header.trials_per_task,
         ),
@@ -132,12 +134,15 @@ def _chance(then: Conclusion, now: Conclusion) -> str:
     return f"p = {p:.2g}" + ("" if p <= SIGNIFICANT else ", which may be chance")
 
 
-def _tell_doubts(issues: _Issues, then: Conclusion, now: Conclusion, current: Recording) -> None:
+def _tell_doubts(
+    issues: _Issues, then: Conclusion, now: Conclusion, baseline: Recording, current: Recording
+) -> None:
     """Tell what makes a pass worth little: the measure, a run of a part, or what was as bad before."""
     if words := _baseline_words(then):
         issues.tell("warn", "incomplete_baseline", words)
-    for part in chosen_parts(run_of(current.document)):
-        issues.tell("warn", "partial", f"the current run is a part of its suite: {part}")
+    for words, recording in (("the baseline", baseline), ("the current run", current)):
+        for part in chosen_parts(run_of(recording.document)):
+            issues.tell("warn", "partial", f"{words} is a part of its suite: {part}")
     for reason in now.reasons:
         if reason.about not in (TASKS, PROMPTS, WHOLE_RUN):
             issues.tell("warn", "no_pass", f"the current run is no pass by itself: {reason.words}")

@@ -9,6 +9,7 @@ from typing import Any, cast
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from waza_engine.figures import shown_score
+from waza_engine.moments import is_known
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import (
     DECIDING,
@@ -51,7 +52,8 @@ def junit_report(document: Block, *, fail_under: float | None = None) -> bytes:
     run = run_of(document)
     found, header = conclude(run, fail_under=fail_under), run.header
     suite = TestSuite(_clean(header.eval_name) or "eval")
-    suite.timestamp = header.started.isoformat()
+    if is_known(header.started):
+        suite.timestamp = header.started.isoformat()
     for name, value in (
         ("skill", header.skill),
         ("model", header.asked_model),

@@ -62,7 +62,8 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
     name = code(header.eval_name) or "Evaluation"
     counts = found.counts
     mark = _RUN_MARKS.get(found.verdict, "❌")
-    yield f"## {mark} {name}: {counts.passed} of {counted(counts.total, 'task')} passed\n\n"
+    passed = f"{counts.passed} of {counted(counts.total, 'task')} passed" if counts.total else found.came_to
+    yield f"## {mark} {name}: {passed}\n\n"
     yield " · ".join([f"**{VERDICT_WORDS[found.verdict]}**", *rest_words(counts)]) + "\n\n"
     for reason in (reason for reason in found.reasons if not reason.is_counted):
         yield f"{_MARKS[reason.kind]} {sentence(reason.words)}\n\n"

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from waza_engine.counting import counted
 from waza_engine.figures import shown_score
 from waza_engine.markdown import cell, cell_sentence, code, fenced, sentence
+from waza_engine.moments import local_time
 from waza_engine.results.conclusion import Conclusion
-from waza_engine.results.conclusion_words import counts_words
 from waza_engine.results.record import RunHeader, TrialOutcome, Validation
 from waza_engine.results.reports.answer_marks import LEGEND, marked_answer, wanted_text
 from waza_engine.results.reports.words import (
@@ -79,7 +79,7 @@ def _head(header: RunHeader, found: Conclusion, *, goes_on: bool) -> str:
     lines = [
         f"# {code(header.eval_name) or 'Evaluation'}: {verdict}",
         "",
-        counts_words(found.counts),
+        found.came_to,
         "",
     ]
     lines += [f"- {sentence(reason.words)}" for reason in found.reasons if not reason.is_counted]
@@ -93,7 +93,8 @@ def _head(header: RunHeader, found: Conclusion, *, goes_on: bool) -> str:
     )
     lines += ["", " · ".join(f"{name}: {code(value)}" for name, value in facts if value), ""]
     # On a line of its own: beside another run it differs always, and the line above only where something did.
-    lines += [f"Started: {code(header.started.astimezone().strftime('%Y-%m-%d %H:%M:%S'))}", ""]
+    if started := local_time(header.started):
+        lines += [f"Started: {code(started)}", ""]
     return "\n".join(lines)
 
 

@@ -19,7 +19,9 @@ def trend(runs: Sequence[RunThen]) -> Json:
     runs passed; a task is ``flaky`` when its trials differ within a run: in those runs ``passed_trials`` of
     ``trials`` passed. ``red_since`` is the file of the first of the runs since which it has not passed, null
     when its newest run is none of them, and ``passed_in`` the file of the run before, null when it did not
-    pass there. The ``commit`` of a run is null where none was recorded.
+    pass there. The ``commit`` of a run is null where none was recorded, its ``part`` to what it was limited,
+    null for a run of the whole suite. A task that passed chosen graders alone is not judged, and red when it
+    failed them.
     """
     identifiers = dict.fromkeys(task.id for run in reversed(runs) for task in run.tasks)
     return {
@@ -30,6 +32,7 @@ def trend(runs: Sequence[RunThen]) -> Json:
                 "model": asked_model(run.executor, run.model),
                 "verdict": run.verdict,
                 "score": run.score,
+                "part": run.part or None,
                 "commit": commit_document(run.commit),
             }
             for run in runs
@@ -62,6 +65,8 @@ def _red_since(runs: Sequence[RunThen], found: Sequence[TaskThen | None]) -> tup
     since: str | None = None
     for run, task in zip(reversed(runs), reversed(found), strict=True):
         if task is None or task.verdict in ("skipped", "lost", "not run"):
+            continue
+        if run.chosen_graders and task.verdict not in _RED:
             continue
         if task.verdict not in _RED:
             return since, run.file if since is not None and task.verdict == "passed" else None

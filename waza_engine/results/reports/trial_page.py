@@ -12,6 +12,7 @@ from datetime import datetime
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.masking import masked
+from waza_engine.moments import SOME_TIME_AGO, local_time
 from waza_engine.results.record import TrialOutcome
 from waza_engine.results.reports.answer_marks import Mark, marks_in
 from waza_engine.results.reports.result_page import NO_ANSWER, trial_sections
@@ -69,6 +70,6 @@ def _origin(trial: TrialOutcome, judged: Collection[str], started: datetime) -> 
     """Say of when the answer is, and of when what the graders say of it."""
     names = [verdict.name for verdict in (trial.validations or {}).values()]
     kept = [code(shown_grader(name)) for name in names if name not in judged]
-    at = started.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    at = local_time(started) or SOME_TIME_AGO
     words = f"Recorded {at}; its graders are judged as they are written now, no agent was started."
     return f"{words} As recorded: {', '.join(kept)}." if kept else words

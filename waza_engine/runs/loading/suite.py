@@ -145,7 +145,7 @@ def select_tasks(
         if off := [f"`{task.id}`" for task in suite.switched_off if _is_named(task, patterns)]:
             are = "is" if len(off) == 1 else "are"
             raise SuiteError(
-                f"{', '.join(off)} {are} switched off by `enabled: false`, so there is nothing to run."
+                f"{', '.join(off)} {are} switched off by `enabled: false`; take that away or name others."
             )
         known = ", ".join(task.id for task in suite.tasks)
         wanted = ", ".join(f"`{pattern}`" for pattern in patterns)

@@ -378,7 +378,13 @@ def _joined(
         if waiting.get(task.id):
             pairs.append((task, waiting[task.id].pop(0)))
         else:
-            unpaired.append(f"the suite has no task `{task.id}` any more; its record stays as it is")
+            name = f"`{task.id}`" if task.id else "without an id"
+            why = (
+                f"the record has more tasks {name} than the suite"
+                if task.id in waiting
+                else f"the suite has no task {name} any more"
+            )
+            unpaired.append(f"{why}; its record stays as it is")
     left = [identifier for identifier, tasks in waiting.items() if tasks]
     unpaired += [f"the task `{identifier}` was not recorded" for identifier in left]
     return pairs, unpaired

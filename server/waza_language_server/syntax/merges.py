@@ -1,0 +1,23 @@
+"""What merge keys (``<<``) bring into a mapping."""
+
+from __future__ import annotations
+
+from waza_engine.spec.reading.scalars import MERGE_KEY
+from waza_language_server.syntax.nodes import Node
+
+_MOST_MERGED = 100
+"""How many mappings are looked at for one key, for one may be merged into itself."""
+
+
+def value_at(node: Node | None, key: str) -> Node | None:
+    """Return what a mapping has at a key, also what its merge keys bring in: the first that says it wins."""
+    holders = [node] if node is not None else []
+    for _ in range(_MOST_MERGED):
+        if not holders:
+            return None
+        holder = holders.pop(0)
+        if (found := holder.get(key)) is not None:
+            return found
+        if (merged := holder.get(MERGE_KEY)) is not None:
+            holders[:0] = merged.target.items or (merged,)
+    return None
