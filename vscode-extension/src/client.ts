@@ -17,7 +17,7 @@ import {
     type LanguageClientOptions,
 } from "vscode-languageclient/node";
 import { SHOW_CHANGE } from "./changes";
-import { hoverWithPages, OPEN_PAGE, problemsWithPages } from "./documentation";
+import { hintWithSettings, hoverWithPages, OPEN_PAGE, problemsWithPages } from "./documentation";
 import { EditsOfMoves } from "./editsOfMoves";
 import type { FoundServer } from "./interpreters";
 import { LensesInView } from "./lensesInView";
@@ -239,6 +239,8 @@ export class ServerConnection implements vscode.Disposable {
                 workspace: this.editsOfMoves.middleware,
                 executeCommand: this.runs.middleware(() => this.running),
                 provideHover: async (document, position, token, next) => hoverWithPages(await next(document, position, token)),
+                provideInlayHints: async (document, range, token, next) => (await next(document, range, token))?.map(hintWithSettings),
+                resolveInlayHint: async (hint, token, next) => hintWithSettings((await next(hint, token)) ?? hint),
                 provideCodeLenses: (document, token, next) => this.lenses.provide(document, token, next),
                 provideDocumentSymbols: (document, token, next) => (outlinesYaml() ? undefined : next(document, token)),
             },
