@@ -21,7 +21,7 @@ import { hintWithSettings, hoverWithPages, OPEN_PAGE, problemsWithPages } from "
 import { EditsOfMoves } from "./editsOfMoves";
 import type { FoundServer } from "./interpreters";
 import { LensesInView } from "./lensesInView";
-import { plain } from "./messages";
+import { confirm, plain } from "./messages";
 import { GIVEN_UP, Restarts } from "./restarts";
 import type { Runs } from "./runs";
 import { changedSettings, settingsOfFolders, toldSettings } from "./toldSettings";
@@ -174,6 +174,7 @@ export class ServerConnection implements vscode.Disposable {
             this.marksChanged.fire({ files });
         });
         this.runs.listen(client);
+        client.onRequest("waza/confirm", confirm);
         client.onDidChangeState((change) => {
             if (this.client !== client) {
                 return; // it is being stopped on purpose
@@ -222,6 +223,7 @@ export class ServerConnection implements vscode.Disposable {
                 showsChanges: true,
                 opensTrials: true,
                 drawsMarks: true,
+                confirms: true,
                 runWithCommand: "waza.runWith",
                 runEvents: true,
                 ...toldSettings(),

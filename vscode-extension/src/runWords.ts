@@ -121,10 +121,10 @@ export function waysOut(reason: string): WayOut[] {
     return found.slice(0, 2);
 }
 
-/** The buttons that help an agent that was asked and could not answer: what it wants is a login or a key. */
+/** The buttons that help an agent or a judge that could not answer: what it wants is a login, a key, or somebody who judges. */
 export function waysToLogIn(reason: string): WayOut[] {
     const ways = waysOut(reason).filter(({ command }) => command !== "waza.openFile");
-    return ways.some(({ command }) => command === "waza.logIn" || command === "waza.setProviderKey") ? ways : [];
+    return ways.some(({ command, argument }) => command === "waza.logIn" || command === "waza.setProviderKey" || argument === JUDGE_EXECUTOR) ? ways : [];
 }
 
 /** A reason without the absolute paths before it, which nobody reads first: of a suite, and of a file that it names. A line stands at its end. */
