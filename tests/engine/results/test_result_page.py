@@ -16,6 +16,7 @@ GRADERS = """\
   config:
     contains: [Say hello, goodbye]
 """
+JUDGE = "- {type: prompt, name: kind, config: {prompt: Was it kind?}}\n"
 
 
 def page(directory: Path, tasks: dict[str, str], only: str | None = None) -> str:
@@ -32,6 +33,15 @@ def test_it_tells_the_verdict_the_prompt_the_answer_and_why(tmp_path: Path) -> N
     assert "#### Prompt\n\n```text\nSay hello\n```" in text
     assert "#### Answer\n\n```marked-2\nMock response for: Say hello" in text
     assert "Executor: `mock`" in text
+
+
+def test_why_nobody_could_grade_is_told_once(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=JUDGE)
+    outcome = run(path)[0].outcome
+    found = conclude(outcome)
+    assert found.words.startswith("could not grade: kind: the executor `mock` has no model that could judge;")
+    head, _, _ = result_page(outcome.header, found).partition("#### Prompt")
+    assert head.count("has no model that could judge") == 1
 
 
 def test_a_task_that_was_cut_off_has_passed_so_far_alone(tmp_path: Path) -> None:

@@ -117,7 +117,9 @@ def _task(task: TaskConclusion, prompt: str) -> str:
     cut = task.error if task.verdict == "passed" and task.task.error else ""
     verdict = f"{task.verdict} so far" if cut else task.verdict
     lines = [f"\n## {_MARKS[task.verdict]} {code(task.name or task.id)}: {verdict}", ""]
-    if why := task.reason or cut:
+    # What a grader broke at is the evidence of the cause, which follows.
+    told_below = task.verdict == "errored" and not task.error and task.cause is not None
+    if (why := task.reason or cut) and not told_below:
         lines += [sentence(why), ""]
     if task.cause is not None:
         lines += [f"**{CAUSE_WORDS[task.cause.kind]}** {sentence(task.cause.evidence)}", ""]
