@@ -15,12 +15,13 @@ from hypothesis import HealthCheck, settings
 
 from tests.leftovers import pytest_configure
 from tests.preparation import ROOMS, pytest_sessionfinish, pytest_xdist_node_collection_finished
-from tests.scheduling import pytest_xdist_make_scheduler
+from tests.scheduling import pytest_xdist_auto_num_workers, pytest_xdist_make_scheduler
 from tests.scripted_model import ModelRequest, Reply, ScriptedModel
 
 __all__ = [
     "pytest_configure",
     "pytest_sessionfinish",
+    "pytest_xdist_auto_num_workers",
     "pytest_xdist_make_scheduler",
     "pytest_xdist_node_collection_finished",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
@@ -24,3 +25,9 @@ class _OneVSCode(LoadFileScheduling):
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling | None:
     """Schedule by files with one VS Code at a time; another way of the command line stays as it is."""
     return _OneVSCode(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Run one process more than there are processors: agents, windows and time limits are waited for."""
+    return (os.cpu_count() or 1) + 1
