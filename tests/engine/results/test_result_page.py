@@ -40,7 +40,7 @@ def test_why_nobody_could_grade_is_told_once(tmp_path: Path) -> None:
     outcome = run(path)[0].outcome
     found = conclude(outcome)
     assert found.words.startswith("could not grade: kind: the executor `mock` has no model that could judge;")
-    head, _, _ = result_page(outcome.header, found).partition("#### Prompt")
+    head, _, _ = result_page(outcome.header, found).partition("#### Answer")
     assert head.count("has no model that could judge") == 1
 
 
