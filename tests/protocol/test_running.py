@@ -475,6 +475,28 @@ async def test_a_suite_outside_the_folders_runs_after_a_yes(suite: Path, elsewhe
         assert [action.title for action in asked[0].actions or ()] == ["Run", "Cancel"]
 
 
+async def test_a_client_that_confirms_is_asked_so_that_nobody_overlooks_it(
+    suite: Path, elsewhere: Path
+) -> None:
+    async with editing(elsewhere, options={"confirms": True}) as editor:
+        asked: list[Any] = []
+        answers: Iterator[Any] = iter((None, {"title": "Run"}, "Cancel", "Run"))
+
+        def answer(params: Any) -> Any:
+            asked.append(params)
+            return next(answers)
+
+        editor.feature("waza/confirm")(answer)
+        for _ in range(3):
+            with pytest.raises(JsonRpcException, match="outside the open folders"):
+                await editor.command("waza.run", {"suite": str(suite)})
+        assert (await editor.command("waza.run", {"suite": str(suite)}))["status"] == "failed"
+        assert (await editor.command("waza.run", {"suite": str(suite)}))["status"] == "failed"
+        assert len(asked) == 4
+        assert str(suite) in asked[0].message
+        assert list(asked[0].choices) == ["Run", "Cancel"]
+
+
 async def test_a_client_that_cannot_ask_is_told_what_to_do(suite: Path, elsewhere: Path) -> None:
     async with editing(elsewhere, asks=False) as editor:
         with pytest.raises(JsonRpcException, match="open its folder in the editor to run it"):

@@ -17,11 +17,11 @@ import {
     type LanguageClientOptions,
 } from "vscode-languageclient/node";
 import { SHOW_CHANGE } from "./changes";
-import { hoverWithPages, OPEN_PAGE, problemsWithPages } from "./documentation";
+import { hintWithSettings, hoverWithPages, OPEN_PAGE, problemsWithPages } from "./documentation";
 import { EditsOfMoves } from "./editsOfMoves";
 import type { FoundServer } from "./interpreters";
 import { LensesInView } from "./lensesInView";
-import { plain } from "./messages";
+import { confirm, plain } from "./messages";
 import { GIVEN_UP, Restarts } from "./restarts";
 import type { Runs } from "./runs";
 import { changedSettings, settingsOfFolders, toldSettings } from "./toldSettings";
@@ -174,6 +174,7 @@ export class ServerConnection implements vscode.Disposable {
             this.marksChanged.fire({ files });
         });
         this.runs.listen(client);
+        client.onRequest("waza/confirm", confirm);
         client.onDidChangeState((change) => {
             if (this.client !== client) {
                 return; // it is being stopped on purpose
@@ -222,6 +223,7 @@ export class ServerConnection implements vscode.Disposable {
                 showsChanges: true,
                 opensTrials: true,
                 drawsMarks: true,
+                confirms: true,
                 runWithCommand: "waza.runWith",
                 runEvents: true,
                 ...toldSettings(),
@@ -239,6 +241,8 @@ export class ServerConnection implements vscode.Disposable {
                 workspace: this.editsOfMoves.middleware,
                 executeCommand: this.runs.middleware(() => this.running),
                 provideHover: async (document, position, token, next) => hoverWithPages(await next(document, position, token)),
+                provideInlayHints: async (document, range, token, next) => (await next(document, range, token))?.map(hintWithSettings),
+                resolveInlayHint: async (hint, token, next) => hintWithSettings((await next(hint, token)) ?? hint),
                 provideCodeLenses: (document, token, next) => this.lenses.provide(document, token, next),
                 provideDocumentSymbols: (document, token, next) => (outlinesYaml() ? undefined : next(document, token)),
             },

@@ -6,6 +6,7 @@
 
 import * as vscode from "vscode";
 import type { Middleware, vsdiag } from "vscode-languageclient/node";
+import { judgeInSettings } from "./runWords";
 
 export const OPEN_PAGE = "waza.openPage";
 
@@ -17,17 +18,36 @@ export function withPages(text: string): string {
     });
 }
 
-/** The same of a hover. */
+/** The same of a hover, with settings for what the engine has options for. */
 export function hoverWithPages(hover: vscode.Hover | null | undefined): vscode.Hover | null | undefined {
     for (const content of hover?.contents ?? []) {
         if (content instanceof vscode.MarkdownString) {
-            content.value = withPages(content.value);
+            content.value = judgeInSettings(withPages(content.value));
         }
     }
     return hover;
 }
 
-/** The same of problems: their codes link to the page that explains them. They come pushed, pulled, and of the workspace in parts. */
+/** A hint that speaks of settings, too: it comes whole, or what is read at the pointer comes later. */
+export function hintWithSettings(hint: vscode.InlayHint): vscode.InlayHint {
+    const parts = typeof hint.label === "string" ? [] : hint.label;
+    if (typeof hint.label === "string") {
+        hint.label = judgeInSettings(hint.label);
+    }
+    for (const part of parts) {
+        part.value = judgeInSettings(part.value);
+    }
+    for (const each of [hint, ...parts]) {
+        if (each.tooltip instanceof vscode.MarkdownString) {
+            each.tooltip.value = judgeInSettings(each.tooltip.value);
+        } else if (typeof each.tooltip === "string") {
+            each.tooltip = judgeInSettings(each.tooltip);
+        }
+    }
+    return hint;
+}
+
+/** The same of problems: their codes link to the page that explains them, and they speak of settings. They come pushed, pulled, and of the workspace in parts. */
 export const problemsWithPages: Middleware = {
     handleDiagnostics: (uri, problems, next) => {
         next(uri, problems.map(withPage));
@@ -50,6 +70,7 @@ function reportWithPages<Report extends vsdiag.DocumentDiagnosticReport>(report:
 
 function withPage(problem: vscode.Diagnostic): vscode.Diagnostic {
     const { code } = problem;
+    problem.message = judgeInSettings(problem.message);
     if (typeof code === "object" && code.target.scheme === "file" && code.target.path.endsWith(".md")) {
         const asked = encodeURIComponent(JSON.stringify([code.target.toString()]));
         problem.code = { value: code.value, target: vscode.Uri.parse(`command:${OPEN_PAGE}?${asked}`, true) };

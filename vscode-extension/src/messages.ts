@@ -4,8 +4,18 @@
  * Names of tasks and graders, and what the server and interpreters say, come from files: they must show as text.
  */
 
+import * as vscode from "vscode";
+
 // Controls, marks that change the direction of text, other line separators, marks that show nothing.
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
+
+const CANCEL = "Cancel";
+
+/** Asks before a run, in front of all else: a message may be hidden, and what waits for its answer would look dead. */
+export async function confirm({ message, choices }: { readonly message: string; readonly choices: readonly string[] }): Promise<string | null> {
+    const items = choices.map((title) => ({ title, isCloseAffordance: title === CANCEL }));
+    return (await vscode.window.showWarningMessage(plain(message), { modal: true }, ...items))?.title ?? null;
+}
 
 /** Returns `text` so that nothing in it is a link or hides. */
 export function plain(text: string): string {

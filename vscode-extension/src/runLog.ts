@@ -4,7 +4,7 @@ import type { LogOutputChannel } from "vscode";
 import { plain } from "./messages";
 import type { RunEvent } from "./runEvents";
 import type { RunView } from "./runViews";
-import { shownScore } from "./runWords";
+import { inSettings, shownScore } from "./runWords";
 import type { RunRequest } from "./runs";
 
 export class RunLog implements RunView {
@@ -29,7 +29,7 @@ export class RunLog implements RunView {
 
     end(problem: string | undefined): void {
         if (problem !== undefined) {
-            this.log.error(plain(`${problem} (${this.request.id})`));
+            this.log.error(plain(`${inSettings(problem)} (${this.request.id})`));
         }
     }
 }
@@ -40,7 +40,7 @@ export function lineOf(event: RunEvent): string {
     const score = event.score === undefined ? "" : shownScore(event.score);
     const passed = event.kind === "graded" ? (event.status === "graded" ? (event.passed === true ? "passed" : "failed") : event.status) : "";
     const told = event.conclusion === undefined ? [] : [event.conclusion.verdict, ...(event.conclusion.reasons ?? [event.conclusion.reason])];
-    const why = [event.message, ...told].filter((word) => word !== undefined && word !== "").join(" · ");
+    const why = inSettings([...new Set([event.message, ...told])].filter((word) => word !== undefined && word !== "").join(" · "));
     const words = [event.kind, event.task, trial, event.grader === undefined ? undefined : (event.label ?? event.grader), passed, score, event.results_file].filter((word) => word !== undefined && word !== "");
     return why === "" ? words.join(" ") : `${words.join(" ")}: ${why}`;
 }

@@ -63,7 +63,8 @@ export class RunState {
 
     /** How it ended, in the words of its conclusion: `2 of 3 tasks passed, 1 failed · 0:34 · $0.22`. */
     ending(elapsedMilliseconds: number): string {
-        const words = inSettings(this.end?.conclusion?.words ?? this.end?.message ?? this.end?.status ?? "");
+        // Behind its name that it was the run needs no saying: `greeter: cancelled; what was finished is kept`.
+        const words = inSettings(this.end?.conclusion?.words ?? this.end?.message ?? this.end?.status ?? "").replace(/^the run was /u, "");
         return [words, clock(elapsedMilliseconds), dollars(this.cost)].filter((word) => word !== "").join(" · ");
     }
 }
@@ -120,10 +121,10 @@ export function waysOut(reason: string): WayOut[] {
     return found.slice(0, 2);
 }
 
-/** The buttons that help an agent that was asked and could not answer: what it wants is a login or a key. */
+/** The buttons that help an agent or a judge that could not answer: what it wants is a login, a key, or somebody who judges. */
 export function waysToLogIn(reason: string): WayOut[] {
     const ways = waysOut(reason).filter(({ command }) => command !== "waza.openFile");
-    return ways.some(({ command }) => command === "waza.logIn" || command === "waza.setProviderKey") ? ways : [];
+    return ways.some(({ command, argument }) => command === "waza.logIn" || command === "waza.setProviderKey" || argument === JUDGE_EXECUTOR) ? ways : [];
 }
 
 /** A reason without the absolute paths before it, which nobody reads first: of a suite, and of a file that it names. A line stands at its end. */
@@ -144,23 +145,37 @@ export function placed(reason: string): { readonly words: string; readonly place
 
 /** What the engine says to write on its command line, as a setting: `--judge-executor openai` is `waza.run.judgeExecutor: openai` here. */
 export function inSettings(words: string): string {
+    return withSettings(words, () => true);
+}
+
+/** The same of a text that may quote other programs, which have a `--model` of their own: of the options that the engine alone has. */
+export function judgeInSettings(words: string): string {
+    return withSettings(words, (flag) => flag.startsWith("--judge-"));
+}
+
+function withSettings(words: string, isMeant: (flag: string) => boolean): string {
     return words.replace(/`(--[a-z-]+)(?: ([^`]+))?`/gu, (written, flag: string, value: string | undefined) => {
-        const setting = SETTINGS[flag];
+        const setting = isMeant(flag) ? SETTINGS[flag] : undefined;
         return setting === undefined ? written : `\`${setting}${value === undefined ? "" : `: ${value}`}\``;
     });
 }
 
-/** As much of a text as fits into the status bar: its longest part is cut behind a word, and the numbers beside it stay. */
-export function shortened(text: string, limit = 100): string {
+/**
+ * As much of a text as fits into the status bar: its longest part is cut behind a word, and the numbers beside it stay.
+ *
+ * VS Code gives an entry two fifths of the window and cuts off the rest without a sign: a window of 1280 pixels has room for these.
+ */
+export function shortened(text: string, limit = 80): string {
     if (text.length <= limit) {
         return text;
     }
     const parts = text.split(BETWEEN);
     const withoutLast = `${parts.slice(0, -1).join(BETWEEN)} …`;
-    if (parts.length > 1 && text.length - limit <= (parts.at(-1)?.length ?? 0) && withoutLast.length <= limit) {
+    const longest = Math.max(...parts.map(({ length }) => length));
+    const last = parts.at(-1)?.length ?? 0;
+    if (parts.length > 1 && text.length - limit <= last && last < longest && withoutLast.length <= limit) {
         return withoutLast; // how long it took, or what it cost, is all that is missing
     }
-    const longest = Math.max(...parts.map(({ length }) => length));
     const at = parts.findIndex(({ length }) => length === longest);
     const room = longest - (text.length - limit);
     if (parts.length > 1 && room >= LEAST_SHOWN) {

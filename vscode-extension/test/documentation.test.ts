@@ -19,7 +19,7 @@ void test("no other link becomes a command", () => {
 void test("the code of a problem shows its page, pushed and pulled, and no other link changes", async () => {
     const [page, file] = ["file:///opt/docs/diagnostics.md#unknown-key", "file:///a/eval.yaml"];
     const uri = (address: string) => ({ scheme: "file", path: address.replace(/^file:\/\/|#.*$/gu, ""), toString: () => address }) as never as Uri;
-    const problems = (): Diagnostic[] => [page, file].map((address): Diagnostic => ({ code: { value: "unknown-key", target: uri(address) } }) as never);
+    const problems = (): Diagnostic[] => [page, file].map((address): Diagnostic => ({ message: "unless `--judge-executor` names one", code: { value: "unknown-key", target: uri(address) } }) as never);
     const asked = `command:waza.openPage?${encodeURIComponent(JSON.stringify([page]))}`;
     const targets = (found: readonly Diagnostic[]) => found.map(({ code }) => ((code as { target: Uri }).target.fsPath as string | undefined) ?? file);
     let pushed: readonly Diagnostic[] = [];
@@ -27,6 +27,7 @@ void test("the code of a problem shows its page, pushed and pulled, and no other
         pushed = found;
     });
     assert.deepEqual(targets(pushed), [asked, file]);
+    assert.equal(pushed[0]?.message, "unless `waza.run.judgeExecutor` names one");
     const full = { kind: "full", items: problems() } as never;
     const pulled = (await problemsWithPages.provideDiagnostics?.(uri(file), undefined, undefined as never, () => full)) as { items: Diagnostic[] };
     assert.deepEqual(targets(pulled.items), [asked, file]);

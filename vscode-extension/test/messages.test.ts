@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { plain } from "../src/messages";
+import { window } from "./fake/vscode";
+import { confirm, plain } from "../src/messages";
 
 void test("a link to a command is no link any more", () => {
     assert.equal(plain("task [here](command:workbench.action.quit)"), "task [here] (command:workbench.action.quit)");
@@ -8,4 +9,18 @@ void test("a link to a command is no link any more", () => {
 
 void test("what hides or turns text around is written out", () => {
     assert.equal(plain("a\u001b]0;b\u202ec"), "a\\u001b]0;b\\u202ec");
+});
+
+void test("what is asked before a run stands in front of all else, and leaving it is its Cancel", async () => {
+    const asked: unknown[] = [];
+    const [told, answers] = [window.showWarningMessage, [{ title: "Run" }, undefined]];
+    window.showWarningMessage = ((...given: unknown[]) => {
+        asked.push(given);
+        return Promise.resolve(answers.shift());
+    }) as never;
+    const question = { message: "[x](command:y) is outside.", choices: ["Run", "Cancel"] };
+    assert.deepEqual([await confirm(question), await confirm(question)], ["Run", null]);
+    window.showWarningMessage = told;
+    const items = [{ title: "Run", isCloseAffordance: false }, { title: "Cancel", isCloseAffordance: true }];
+    assert.deepEqual(asked[0], ["[x] (command:y) is outside.", { modal: true }, ...items]);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunEvent } from "../src/runEvents";
 import { lineOf } from "../src/runLog";
-import { INTERRUPTED, reasonFirst, RunState, shortened, waysOut, waysToLogIn, type WayOut } from "../src/runWords";
+import { INTERRUPTED, judgeInSettings, reasonFirst, RunState, shortened, waysOut, waysToLogIn, type WayOut } from "../src/runWords";
 
 function after(...events: RunEvent[]): RunState {
     const state = new RunState();
@@ -36,7 +36,7 @@ void test("at the end: what the engine says of it, how long it took, what it has
 void test("a run whose server is gone says so, and that what was finished is kept", () => {
     assert.equal(
         after(INTERRUPTED).ending(12_000),
-        "the run was interrupted: the language server stopped; what was finished is kept · 0:12",
+        "interrupted: the language server stopped; what was finished is kept · 0:12",
     );
 });
 
@@ -61,6 +61,13 @@ void test("what the command line calls an option is a setting here, and a judge 
     assert.equal(after(ended).ending(0), `name one with \`${setting}\` · 0:00`);
 });
 
+void test("a text that may quote other programs keeps their options: those of the judge alone are settings", () => {
+    assert.equal(judgeInSettings("say `npm run --model x` or `--model x`, unless `--judge-executor` names one"), "say `npm run --model x` or `--model x`, unless `waza.run.judgeExecutor` names one");
+    assert.equal(lineOf({ kind: "warning", message: "warning: name one with `--judge-model gpt-4o`" }), "warning: warning: name one with `waza.run.judgeModel: gpt-4o`");
+    const reason = "the run was cancelled; what was finished is kept";
+    assert.equal(lineOf({ kind: "ended", message: reason, conclusion: { verdict: "interrupted", reasons: [reason] } }), `ended: ${reason} · interrupted`);
+});
+
 void test("a login is offered to the agent that has one, and to no other", () => {
     const titles = (reason: string) => waysToLogIn(reason).map(({ title }) => title);
     assert.deepEqual(titles("the Copilot agent is not logged in to GitHub · 0 of 2 tasks passed, 2 in error"), ["Log In", "Choose Executor"]);
@@ -70,6 +77,8 @@ void test("a login is offered to the agent that has one, and to no other", () =>
 
 void test("what is too long for the status bar ends with a whole word", () => {
     assert.equal(shortened("greeter: 1 of 2 tasks passed"), "greeter: 1 of 2 tasks passed");
+    const cancelled: RunEvent = { kind: "ended", conclusion: { verdict: "interrupted", words: "the run was cancelled; what was finished is kept · 1 of 2 tasks passed, 1 not run", reasons: [] } };
+    assert.equal(shortened(`beta: ${after(cancelled).ending(6_000)}`), "beta: cancelled; what was finished is kept · 1 of 2 tasks passed, 1 not run …");
     assert.equal(shortened("greeter: the agent is away · 0 of 2 tasks", 30), "greeter: the agent is away …");
     assert.equal(shortened("x".repeat(40), 20), `${"x".repeat(10)} …`);
     const long = "greeter: the agent ended with exit code 3: the backend is away · 0 of 2 tasks passed, 2 in error · 0:01";

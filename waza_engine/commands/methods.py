@@ -195,7 +195,7 @@ class Methods:
         run = self._known(given_text(params, "run_id"))
         running = run.status == "running"
         if running:
-            run.cancellation.request()
+            run.cancellation.request(by_person=True)
         return {"canceled": running}
 
     def _grade(self, params: Params) -> Answer:

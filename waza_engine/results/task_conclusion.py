@@ -11,7 +11,7 @@ from waza_engine.results.cause import Cause, cause_of
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation, verdicts_of
 from waza_engine.scoring.composite import TrialStatus
 from waza_engine.scoring.tasks import task_status
-from waza_engine.vocabulary import shown_grader
+from waza_engine.vocabulary import COULD_NOT_GRADE, shown_grader
 
 TaskVerdict = Literal["passed", "failed", "errored", "skipped", "lost", "not run"]
 """``errored``: something else than the answer broke. ``skipped``: nothing was graded, there is no grader, or
@@ -225,7 +225,9 @@ def _reason(
         case "failed":
             return f"not passed: {_names(graders, 'failed') or 'the task'}"
         case "errored":
-            return error or f"could not grade: {_names(graders, 'errored') or 'the task'}"
+            return (
+                error or f"could not grade: {_names(graders, 'errored') or 'the task'}{_why_broken(graders)}"
+            )
         case "skipped":
             waiting = _names(graders, "pending")
             if waiting:
@@ -235,6 +237,13 @@ def _reason(
             return error or "no trial came to its end"
         case "not run":
             return error or "it did not run"
+
+
+def _why_broken(graders: Sequence[GraderConclusion]) -> str:
+    """Return what the first grader that broke said, "" when it said nothing."""
+    said = next((grader.feedback for grader in graders if grader.verdict == "errored"), "")
+    line = next(iter(said.removeprefix(COULD_NOT_GRADE).strip().splitlines()), "")
+    return f": {line}" if line else ""
 
 
 def _names(graders: Sequence[GraderConclusion], verdict: GraderVerdict) -> str:

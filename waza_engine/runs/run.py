@@ -43,7 +43,7 @@ from waza_engine.runs.passes.hooks import HookError
 from waza_engine.runs.passes.inputs import inputs_today, kept_inputs
 from waza_engine.runs.passes.planning import judge_models
 from waza_engine.runs.passes.suite_pass import Findings, Handling, Pass, outputs_of, run_pass
-from waza_engine.runs.passes.tasks import ENDED_BEFORE, INTERRUPTED, unrun_task
+from waza_engine.runs.passes.tasks import ENDED_BEFORE, unrun_task
 from waza_engine.runs.settings.header import run_header
 from waza_engine.runs.settings.places import second_results, session_logs
 from waza_engine.runs.settings.table import RunSettings
@@ -207,7 +207,7 @@ class PreparedRun:
         except Exception as error:  # noqa: BLE001 - an executor that ends badly must not lose the results
             course.message = course.message or f"the run did not end well: {type(error).__name__}: {error}"
         duration_ms = round((time.monotonic() - clock) * 1000)
-        report = self._end(course, duration_ms, cancelled=cancellation.requested)
+        report = self._end(course, duration_ms, cancellation)
         if log is not None and log.failure:
             report = replace(report, lost=report.lost or log.failure)
         if stream.failure is not None:
@@ -305,10 +305,12 @@ class PreparedRun:
         except WorkspaceError:
             return ""
 
-    def _end(self, course: _Course, duration_ms: int, *, cancelled: bool) -> RunReport:
-        ending = Ending(course.message, cancelled, self._meter, duration_ms)
-        if cancelled or course.message:
-            why = INTERRUPTED if cancelled else ENDED_BEFORE
+    def _end(self, course: _Course, duration_ms: int, cancellation: RunCancellation) -> RunReport:
+        cancelled = cancellation.requested
+        message = course.message or (f"{cancellation.words}; what was finished is kept" if cancelled else "")
+        ending = Ending(message, cancelled, self._meter, duration_ms)
+        if message:
+            why = cancellation.words if cancelled else ENDED_BEFORE
             for position, selected in enumerate(self._main.tasks):
                 if position not in course.findings.tasks:
                     course.findings.tasks[position] = unrun_task(selected, f"{why}; no trial ran")

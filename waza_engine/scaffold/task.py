@@ -19,6 +19,8 @@ from waza_engine.spec.reading.task_globs import GlobError, matches, split_patter
 _FILE_NAME = re.compile(r"\w[\w.-]*")
 _WILDCARDS = re.compile(r"\*+")
 _SUFFIXES = (".yaml", ".yml")
+_DEVICES = re.compile(r"(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?", re.IGNORECASE)
+"""Names that Windows keeps for itself, with any ending."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +81,28 @@ def task_place(identifier: str, suite: Path) -> TaskPlace:
     # Where nothing fits that is said first: another id would not help.
     if place is not None and identifier in known and known[identifier] != place:
         raise ScaffoldError(f"{known[identifier]} has the id `{identifier}` already; choose another one.")
+    _refuse_on_other_systems(identifier, place or path.parent / "tasks" / f"{stem}.yaml")
     names = frozenset(entry.name or entry.type for entry in spec.graders)
     return TaskPlace(path, place, stem, wanted, names, None if place else known.get(identifier))
+
+
+def _refuse_on_other_systems(identifier: str, file: Path) -> None:
+    """Raise for a file that a copy of the suite could not have beside the others on Windows or macOS."""
+    for made in (file, *file.parents):
+        if made.exists():
+            return
+        if _DEVICES.fullmatch(made.name):
+            raise ScaffoldError(
+                f"The file of the task `{identifier}` would be {file}, and Windows keeps that name "
+                "for itself; choose another id."
+            )
+        beside = made.parent.iterdir() if made.parent.is_dir() else ()
+        same = next((path for path in beside if path.name.lower() == made.name.lower()), None)
+        if same is not None:
+            raise ScaffoldError(
+                f"{same} is there already, and on Windows and macOS {made.name} would be the same; "
+                "choose another id."
+            )
 
 
 def _known_ids(path: Path, spec: EvalFile) -> dict[str, Path]:

@@ -19,6 +19,7 @@ from waza_engine.frozen import frozen
 from waza_engine.steps import Steps, finished
 from waza_language_server.features.estimate_text import estimate_words
 from waza_language_server.features.runnables import Runnable, is_off_in_steps, runnables_in_steps
+from waza_language_server.features.words_of_verdicts import suite_words
 from waza_language_server.project.runnable_id import RunnableId
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def _run_lens(
     argument = {"id": str(runnable.id)}
     if runnable.id in running:
         return CodeLens(runnable.span, "✗ Cancel", CANCEL, argument)
-    suite = f" in {runnable.id.suite.parent.name}/{runnable.id.suite.name}" if tell_suite else ""
+    suite = f" in {suite_words(runnable.id.suite)}" if tell_suite else ""
     title = " · ".join(part for part in (f"▶ Run {words}{suite}", estimate) if part)
     return CodeLens(runnable.span, title, RUN, argument)
 

@@ -17,7 +17,7 @@ from waza_engine.figures import shown_score
 from waza_engine.markdown import code, fenced
 from waza_engine.vocabulary import shown_grader
 from waza_language_server.features.live_text import is_live, live_label, live_story
-from waza_language_server.features.words_of_verdicts import age, error_label, told_by
+from waza_language_server.features.words_of_verdicts import age, error_label, suite_words, told_by
 from waza_language_server.project.document_scores import Outcome, Score
 from waza_language_server.project.staleness import RUNS_AGAIN
 
@@ -177,4 +177,6 @@ def _origin(score: Score, newest: Outcome, now: datetime) -> str:
         words = NOTHING_RAN.format(age(newest.result.timestamp, now))
     if newest.regraded is not None:
         words += f"; graded again {age(newest.regraded, now)}, without the agent"
+    if score.shared:
+        words += f" in {code(suite_words(score.suite))}"
     return f"{words}; stale: {score.stale}." if score.stale else f"{words}."

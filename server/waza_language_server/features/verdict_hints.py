@@ -27,6 +27,7 @@ from waza_language_server.features.score_text import (
     suite_graders_label,
     told_by,
 )
+from waza_language_server.features.words_of_verdicts import suite_words
 from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.recorded_values import values_today_in_steps
 from waza_language_server.project.staleness import (
@@ -231,8 +232,18 @@ class _View:
         judged = chain(task.graders.values(), task.checkpoints.values())
         shown = sorted(judged, key=lambda grader: grader.passed)[:MAX_LISTED]
         lines += ["", *map(grader_line, shown), "", self._origin(task, stale)]
+        lines += self._in_other_suites(task_id)
+        suite = self._scores.suite_of(self._run)
+        label += f" in {suite.parent.name}" if suite is not None else ""
         yield Verdict(head, label + stale_label(stale, changes), "\n".join(lines), changes)
         yield from self._of_expectations(node, task, then, place, is_old=bool(stale))
+
+    def _in_other_suites(self, task_id: str) -> Iterator[str]:
+        """Yield what a task came to in the newest runs of the other suites that have its file."""
+        for run in self._scores.runs:
+            suite, task = self._scores.suite_of(run), run.tasks.get(task_id)
+            if run is not self._run and suite is not None and task is not None and task.status:
+                yield f"\n{_task_label(task)} {age(task.timestamp, self._now)} in {code(suite_words(suite))}."
 
     def of_suite_graders(self, root: Node, graders: Sequence[Score]) -> Iterator[Verdict]:
         """Yield what the graders that stand in the eval file came to in the task of a task file."""
@@ -321,6 +332,8 @@ class _View:
         words = f"Recorded {age(recorded.timestamp, self._now)}{f' ({by})' if by else ''}"
         if recorded.origin is None:
             words = NOTHING_RAN.format(age(recorded.timestamp, self._now))
+        suite = self._scores.suite_of(self._run)
+        words += f" in {code(suite_words(suite))}" if suite is not None else ""
         return f"{words}; stale: {stale}." if stale else f"{words}."
 
 
@@ -338,7 +351,8 @@ def _worst_first(run: RunResult) -> list[TaskResult]:
 
 def _task_label(task: TaskResult) -> str:
     if task.status == "error":
-        return error_label(task.error)
+        broken = (grader.feedback for grader in task.graders.values() if grader.status == "error")
+        return error_label(task.error or next(broken, ""))
     if task.status == "skipped" or not task.trials:
         if _waits(task):
             return "⧖ pending"

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 from waza_engine.markdown import code
 from waza_engine.moments import SOME_TIME_AGO, is_known
 from waza_engine.spec.executors import asked_model
+from waza_engine.vocabulary import COULD_NOT_GRADE
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from waza_engine.results.reading.scores import RunOrigin
 
 LONGEST_REASON = 60
@@ -29,7 +32,8 @@ def reason_line(reason: str) -> str:
 
     That is its first one, and the last one of an exception of Python, whose beginning says where it was.
     """
-    lines = [line.strip() for line in reason.splitlines() if line.strip()]
+    # The mark before it says that already.
+    lines = [line.strip() for line in reason.removeprefix(COULD_NOT_GRADE).splitlines() if line.strip()]
     if not lines:
         return ""
     if TRACEBACK in lines[0] or (len(lines) > 1 and lines[1] == TRACEBACK):
@@ -55,6 +59,11 @@ def told_by(origin: RunOrigin | None) -> str:
     """Return the executor and the model of a run in Markdown, "" when they are not known."""
     found = (origin.executor, asked_model(origin.executor, origin.model)) if origin is not None else ()
     return " · ".join(code(word) for word in found if word)
+
+
+def suite_words(suite: Path) -> str:
+    """Return how an eval file is called beside others: ``deploy/eval.yaml``."""
+    return f"{suite.parent.name}/{suite.name}"
 
 
 def age(then: datetime, now: datetime) -> str:

@@ -102,6 +102,8 @@ class Score:
     suite: Path
     run: RunResult
     outcomes: tuple[Outcome, ...]
+    shared: bool = False
+    """Whether the file belongs to other suites as well, which may have judged otherwise."""
 
     @property
     def stale(self) -> str:
@@ -172,6 +174,17 @@ class DocumentScores:
             )
             for suite in self._suites_of(run)
         )
+
+    @property
+    def shared(self) -> bool:
+        """Whether the document is a task of several suites."""
+        return (
+            self._task is not None and self._path is not None and len(self._project.suites_of(self._path)) > 1
+        )
+
+    def suite_of(self, run: RunResult) -> Path | None:
+        """Return the eval file that a run of ``runs`` is of, where several have the document; else None."""
+        return next(iter(self._suites_of(run)), None) if self.shared else None
 
     def _suites_of(self, run: RunResult) -> list[Path]:
         return [suite.path for suite, known in self._runs if known is run]
@@ -258,7 +271,8 @@ class DocumentScores:
                 continue
             now = _Written(suite.path, "", name, written_in(grader), inputs_around(grader))
             outcome = self._newest(suite, task, now)
-            found += [Score(name, suite.path, run, (outcome,))] if outcome is not None else []
+            if outcome is not None:
+                found.append(Score(name, suite.path, run, (outcome,), self.shared))
         return tuple(found)
 
     def _of_suite(self, path: Path, suite: Suite, run: RunResult, grader: GraderEntry) -> Score | None:
@@ -271,7 +285,7 @@ class DocumentScores:
             tasks = [task for task in run.tasks.values() if task.id not in self._overriding(suite, name)]
         now = _Written(path, place, name, written_in(grader), inputs_around(grader))
         outcomes = tuple(outcome for task in tasks if (outcome := self._newest(suite, task, now)) is not None)
-        return Score(grader.name, suite.path, run, outcomes) if outcomes else None
+        return Score(grader.name, suite.path, run, outcomes, self.shared) if outcomes else None
 
     def _overriding(self, suite: Suite, name: str) -> set[str]:
         """Return the tasks with an own grader of this name: its result has replaced the suite's."""

@@ -41,6 +41,7 @@ class ClientOptions:
     ``live`` says whether recorded answers are judged again as a suite is edited: ``on``, ``off`` or
     ``no assertions``; a client that does not say does not want it.
     ``draws_marks`` that it asks for ``waza/marks`` when it is told that they have changed.
+    ``confirms`` that it answers ``waza/confirm``: questions that nobody can overlook.
     ``lens`` and ``hints`` are the kinds of lenses and hints that it shows; ``cost`` is what a lens says a run
     will cost.
     """
@@ -53,6 +54,7 @@ class ClientOptions:
     shows_changes: bool = False
     opens_trials: bool = False
     draws_marks: bool = False
+    confirms: bool = False
     run_with_command: str | None = None
     run: object = None
     run_by_folder: object = None
@@ -75,6 +77,7 @@ def client_options(given: object) -> ClientOptions:
         options.get("showsChanges") is True,
         options.get("opensTrials") is True,
         options.get("drawsMarks") is True,
+        options.get("confirms") is True,
         _word(options.get("runWithCommand")),
         options.get("run"),
         options.get("runByFolder"),

@@ -24,6 +24,8 @@ MarksParams = types.CodeLensParams
 FILE_MARKS = "waza/fileMarks"
 MARKS_CHANGED = "waza/marksChanged"
 """A notification to clients that draw marks themselves: other scores are known."""
+CONFIRM = "waza/confirm"
+"""A request to clients that say ``confirms``: ``{message, choices}``, answered by one of these or null."""
 
 
 @frozen()

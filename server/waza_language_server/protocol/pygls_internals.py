@@ -127,6 +127,9 @@ class Protocol(LanguageServerProtocol):
         if message.get("error") is not None:
             waiting.set_exception(_error_of(message["error"]))
             return True
+        if result_type is None:
+            waiting.set_result(message.get("result"))  # of a request that is ours, who asked looks at it
+            return True
         try:
             structured: Any = cast("Any", self._converter).structure(
                 {"jsonrpc": "2.0", "id": identifier, "result": message.get("result")}, result_type

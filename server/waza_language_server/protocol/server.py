@@ -322,6 +322,13 @@ class WazaServer(LanguageServer):
         buttons = [types.MessageActionItem(title) for title in titles]
         question = types.ShowMessageRequestParams(kind, message(text), buttons)
         try:
+            if self.options.confirms:
+                from waza_language_server.protocol.own_requests import CONFIRM
+
+                # A message may be hidden, and what waits for its answer would look dead.
+                asked = {"message": text, "choices": [button.title for button in buttons]}
+                chosen: object = await self.protocol.send_request_async(CONFIRM, asked)
+                return chosen if isinstance(chosen, str) else None
             answer = await self.window_show_message_request_async(question)
         except JsonRpcException:
             return None

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from tests.engine.suites import run, task, write_suite
 from waza_engine.commands.result_page import recorded_page
+from waza_engine.results.conclusion import conclude
+from waza_engine.results.reports.result_page import result_page
 
 GRADERS = """\
 - type: text
@@ -13,6 +16,7 @@ GRADERS = """\
   config:
     contains: [Say hello, goodbye]
 """
+JUDGE = "- {type: prompt, name: kind, config: {prompt: Was it kind?}}\n"
 
 
 def page(directory: Path, tasks: dict[str, str], only: str | None = None) -> str:
@@ -29,6 +33,27 @@ def test_it_tells_the_verdict_the_prompt_the_answer_and_why(tmp_path: Path) -> N
     assert "#### Prompt\n\n```text\nSay hello\n```" in text
     assert "#### Answer\n\n```marked-2\nMock response for: Say hello" in text
     assert "Executor: `mock`" in text
+
+
+def test_why_nobody_could_grade_is_told_once(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=JUDGE)
+    outcome = run(path)[0].outcome
+    found = conclude(outcome)
+    assert found.words.startswith("could not grade: kind: the executor `mock` has no model that could judge;")
+    head, _, _ = result_page(outcome.header, found).partition("#### Answer")
+    assert head.count("has no model that could judge") == 1
+
+
+def test_a_task_that_was_cut_off_has_passed_so_far_alone(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=GRADERS.replace("goodbye", "Say"))
+    outcome = run(path)[0].outcome
+    cut = replace(
+        outcome, tasks=(replace(outcome.tasks[0], error="the run was cancelled; 1 of 3 trials ran"),)
+    )
+    text = result_page(cut.header, conclude(cut))
+    assert "## ✓ `Task a`: passed so far\n\nthe run was cancelled; 1 of 3 trials ran\n" in text
+    assert "## ✓ `Task a`: passed\n" in result_page(outcome.header, conclude(outcome))
+    assert "1 of 1 task passed so far\n" in result_page(cut.header, conclude(cut), goes_on=True)
 
 
 def test_matches_are_marked_where_the_answer_has_them_and_misses_say_so(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,35 @@ def test_an_id_that_cannot_be_is_refused(tmp_path: Path, identifier: str, said: 
     write_suite(tmp_path, {"other": task("a")})
     with pytest.raises(ScaffoldError, match=said):
         new_task(identifier, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "identifier", "said"),
+    [
+        (
+            "['tasks/*.yaml']",
+            "A",
+            "a.yaml is there already, and on Windows and macOS A.yaml would be the same;",
+        ),
+        (
+            "['*/task.yaml']",
+            "Tasks",
+            "tasks is there already, and on Windows and macOS Tasks would be the same;",
+        ),
+        ("['tasks/*.yaml']", "con", "Windows keeps that name for itself;"),
+        ("['tasks/*.yaml']", "Nul.1", "Windows keeps that name for itself;"),
+    ],
+)
+def test_a_file_that_other_systems_cannot_have_is_refused(
+    tmp_path: Path, patterns: str, identifier: str, said: str
+) -> None:
+    path = write_suite(tmp_path, {"a": task("a")})
+    path.write_text(
+        path.read_text().replace("[tasks/*.yaml]", patterns).replace("['tasks/*.yaml']", patterns)
+    )
+    with pytest.raises(ScaffoldError, match=re.escape(said)):
+        new_task(identifier, path)
+    assert new_task("console", path).path.name in ("console.yaml", "task.yaml")
 
 
 def test_a_suite_that_names_its_files_says_what_to_add(tmp_path: Path) -> None:

@@ -87,7 +87,9 @@ def test_cancelling_ends_a_run_within_two_seconds_and_leaves_no_process(
     processes = engine.until_it_has_descendants()
     started = time.monotonic()
     assert engine.request("run.cancel", run_id=run_id)["result"] == {"canceled": True}
-    assert engine.events_until("ended")[-1]["status"] == "canceled"
+    ended = engine.events_until("ended")[-1]
+    assert (ended["status"], ended["conclusion"]["verdict"]) == ("canceled", "interrupted")
+    assert ended["conclusion"]["reasons"] == ["the run was cancelled; what was finished is kept"]
     assert time.monotonic() - started < 2.0 + ON_A_BUSY_MACHINE
     assert staying(processes) == []
     assert engine.request("run.status", run_id=run_id)["result"]["status"] == "canceled"

@@ -132,6 +132,22 @@ def test_a_task_file_tells_what_the_graders_of_its_suite_said_of_it(suite: Path)
     assert editor.hints(path, "task")[1].label == "✗ mentions (suite) · stale"
 
 
+def test_a_task_of_two_suites_says_in_which_it_came_to_what(suite: Path) -> None:
+    path = suite.parent / "tasks/first.yaml"
+    own = "graders:\n  - {type: text, name: own, config: {contains: [hello]}}\n"
+    put(suite.parent, "tasks/first.yaml", TASK + own)
+    write_results(suite, {"first": [[grade("own", 1.0)]]})
+    other = put(suite.parent, "other/eval.yaml", "name: other\nskill: my-skill\ntasks: ['../tasks/*.yaml']\n")
+    write_results(other, {"first": [[grade("own", 0.0, "no hello")]]}, at=RUN_AT + timedelta(minutes=1))
+    editor = Editor()
+    editor.hints(other, "eval")
+    mark, *_, grader = editor.hints(path, "task")
+    assert mark.label == "✗ 0.00 in other"
+    assert "in `other/eval.yaml`." in mark.tooltip
+    assert f"✓ 1.00 5 minutes ago in `{suite.parent.name}/eval.yaml`." in mark.tooltip
+    assert "in `other/eval.yaml`." in grader.tooltip
+
+
 def test_a_grader_of_the_task_that_replaces_one_of_the_suite_is_not_told_twice(suite: Path) -> None:
     own = "id: second\ninputs: {prompt: Do it}\ngraders:\n  - {type: text, name: mentions}\n"
     put(suite.parent, "tasks/second.yaml", own)

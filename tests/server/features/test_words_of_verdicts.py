@@ -21,6 +21,7 @@ from waza_language_server.features.words_of_verdicts import LONGEST_REASON, erro
         ("/home/me/my suite #1/tasks/a.b.yaml:2: the quote is never closed", "! the quote is never closed"),
         ("/a b/eval.yaml: /a b/../agent.json:1: `output` is needed", "! `output` is needed"),
         (r"C:\Users\me\eval.yaml: nobody can judge", "! nobody can judge"),
+        ("The grader could not grade: there is no judge", "! there is no judge"),
         ("/bin/sh is not there", "! /bin/sh is not there"),
         (
             "Grader exited with code 1: Traceback (most recent call last):\n"

@@ -79,7 +79,7 @@ def _head(header: RunHeader, found: Conclusion, *, goes_on: bool) -> str:
     lines = [
         f"# {code(header.eval_name) or 'Evaluation'}: {verdict}",
         "",
-        found.came_to,
+        found.came_to + (" so far" if goes_on else ""),
         "",
     ]
     lines += [f"- {sentence(reason.words)}" for reason in found.reasons if not reason.is_counted]
@@ -114,9 +114,14 @@ def _triggers(found: TriggerConclusion) -> str:
 
 
 def _task(task: TaskConclusion, prompt: str) -> str:
-    lines = [f"\n## {_MARKS[task.verdict]} {code(task.name or task.id)}: {task.verdict}", ""]
-    if task.reason:
-        lines += [sentence(task.reason), ""]
+    # A task that was judged and has an error was cut off: not all of its trials ran.
+    cut = task.error if task.verdict == "passed" and task.task.error else ""
+    verdict = f"{task.verdict} so far" if cut else task.verdict
+    lines = [f"\n## {_MARKS[task.verdict]} {code(task.name or task.id)}: {verdict}", ""]
+    # What a grader broke at is the evidence of the cause, which follows.
+    told_below = task.verdict == "errored" and not task.error and task.cause is not None
+    if (why := task.reason or cut) and not told_below:
+        lines += [sentence(why), ""]
     if task.cause is not None:
         lines += [f"**{CAUSE_WORDS[task.cause.kind]}** {sentence(task.cause.evidence)}", ""]
     for trial in task.task.trials:

@@ -14,6 +14,7 @@ class RunCancellation:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._requested = threading.Event()
+        self._by_person = False
         self._stops: dict[int, Callable[[], None]] = {}
         self._next = 0
 
@@ -21,6 +22,11 @@ class RunCancellation:
     def requested(self) -> bool:
         """Whether it is time to stop."""
         return self._requested.is_set()
+
+    @property
+    def words(self) -> str:
+        """What is told of the run: whether somebody asked for its end, or it was cut off."""
+        return "the run was cancelled" if self._by_person else "the run was interrupted"
 
     def on_request(self, stop: Callable[[], None]) -> Callable[[], None]:
         """Call ``stop`` when the run is cancelled, at once if it is.
@@ -35,9 +41,14 @@ class RunCancellation:
         stop()
         return lambda: None
 
-    def request(self) -> None:
-        """Stop the run; can be called twice and from any thread."""
+    def request(self, *, by_person: bool = False) -> None:
+        """Stop the run; can be called twice and from any thread.
+
+        ``by_person`` tells that somebody has asked for that, by the button of an editor.
+        """
         with self._lock:
+            if not self.requested:
+                self._by_person = by_person
             self._requested.set()
             stops = list(self._stops.values())
             self._stops.clear()

@@ -29,7 +29,6 @@ from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.scoring.composite import TrialStatus, composite
 from waza_engine.scoring.tasks import task_statistics, task_status
 
-INTERRUPTED = "the run was interrupted"
 ENDED_BEFORE = "the run ended before"
 _CLEANING_SECONDS = 0.5
 _KINDS: dict[TrialStatus, EventKind] = {
@@ -115,7 +114,8 @@ class TaskRunner:
 
     def unfinished(self, finished: Collection[int]) -> Iterator[tuple[int, TaskOutcome]]:
         """Yield what is known of the tasks that a run has not finished that was cancelled or had to end."""
-        why = INTERRUPTED if self._context.cancellation.requested else ENDED_BEFORE
+        cancellation = self._context.cancellation
+        why = cancellation.words if cancellation.requested else ENDED_BEFORE
         for position, selected in enumerate(self._tasks):
             if position in finished:
                 continue
