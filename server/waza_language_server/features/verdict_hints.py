@@ -358,7 +358,8 @@ def _task_label(task: TaskResult) -> str:
             return "⧖ pending"
         return NOTHING_JUDGED if task.trials else "– not run"
     if task.passed:
-        return f"✓ {shown_score(task.score)}"
+        # One that was judged and has an error was cut off: not all of its trials ran.
+        return f"✓ {shown_score(task.score)}{' so far' if task.error else ''}"
     if task.passed_trials and task.trials > 1:
         return f"◐ {task.passed_trials}/{task.trials} trials"
     if shown_score(task.score) == shown_score(1.0) and (names := _failed_names(task)):

@@ -295,6 +295,17 @@ def test_what_is_older_than_a_record_without_any_beginning_says_so(suite: Path) 
     assert f"stale: the record of a later run, `{path.name}`, cannot be read" in whole.tooltip
 
 
+def test_a_task_of_which_not_all_trials_ran_passed_so_far(suite: Path) -> None:
+    path = write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=engine("canceled"))
+    document = json.loads(path.read_text("utf-8"))
+    document["tasks"][0]["error_msg"] = "the run was cancelled; 1 of 3 trials ran"
+    path.write_text(json.dumps(document), "utf-8")
+    date(path, RUN_AT)
+    of_task, _ = Editor().hints(suite.parent / "tasks/second.yaml", "task")
+    assert of_task.label == "✓ 1.00 so far"
+    assert "1 of 3 trials ran" in of_task.tooltip
+
+
 def test_each_trigger_prompt_says_whether_the_skill_was_used_as_it_should(suite: Path) -> None:
     def tried(prompt: str, should: bool, did: bool, **more: str) -> dict[str, Any]:
         return {"prompt": prompt, "should_trigger": should, "did_trigger": did, **more}

@@ -17,6 +17,7 @@ def no_results_words(subject: Path | str, directory: Path, advice: str) -> str:
 
     ``subject`` is how it was named, ``directory`` where the eval file of the suite lies.
     """
+    subject = "This folder" if str(subject) == "." else subject
     why = _why_unreadable(directory)
     ran = [newest_result_file(directory, of_prompts=alone) is not None for alone in (False, True)]
     if why is None and ran == [False, True]:
