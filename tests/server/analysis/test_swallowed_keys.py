@@ -51,6 +51,14 @@ def test_a_text_about_keys_is_left_alone(last: str) -> None:
     assert not any(problem.code == "yaml-indentation" for problem in found)
 
 
+def test_a_block_at_the_end_of_a_text_is_told_though_it_may_be_meant() -> None:
+    text = TASK.replace("Go", "|\n    Go there.\n    graders:\n      - type: text\n        name: a")
+    problem = _only(text, "yaml-indentation")
+    assert problem.severity == "information"
+    assert not problem.fixes[0].preferred
+    assert "\ngraders:\n  - type: text\n    name: a\n" in apply(text, problem.fixes[0].edits)
+
+
 def test_a_text_that_is_nothing_but_such_a_line_is_left_alone() -> None:
     text = TASK.replace("Go", "|\n    enabled: false")
     assert not any(problem.code == "yaml-indentation" for problem in problems(text))

@@ -90,7 +90,8 @@ def swallowed_block(subject: Subject, node: Node) -> Iterator[Problem]:
         f"move it to the left by {far} columns."
     )
     place = Span(match.start("key"), match.end("key"))
-    yield Problem("yaml-indentation", place, message, "warning", (Fix("Align the lines", edits),))
+    # A prompt may hold such a block on purpose.
+    yield Problem("yaml-indentation", place, message, "information", (Fix("Align the lines", edits),))
 
 
 def block_among_free_keys(subject: Subject, mapping: Node) -> Iterator[Problem]:
