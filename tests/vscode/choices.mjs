@@ -86,9 +86,10 @@ async function scenario(page) {
   });
 
   await step("before the run passes the limit of the settings it asks, and Cancel runs nothing", async () => {
-    const question = page.locator(".notification-toast", { hasText: "expected to cost $0.42, and the limit is $0.10" });
+    const question = page.locator(".monaco-dialog-box", { hasText: "expected to cost $0.42, and the limit is $0.10" });
     await editor.clickLens(page, "Run suite ·", "the question", async () => (await question.count()) > 0);
-    await question.first().locator("a.monaco-button", { hasText: "Cancel" }).click();
+    await page.screenshot({ path: path.join(path.resolve(options.artifacts), "limit.png") });
+    await question.locator(".monaco-button", { hasText: "Cancel" }).click();
     await editor.waitUntil(page, "the question to go", async () => (await question.count()) === 0);
     if (fs.readdirSync(path.join(workspace, "priced", ".waza", "results")).length !== 1) throw new Error("it ran");
   });

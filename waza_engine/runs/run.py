@@ -307,9 +307,10 @@ class PreparedRun:
 
     def _end(self, course: _Course, duration_ms: int, cancellation: RunCancellation) -> RunReport:
         cancelled = cancellation.requested
-        message = course.message or (f"{cancellation.words}; what was finished is kept" if cancelled else "")
-        ending = Ending(message, cancelled, self._meter, duration_ms)
-        if message:
+        # Of one that was cut off the conclusion says so, whoever wrote its record.
+        asked_for = f"{cancellation.words}; what was finished is kept" if cancellation.by_person else ""
+        ending = Ending(course.message or asked_for, cancelled, self._meter, duration_ms)
+        if cancelled or course.message:
             why = cancellation.words if cancelled else ENDED_BEFORE
             for position, selected in enumerate(self._main.tasks):
                 if position not in course.findings.tasks:

@@ -55,6 +55,15 @@ def test_what_another_make_has_against_its_run_counts_whatever_its_tasks_say(
 
 
 @pytest.mark.parametrize(
+    ("statuses", "verdict"), [(("skipped",), "unjudged"), (("skipped", "passed"), "passed")]
+)
+def test_a_run_that_was_completed_without_a_verdict_of_anything_is_no_pass(
+    statuses: tuple[str, ...], verdict: str
+) -> None:
+    assert conclude_recorded(recorded(*statuses, status="completed")).verdict == verdict
+
+
+@pytest.mark.parametrize(
     ("newest", "verdict", "reasons"),
     [
         (("passed", "passed"), "passed", ()),

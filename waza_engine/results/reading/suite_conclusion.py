@@ -49,7 +49,7 @@ def conclude_recorded(run: RunResult) -> SuiteConclusion:
     if run.verdict:
         return SuiteConclusion(_VERDICTS.get(run.verdict, "errored"), reasons)
     if run.status == "completed":
-        return SuiteConclusion("passed", ())
+        return SuiteConclusion("passed" if _is_judged(run) else "unjudged", ())
     # Whatever another make has against it, it was no pass.
     return SuiteConclusion("errored" if "error" in statuses else "failed", reasons)
 
@@ -92,5 +92,9 @@ def _of_parts(newest: RunResult) -> SuiteConclusion:
         return SuiteConclusion("failed", told)
     if broken or untried:
         return SuiteConclusion("errored", told)
-    judged = any(task.passed for task in tasks) or any(prompt.right for prompt in prompts)
-    return SuiteConclusion("passed" if judged else "unjudged", ())
+    return SuiteConclusion("passed" if _is_judged(newest) else "unjudged", ())
+
+
+def _is_judged(run: RunResult) -> bool:
+    """Tell whether anything was found right in a run in which nothing was found wrong."""
+    return any(task.passed for task in run.tasks.values()) or any(prompt.right for prompt in run.prompts)

@@ -14,7 +14,8 @@ class RunCancellation:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._requested = threading.Event()
-        self._by_person = False
+        self.by_person = False
+        """Whether somebody has asked for that, and nothing cut it off."""
         self._stops: dict[int, Callable[[], None]] = {}
         self._next = 0
 
@@ -26,7 +27,7 @@ class RunCancellation:
     @property
     def words(self) -> str:
         """What is told of the run: whether somebody asked for its end, or it was cut off."""
-        return "the run was cancelled" if self._by_person else "the run was interrupted"
+        return "the run was cancelled" if self.by_person else "the run was interrupted"
 
     def on_request(self, stop: Callable[[], None]) -> Callable[[], None]:
         """Call ``stop`` when the run is cancelled, at once if it is.
@@ -48,7 +49,7 @@ class RunCancellation:
         """
         with self._lock:
             if not self.requested:
-                self._by_person = by_person
+                self.by_person = by_person
             self._requested.set()
             stops = list(self._stops.values())
             self._stops.clear()
