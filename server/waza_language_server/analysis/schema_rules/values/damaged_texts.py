@@ -30,8 +30,9 @@ _LIKE_A_SIGN = {
     **dict.fromkeys(("->", "=>"), ">-"),
 }
 """What stands alone behind a key where the sign of a block of text was meant."""
-_NUMBER_BEHIND = re.compile(r"[ \t]+#(?=\d)[^\r\n]*")
-_WORD_BEHIND = re.compile(r"[ \t]+#(?=\w)[^\r\n]*")
+_NUMBER_BEHIND = re.compile(r"[ \t]#(?=\d)[^\r\n]*")
+_WORD_BEHIND = re.compile(r"[ \t]#(?=\w)[^\r\n]*")
+"""A sign behind one blank; two, as linters want them, part off a comment."""
 _OWN_WORDS = frozenset({"regex", "python.assertion", "glob", "task.glob", "model", "tool.name", "executor"})
 """Kinds of text in which nobody writes `#1` as a part of it."""
 _NAMES = frozenset({"tool.name", "path.workspace", "task.id", "grader.name", "model"})
@@ -39,6 +40,13 @@ _NAMES = frozenset({"tool.name", "path.workspace", "task.id", "grader.name", "mo
 _NAMING = frozenset({"id", "name", "skill", "version"})
 """Keys of names, where a single word has no such sign at its end."""
 _NAME = re.compile(r"[\w./-]+[,;]")
+_LISTED = re.compile(r"\w[\w./*-]*(?:[ ][a-z][\w./*-]*)*,")
+"""What stands in lists of words: no greeting (`Hello Ana,`), no line of code (`break;`)."""
+_MEANT_BEFORE_QUOTE = {
+    '"': re.compile(r"[^\w.!?…)]\Z|(?<![\w.])\w{1,2}\Z|\d\Z|[={}<>$`\\]|\([^)]*\Z"),
+    "'": re.compile(r"[^\w.!?…)]\Z|(?<![\w.])\w{1,2}\Z|(?<![\w.])\d+\Z|[szx]\Z|\win\Z|[={}<>$`\\]|\([^)]*\Z"),
+}
+"""What stands before a quote that may be meant: code (`href="`, `print(f"`), inches, `O'`, `runnin'`."""
 _LOOKED_FOR = frozenset({"task.glob", "path.fixture", "path.suite", "python.assertion", "regex", "rubric"})
 """Kinds of text of which it is told by other rules when they are not what they should be."""
 _PATHS = frozenset(
@@ -149,9 +157,8 @@ def _quote_at_end(node: Node, quote: str, shape: Shape) -> Iterator[Problem]:
     before = node.value[:-1]
     if before[:1] in _PRINTED[quote]:
         before = before[1:]
-    # Inches, and what belongs to several.
-    may_be_meant = before[-1:].isdigit() and quote == '"' and before not in shape.examples if before else True
-    if may_be_meant or quote in before or (quote == "'" and before[-1:] in {"s", "z", "x"}):
+    may_be_meant = _MEANT_BEFORE_QUOTE[quote].search(before) is not None and before not in shape.examples
+    if not before or quote in before or may_be_meant:
         return
     in_quotes = f"{quote}{before}{quote}" if "\\" not in before or quote == "'" else quoted(before)
     fix = Fix(f"Change to `{shown(in_quotes)}`", (Edit(node.span, in_quotes),))
@@ -169,10 +176,11 @@ def _sign_at_end(node: Node, shape: Shape) -> Iterator[Problem]:
         siblings = [item for item in items.items if item.kind == "scalar"]
         ending = [item for item in siblings if item.style == "plain" and item.value.endswith(sign)]
         is_short = all(len(item.value.split()) <= _MOST_WORDS for item in siblings)
+        are_words = all(_LISTED.fullmatch(item.value) for item in ending)
         are_all = (
             len(ending) > 1 and ending[: len(siblings) - 1] == siblings[: len(siblings) - 1] and is_short
         )
-        if ending[0].span != node.span or not (are_all or shape.kind in _NAMES):
+        if ending[0].span != node.span or not ((are_all and are_words) or shape.kind in _NAMES):
             return
     elif shape.kind not in _NAMES and (node.step not in _NAMING or _NAME.fullmatch(node.value) is None):
         return
