@@ -15,6 +15,7 @@ from pathlib import PurePath
 from waza_engine.spec.reading.file_names import EVAL_NAMES as NAMES_TO_RUN
 from waza_language_server.project.document import DocumentKind
 from waza_language_server.project.front_matter import front_matter, lost_opening
+from waza_language_server.spelling import slip_of
 
 EVAL_NAMES = (*NAMES_TO_RUN, "wazaEval.yaml", "wazaEval.yml")
 SKILL_NAME = "SKILL.md"
@@ -56,6 +57,8 @@ _FOREIGN_KEYS = _words(
     "openapi swagger paths components $schema $id definitions"
 )
 _SMALLEST_SUITE = _words("name config graders tasks")
+_BLOCKS = _words("config graders metrics hooks tasks tasks_from task_patterns")
+"""Keys without which a file has nothing to run or to grade."""
 _BLOCKS_BESIDE_TASKS = _words("config graders metrics tasks_from")
 _NOTHING_BUT_TASKS = _words("tasks version description")
 _SUITE_SIBLINGS = frozenset({"tasks", "SKILL.md", *CONFIG_NAMES, *TRIGGER_NAMES})
@@ -172,8 +175,18 @@ def _is_eval(content: _Content, siblings: Collection[str]) -> bool:
         return True
     if keys & _EVAL_KEYS <= _NOTHING_BUT_TASKS and _are_foreign_tasks(content):
         return False
+    if _has_blocks_of_others(keys):
+        return False
     suite_around = not _SUITE_SIBLINGS.isdisjoint(siblings)
     return suite_around and (bool(keys & _EVAL_KEYS) if keys else not content.list)
+
+
+def _has_blocks_of_others(keys: Collection[str]) -> bool:
+    """Whether a file has at most a name, a skill or a version, and else what no suite has: `cases`, `evals`."""
+    strange = frozenset(keys) - _EVAL_KEYS
+    if not strange or not _BLOCKS.isdisjoint(keys):
+        return False
+    return not any(slip_of(key, _EVAL_KEYS) for key in strange)
 
 
 def _has_one_word_of_others(content: _Content) -> bool:

@@ -69,6 +69,22 @@ def test_tasks_of_a_skill_that_ask_something_are_claimed() -> None:
     assert kind("eval.yaml", "skill: y\nconfig: {}\ntasks:\n  - id: a\n    input: x\n") == "eval"
 
 
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        "cases:\n  - prompt: x\n",
+        "evals:\n  - prompt: x\nparity_test: {enabled: true}\n",
+        "execution: {mode: batch}\ninputs: {tools: []}\njudges: []\n",
+    ],
+)
+def test_blocks_that_no_suite_has_are_another_tools_also_beside_a_skill(blocks: str) -> None:
+    head = "name: x\nskill: y\nversion: 1\n"
+    assert kind("eval.yaml", f"{head}{blocks}", "SKILL.md") is None
+    assert kind("eval.yaml", head, "SKILL.md") == "eval"
+    assert kind("eval.yaml", f"{head}{blocks}confg: {{}}\n", "SKILL.md") == "eval"
+    assert kind("eval.yaml", f"{head}{blocks}hooks: {{}}\n", "SKILL.md") == "eval"
+
+
 def test_the_smallest_suite_is_claimed() -> None:
     text = "name: a\nconfig: {executor: mock}\ngraders: []\ntasks: [tasks/*.yaml]\n"
     assert kind("eval.yaml", text) == "eval"
