@@ -182,7 +182,7 @@ def _is_eval(content: _Content, siblings: Collection[str]) -> bool:
 
 
 def _has_blocks_of_others(keys: Collection[str]) -> bool:
-    """Whether a file has at most a name, a skill or a version, and else what no suite has: `cases`, `evals`."""
+    """Whether a file has at most a name, a skill or a version, and else what no suite has: `cases`."""
     strange = frozenset(keys) - _EVAL_KEYS
     if not strange or not _BLOCKS.isdisjoint(keys):
         return False
