@@ -111,3 +111,12 @@ def test_a_backslash_in_a_path_that_makes_a_sign_of_a_letter(written: str, marke
 @pytest.mark.parametrize("written", ['description: "a\\new.txt"', 'context_dir: "fixtures\\\\big"'])
 def test_escapes_that_stand_where_they_may(written: str) -> None:
     assert "yaml-escape" not in {problem.code for problem in problems(f"{TASK}{written}\n")}
+
+
+def test_a_list_within_what_people_read_is_information() -> None:
+    text = graders(
+        "- type: human\n  name: a\n  config:\n    criteria:\n"
+        "      - Clear structure\n        - headings\n      - Correct\n"
+    )
+    [problem] = [problem for problem in problems(text) if problem.code == "yaml-indentation"]
+    assert problem.severity == "information"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from waza_engine.files import shown
-from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.escapes import quoted
 from waza_language_server.syntax.frames import column_of
@@ -24,6 +24,8 @@ SIGNS_OF_BLOCKS = frozenset("Il1¦│-=/\\")
 """How texts over several lines begin that are looked at."""
 DASH_INSIDE = " - "
 """What is left in a text of the dash of an item below it that stands too far to the right."""
+_READ_BY_PEOPLE = frozenset({"criteria"})
+"""Lists whose items are read, not compared: dashes in one may be a list of its own."""
 _DASH_OF_LINE = re.compile(r"(?m)^(?P<lead> +)- +(?=\S)")
 _LIKE_A_SIGN = {
     **dict.fromkeys(("I", "l", "1", "¦", "│", "/", "\\", "-|"), "|"),
@@ -146,7 +148,9 @@ def _items_inside(text: str, node: Node, shape: Shape) -> Problem | None:
         place = Span(dash, dash + 1)
         what, side = "item stands further to the left than those below", "they are a part of its text"
     title = "Align the item" if len(edits) == 1 else "Align the items"
-    severity = "error" if shape.kind == "python.assertion" else "warning"
+    severity: Severity = "error" if shape.kind == "python.assertion" else "warning"
+    if items.step in _READ_BY_PEOPLE:
+        severity = "information"
     fix = Fix(title, edits)
     return Problem(
         "yaml-indentation", place, f"This {what}, so for YAML {side}; align them.", severity, (fix,)
