@@ -71,8 +71,9 @@ async def workspace_symbols(
     ls: WazaServer, params: types.WorkspaceSymbolParams
 ) -> list[types.SymbolInformation]:
     """Return the graders, tasks and skills of the workspace that are called like a query."""
-    steps = navigation.workspace_symbols(ls.session.workspace, params.query)
-    found = await ls.diagnostics.worked_out(steps)
+    found = await ls.diagnostics.of_workspace(
+        lambda workspace: navigation.workspace_symbols(workspace, params.query)
+    )
     files = FileConverter(ls.session, ls.abilities)
     return [
         types.SymbolInformation(
