@@ -105,7 +105,7 @@ async def test_what_was_just_opened_counts_as_it_is_open(suite: Path, *, pulls: 
             else:
                 change = await editor.workspace_will_delete_files_async(ask)
             assert change is not None
-            (edit,) = change.document_changes or ()
+            (edit,) = change.document_changes or [None]
             assert isinstance(edit, types.TextDocumentEdit)
             assert edit.text_document == types.OptionalVersionedTextDocumentIdentifier(uri, 1)
             edits = [each for each in edit.edits if isinstance(each, types.TextEdit)]
