@@ -48,7 +48,7 @@ async def incoming(
     ls: WazaServer, params: types.CallHierarchyIncomingCallsParams
 ) -> list[types.CallHierarchyIncomingCall]:
     """Return who uses a part."""
-    found = await ls.diagnostics.of_workspace(_calls(ls, params.item, call_hierarchy.incoming))
+    found = await ls.diagnostics.of_workspace_at_once(_calls(ls, params.item, call_hierarchy.incoming))
     return [types.CallHierarchyIncomingCall(*call) for call in found]
 
 
@@ -56,7 +56,7 @@ async def outgoing(
     ls: WazaServer, params: types.CallHierarchyOutgoingCallsParams
 ) -> list[types.CallHierarchyOutgoingCall]:
     """Return whom a part uses."""
-    found = await ls.diagnostics.of_workspace(_calls(ls, params.item, call_hierarchy.outgoing))
+    found = await ls.diagnostics.of_workspace_at_once(_calls(ls, params.item, call_hierarchy.outgoing))
     return [types.CallHierarchyOutgoingCall(*call) for call in found]
 
 

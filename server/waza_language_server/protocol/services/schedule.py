@@ -143,6 +143,12 @@ class Diagnostics:
         """Answer a request about all files; open ones count as they are, also those just opened."""
         return await self.worked_out(self._with_all_read(lambda: answer(self._session.workspace)))
 
+    async def of_workspace_at_once(self, answer: Callable[[Workspace], Steps[Value]]) -> Value:
+        """Do the same, and look at each folder once, for what asks about the same ones many times."""
+        return await self.of_workspace(
+            lambda workspace: workspace.project.disk.held_still_in_steps(answer(workspace))
+        )
+
     def _with_all_read(self, answer: Callable[[], Steps[Value]]) -> Steps[Value]:
         yield from self._session.read_all_in_steps()
         return (yield from answer())
