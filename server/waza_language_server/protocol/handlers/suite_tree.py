@@ -65,7 +65,8 @@ def _shown(params: StaleResultsParams) -> Shown | None:
 
 
 def _document(item: TreeItem, files: FileConverter) -> dict[str, Any]:
-    location = files.location(item.place)
+    # Who types while a large workspace is read still gets its tree.
+    location = files.location_then(item.place)
     return {
         "id": item.id,
         "runs": item.runs,
