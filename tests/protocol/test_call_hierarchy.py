@@ -95,6 +95,25 @@ async def test_a_skill_is_used_by_the_suite_that_names_it(suite: Path) -> None:
         assert [said(uri, place) for place in user.from_ranges] == ["explainer"]
 
 
+@pytest.mark.parametrize("tasks", ["tasks/one.yaml", "tasks/*.yaml", "*/*.yaml"])
+async def test_a_suite_uses_the_tasks_that_it_names_by_path_or_glob(suite: Path, tasks: str) -> None:
+    async with opened(suite) as (editor, uri):
+        editor.replace(uri, 2, SUITE.replace("tasks/one.yaml", f'"{tasks}"'))
+        task = await prepared(editor, editor.open(suite.parent / "tasks" / "one.yaml", TASK), 0, 5)
+        (user,) = list(
+            await editor.call_hierarchy_incoming_calls_async(types.CallHierarchyIncomingCallsParams(task))
+            or ()
+        )
+        assert (user.from_.name, user.from_.uri) == ("explains", uri)
+        used = await editor.call_hierarchy_outgoing_calls_async(
+            types.CallHierarchyOutgoingCallsParams(user.from_)
+        )
+        assert [call.to.name for call in used or ()] == ["explainer", "one"]
+        (call,) = [call for call in used or () if call.to == task]
+        assert call.from_ranges == user.from_ranges
+        assert [place.start for place in call.from_ranges] == [types.Position(3, 9)]
+
+
 async def test_a_part_whose_file_is_gone_is_used_by_nobody(suite: Path) -> None:
     async with opened(suite) as (editor, uri):
         item = await prepared(editor, uri, 6, 13)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from tests.protocol.editor import Editor, editing, write_suite
+from tests.protocol.editor import Editor, applied, editing, write_suite
 from tests.protocol.workspace import Workspace, opened
 from waza_language_server.project.uris import uri_of
 
@@ -83,3 +83,41 @@ async def test_a_task_that_is_renamed_is_known_by_its_new_path(suite: Path) -> N
         await editor.until(lambda: "no-matching-tasks" in codes(editor, uri))
         editor.replace(uri, 2, SUITE.replace("two", "other"))
         await editor.until(lambda: "no-matching-tasks" not in codes(editor, uri))
+
+
+@pytest.mark.parametrize("pulls", [True, False])
+async def test_what_was_just_opened_counts_as_it_is_open(suite: Path, *, pulls: bool) -> None:
+    """Restored unsaved, and nothing was asked about it yet."""
+    unsaved = f"# not saved yet\n{SUITE}".replace("two.yaml", "2.yaml")
+    folder = suite.parent
+    rename = types.RenameFilesParams(
+        [types.FileRename(uri_of(folder / "tasks" / "one.yaml"), uri_of(folder / "tasks" / "1.yaml"))]
+    )
+    delete = types.DeleteFilesParams([types.FileDelete(uri_of(folder / "tasks" / "one.yaml"))])
+    for ask, after in (
+        (rename, unsaved.replace("one.yaml", "1.yaml")),
+        (delete, unsaved.replace("  - tasks/one.yaml\n", "")),
+    ):
+        async with editing(folder, pulls=pulls) as editor:
+            uri = editor.open(suite, unsaved)
+            if isinstance(ask, types.RenameFilesParams):
+                change = await editor.workspace_will_rename_files_async(ask)
+            else:
+                change = await editor.workspace_will_delete_files_async(ask)
+            assert change is not None
+            (edit,) = change.document_changes or [None]
+            assert isinstance(edit, types.TextDocumentEdit)
+            assert edit.text_document == types.OptionalVersionedTextDocumentIdentifier(uri, 1)
+            edits = [each for each in edit.edits if isinstance(each, types.TextEdit)]
+            assert applied(unsaved, edits) == after
+
+
+async def test_symbols_and_calls_are_those_of_what_was_just_opened(suite: Path) -> None:
+    """No answer depends on whether the document was asked about before."""
+    task = suite.parent / "tasks" / "one.yaml"
+    async with editing(suite.parent, pulls=True) as editor:
+        uri = editor.open(task, f"# not saved yet\n{TASK.format('fresh')}")
+        found = await editor.workspace_symbol_async(types.WorkspaceSymbolParams("fresh"))
+        assert [(each.name, each.location) for each in found or ()] == [
+            ("fresh", types.Location(uri, types.Range(types.Position(1, 4), types.Position(1, 9))))
+        ]

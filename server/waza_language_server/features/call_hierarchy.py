@@ -9,16 +9,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from waza_engine.frozen import frozen
+from waza_language_server.project.claim import YAML_SUFFIXES
 from waza_language_server.project.document import Document
+from waza_language_server.project.named_paths import PathsIn
 from waza_language_server.project.naming_places import mentions_in
 from waza_language_server.project.references import definitions, references, symbol_at
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, word
 from waza_language_server.project.suite_files import SuiteSource
-from waza_language_server.project.uris import path_of
+from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FilePlace
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
     from waza_engine.steps import Steps
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
@@ -78,19 +83,37 @@ def incoming(document: Document, workspace: Workspace, offset: int) -> Steps[tup
 
 
 def outgoing(document: Document, workspace: Workspace, offset: int) -> Steps[tuple[Call, ...]]:
-    """Return the parts that the part which is defined at an offset names."""
+    """Return the parts that the part which is defined at an offset names, tasks by their paths and globs."""
     own = _part(document, offset)
+    source = SuiteSource.of(document)
     found: dict[Part, list[FilePlace]] = {}
-    for each in mentions_in(workspace, SuiteSource.of(document)):
+    for each in mentions_in(workspace, source):
         yield
-        if each is None or each.defines or each.kind not in _PARTS or not own.whole.contains(each.span.start):
+        if each is None or each.defines or not own.whole.contains(each.span.start):
             continue
-        if _part(document, each.span.start) != own:
+        names_tasks = each.kind == "file" and document.kind == "eval"
+        if not (names_tasks or each.kind in _PARTS) or _part(document, each.span.start) != own:
             continue
-        for part in (yield from part_at(document, workspace, each.span.start)):
-            place = FilePlace(document.uri, document.text, each.span)
+        if names_tasks:
+            parts = yield from _tasks(workspace, PathsIn(workspace.project, source).files(each))
+        else:
+            parts = yield from part_at(document, workspace, each.span.start)
+        place = FilePlace(document.uri, document.text, each.span)
+        for part in parts:
             found.setdefault(part, []).append(place)
     return tuple(Call(part, tuple(places)) for part, places in found.items())
+
+
+def _tasks(workspace: Workspace, paths: Iterable[Path]) -> Steps[tuple[Part, ...]]:
+    """Return those of files that are tasks."""
+    found: list[Part] = []
+    for path in paths:
+        yield
+        file = document_of(workspace, uri_of(path)) if path.suffix in YAML_SUFFIXES else None
+        if file is not None and file.kind == "task":
+            yield from file.read_in_steps()
+            found.append(_part(file, 0))
+    return tuple(found)
 
 
 def document_of(workspace: Workspace, uri: str) -> Document | None:

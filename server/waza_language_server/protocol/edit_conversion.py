@@ -41,6 +41,10 @@ class FileConverter:
             return types.Location(place.uri, types.Range(types.Position(0, 0), types.Position(0, 0)))
         return types.Location(place.uri, self._range(place.uri, place.text, place.span))
 
+    def location_then(self, place: FilePlace) -> types.Location:
+        """Return a place as it was when it was looked for, for what is shown and read again after edits."""
+        return types.Location(place.uri, self._range_in(LineIndex(place.text), place.span))
+
     def workspace_edit(self, edit: WorkspaceEdit) -> Steps[types.WorkspaceEdit]:
         """Return changes of the very versions they were made for, with pauses; raises ``OutdatedError``.
 
@@ -95,7 +99,10 @@ class FileConverter:
             self._check(uri, text)
             opened = self._session.document(uri)
             known = self._lines[uri] = text, LineIndex(text) if opened is None else opened.lines
+        return self._range_in(known[1], span)
+
+    def _range_in(self, lines: LineIndex, span: Span) -> types.Range:
         start, end = (
-            types.Position(*known[1].position(at, self._session.encoding)) for at in (span.start, span.end)
+            types.Position(*lines.position(at, self._session.encoding)) for at in (span.start, span.end)
         )
         return types.Range(start, end)

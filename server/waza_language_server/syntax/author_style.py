@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from waza_language_server.syntax.frames import column_of
+from waza_language_server.syntax.frames import column_of, line_start_of
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 
@@ -20,8 +20,10 @@ def indent_step(tree: Tree) -> int:
         for entry in node.entries:
             below = entry.value
             if below.kind == "mapping" and below.style == "block":
-                step = column_of(tree.text, below.span.start) - column_of(tree.text, entry.key.span.start)
-                if step > 0:
+                start = below.span.start
+                step = column_of(tree.text, start) - column_of(tree.text, entry.key.span.start)
+                # A tab is no indentation, though the file is read as if it were.
+                if step > 0 and "\t" not in tree.text[line_start_of(tree.text, start) : start]:
                     return step
     return 2
 

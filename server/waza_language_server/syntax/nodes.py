@@ -259,7 +259,9 @@ class Node:
             return self._item(index)
         if index % 2 == 0:
             return self._child(children[index], None) if index + 1 < len(children) else None
-        return self._child(children[index], children[index - 1].green.value)
+        return (
+            self._child(children[index], children[index - 1].green.value) if index < len(children) else None
+        )
 
     def to_python(self) -> Json:
         """Return the plain value, scalars resolved as YAML 1.2 core, the first of duplicate keys winning.

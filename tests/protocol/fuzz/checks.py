@@ -11,6 +11,7 @@ from tests.protocol.fuzz.findings import FoundError
 from tests.protocol.fuzz.model_text import Text
 
 CANCELLED = {-32800, -32801, -32802}
+CONTENT_MODIFIED = -32801
 INTERNAL_ERROR = -32603
 ON_ONE_TEXT = frozenset(
     f"textDocument/{name}"
@@ -40,15 +41,22 @@ ON_ONE_TEXT = frozenset(
         "documentLink",
     )
 )
-REFUSALS = {
-    "textDocument/rename": (-32803,),
-    "workspace/symbol": (-32801,),
-    "callHierarchy/incomingCalls": (-32801,),
-    "callHierarchy/outgoingCalls": (-32801,),
-    "workspace/willRenameFiles": (-32801,),
-    "workspace/willDeleteFiles": (-32801,),
-}
-"""What may be refused, and the codes of the errors that say so: any document may have changed meanwhile."""
+REFUSALS = {"textDocument/rename": (-32803,)}
+"""What may be refused, and the codes of the errors that say so."""
+ON_ALL_TEXTS = frozenset(
+    {
+        "textDocument/definition",
+        "textDocument/prepareCallHierarchy",
+        "textDocument/references",
+        "textDocument/rename",
+        "workspace/symbol",
+        "callHierarchy/incomingCalls",
+        "callHierarchy/outgoingCalls",
+        "workspace/willRenameFiles",
+        "workspace/willDeleteFiles",
+    }
+)
+"""What is refused when any document has changed meanwhile, and only then."""
 SERVER_REQUESTS = frozenset(
     {
         "client/registerCapability",

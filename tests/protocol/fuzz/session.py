@@ -11,7 +11,9 @@ from typing import Any
 
 from tests.protocol.fuzz.checks import (
     CANCELLED,
+    CONTENT_MODIFIED,
     INTERNAL_ERROR,
+    ON_ALL_TEXTS,
     ON_ONE_TEXT,
     REFUSALS,
     SERVER_NOTIFICATIONS,
@@ -69,6 +71,8 @@ class _Asked:
     cancelled: bool = False
     texts: list[Text] = field(default_factory=list[Text])
     """The text that was asked about and, while the answer is awaited, those that came after it."""
+    outdated: bool = False
+    """Whether any document has changed while the answer was awaited."""
 
 
 class Session:
@@ -205,7 +209,8 @@ class Session:
                 opened.version = params["textDocument"]["version"]
                 self._take(params["textDocument"]["uri"], opened)
         elif method == "textDocument/didClose":
-            self.documents.pop(params["textDocument"]["uri"], None)
+            if self.documents.pop(params["textDocument"]["uri"], None) is not None:
+                self._outdate()
         elif method == "workspace/didChangeWorkspaceFolders":
             removed = [folder["uri"] for folder in params["event"]["removed"]]
             self.folders = [folder for folder in self.folders if folder["uri"] not in removed]
@@ -222,6 +227,11 @@ class Session:
             is_about_one = asked.method in ON_ONE_TEXT and asked.expect == "result"
             if is_about_one and asked.params["textDocument"]["uri"] == uri:
                 asked.texts.append(opened.text)
+        self._outdate()
+
+    def _outdate(self) -> None:
+        for asked in self._asked.values():
+            asked.outdated = True
 
     # What comes back.
 
@@ -295,6 +305,7 @@ class Session:
         self.measurements.errors[code] += 1
         allowed = code in CANCELLED and (asked.cancelled or len(asked.texts) > 1)
         allowed = allowed or code in REFUSALS.get(asked.method, ())
+        allowed = allowed or (code == CONTENT_MODIFIED and asked.outdated and asked.method in ON_ALL_TEXTS)
         if not allowed and (asked.expect == "result" or code == INTERNAL_ERROR):
             log = self._connection.new_log()[-3000:]
             raise FoundError(f"error {code} of {asked.method}", f"{answer['error']!r:.1000}\n{log}")

@@ -64,6 +64,7 @@ def test_in_task_files_and_trigger_tests_as_well() -> None:
             "config:\n    model: x\ndescription: |\n    <CURSOR>",
         ),
         ("graders: &all\n<CURSOR>", "graders: &all\n  <CURSOR>"),
+        ("config:\n\tmodel: x\ngraders:\n<CURSOR>", "config:\n\tmodel: x\ngraders:\n  <CURSOR>"),
         (
             "graders:\n  - config: &shared # both\n    <CURSOR>",
             "graders:\n  - config: &shared # both\n      <CURSOR>",

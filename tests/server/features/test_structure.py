@@ -113,6 +113,19 @@ def test_of_long_lists_the_outline_has_what_has_a_name_and_no_keys_of_it(
     ]
 
 
+@pytest.mark.parametrize(
+    ("item", "shown"),
+    [("{}", "0"), ("[]", "0"), ("", "0"), ("{a}", "0"), ("{a: b}", "a: b"), ("[{}]", "0")],
+)
+def test_an_item_without_a_name_is_called_by_its_beginning(tmp_path: Path, item: str, shown: str) -> None:
+    """Also while the author is about to write it, between brackets that an editor has closed."""
+    opened = open_at_cursor(
+        tmp_path, {"eval.yaml": f"skill: a\ntasks: [x.yaml]\ngraders:\n  - {item}<CURSOR>\n"}, "eval"
+    )
+    graders = finished(outline(opened.document))[2]
+    assert [each.name for each in graders.below] == [shown]
+
+
 def test_what_is_selected_of_a_symbol_is_its_name(opened: Opened) -> None:
     graders = finished(outline(opened.document))[3]
     polite = graders.below[0]

@@ -48,7 +48,7 @@ async def incoming(
     ls: WazaServer, params: types.CallHierarchyIncomingCallsParams
 ) -> list[types.CallHierarchyIncomingCall]:
     """Return who uses a part."""
-    found = await ls.diagnostics.worked_out(_calls(ls, params.item, call_hierarchy.incoming))
+    found = await ls.diagnostics.of_workspace_at_once(_calls(ls, params.item, call_hierarchy.incoming))
     return [types.CallHierarchyIncomingCall(*call) for call in found]
 
 
@@ -56,7 +56,7 @@ async def outgoing(
     ls: WazaServer, params: types.CallHierarchyOutgoingCallsParams
 ) -> list[types.CallHierarchyOutgoingCall]:
     """Return whom a part uses."""
-    found = await ls.diagnostics.worked_out(_calls(ls, params.item, call_hierarchy.outgoing))
+    found = await ls.diagnostics.of_workspace_at_once(_calls(ls, params.item, call_hierarchy.outgoing))
     return [types.CallHierarchyOutgoingCall(*call) for call in found]
 
 
@@ -64,14 +64,18 @@ def _calls(
     ls: WazaServer,
     item: types.CallHierarchyItem,
     calls: Callable[[Document, Workspace, int], Steps[tuple[Call, ...]]],
-) -> Steps[list[tuple[types.CallHierarchyItem, list[types.Range]]]]:
-    """Return the parts at the other ends of the calls of a part, and where the calls stand."""
-    document, offset = _place(ls, item)
-    if document is None:
-        return []
-    yield from document.read_in_steps()
-    found = yield from calls(document, ls.session.workspace, offset)
-    return [(_item(ls, call.part), [_range(ls, place) for place in call.places]) for call in found]
+) -> Callable[[Workspace], Steps[list[tuple[types.CallHierarchyItem, list[types.Range]]]]]:
+    """Return what finds the parts at the other ends of the calls of a part, and where the calls stand."""
+
+    def find(workspace: Workspace) -> Steps[list[tuple[types.CallHierarchyItem, list[types.Range]]]]:
+        document, offset = _place(ls, item)
+        if document is None:
+            return []
+        yield from document.read_in_steps()
+        found = yield from calls(document, workspace, offset)
+        return [(_item(ls, call.part), [_range(ls, place) for place in call.places]) for call in found]
+
+    return find
 
 
 def _place(ls: WazaServer, item: types.CallHierarchyItem) -> tuple[Document | None, int]:

@@ -27,7 +27,7 @@ async def will_rename(ls: WazaServer, params: types.RenameFilesParams) -> types.
         old, new = path_of(file.old_uri), path_of(file.new_uri)
         if old is not None and new is not None:
             moves[old] = new
-    change = await ls.diagnostics.worked_out(moved_files(ls.session.workspace, moves))
+    change = await ls.diagnostics.of_workspace_at_once(lambda workspace: moved_files(workspace, moves))
     files = FileConverter(ls.session, ls.abilities)
     return finished(files.workspace_edit(change)) if change.files else None
 
@@ -35,7 +35,7 @@ async def will_rename(ls: WazaServer, params: types.RenameFilesParams) -> types.
 async def will_delete(ls: WazaServer, params: types.DeleteFilesParams) -> types.WorkspaceEdit | None:
     """Return the edits that take entries away that name files and folders, before these are deleted."""
     gone = [path for file in params.files if (path := path_of(file.uri)) is not None]
-    change = await ls.diagnostics.worked_out(deleted_files(ls.session.workspace, gone))
+    change = await ls.diagnostics.of_workspace_at_once(lambda workspace: deleted_files(workspace, gone))
     files = FileConverter(ls.session, ls.abilities)
     return finished(files.workspace_edit(change)) if change.files else None
 

@@ -40,5 +40,5 @@ def _answers(found: Iterable[Mark]) -> list[dict[str, Any]]:
 
 async def file_marks(ls: WazaServer, _params: FileMarksParams) -> list[dict[str, Any]]:
     """Return ``uri``, ``state`` and ``reason`` of each file whose last run did not pass."""
-    found = await ls.diagnostics.worked_out(file_marks_in_steps(ls.session.workspace))
+    found = await ls.diagnostics.of_workspace(file_marks_in_steps)
     return [{"uri": uri_of(mark.path), "state": mark.state, "reason": label(mark.reason)} for mark in found]

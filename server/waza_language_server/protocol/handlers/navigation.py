@@ -30,7 +30,8 @@ def definition(ls: WazaServer, params: types.DefinitionParams) -> Answer[list[ty
 
     def find(document: Document) -> Steps[list[types.Location]]:
         offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)
-        found = yield from navigation.definition(document, ls.session.workspace, offset)
+        steps = navigation.definition(document, ls.session.workspace, offset)
+        found = yield from ls.session.project.disk.held_still_in_steps(steps)
         return (yield from in_steps(map(FileConverter(ls.session, ls.abilities).location, found)))
 
     return ls.diagnostics.answer(params.text_document.uri, find)
@@ -43,7 +44,7 @@ def references(ls: WazaServer, params: types.ReferenceParams) -> Answer[list[typ
         offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)
         declared = params.context.include_declaration
         steps = navigation.all_references(document, ls.session.workspace, offset, with_definition=declared)
-        found = yield from steps
+        found = yield from ls.session.project.disk.held_still_in_steps(steps)
         return (yield from in_steps(map(FileConverter(ls.session, ls.abilities).location, found)))
 
     return ls.diagnostics.answer(params.text_document.uri, find)
@@ -71,8 +72,9 @@ async def workspace_symbols(
     ls: WazaServer, params: types.WorkspaceSymbolParams
 ) -> list[types.SymbolInformation]:
     """Return the graders, tasks and skills of the workspace that are called like a query."""
-    steps = navigation.workspace_symbols(ls.session.workspace, params.query)
-    found = await ls.diagnostics.worked_out(steps)
+    found = await ls.diagnostics.of_workspace_at_once(
+        lambda workspace: navigation.workspace_symbols(workspace, params.query)
+    )
     files = FileConverter(ls.session, ls.abilities)
     return [
         types.SymbolInformation(

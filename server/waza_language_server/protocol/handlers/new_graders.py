@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
@@ -72,8 +73,9 @@ async def _actions(
     if trial < 1:
         raise refused(f"The `trial` of {asked} must be a number from 1.")
     graders = await ls.live.graders(target.suite, target.task, trial, text) if text.strip() else []
-    steps = feature(ls.session.workspace, target.suite, target.task, graders)
-    found = await ls.diagnostics.worked_out(steps) if graders else []
+    suite, task = target.suite, target.task
+    steps = partial(feature, suite=suite, task=task, graders=graders)
+    found = await ls.diagnostics.of_workspace(steps) if graders else []
     files = FileConverter(ls.session, ls.abilities)
     return [
         types.CodeAction(

@@ -40,13 +40,9 @@ def rename(ls: WazaServer, params: types.RenameParams) -> Answer[types.Workspace
     def find(document: Document) -> Steps[types.WorkspaceEdit | None]:
         offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)
         try:
-            found = yield from renamed(
-                document,
-                ls.session.workspace,
-                offset,
-                params.new_name,
-                renames_files=ls.abilities.renames_files,
-            )
+            workspace, moves = ls.session.workspace, ls.abilities.renames_files
+            steps = renamed(document, workspace, offset, params.new_name, renames_files=moves)
+            found = yield from workspace.project.disk.held_still_in_steps(steps)
         except RenameError as error:
             code = types.LSPErrorCodes.RequestFailed.value
             raise JsonRpcException(message(str(error)), code) from None

@@ -15,23 +15,23 @@ from waza_language_server.text.labels import label
 
 if TYPE_CHECKING:
     from waza_engine.steps import Steps
-    from waza_language_server.features.stale_results import StaleResult
+    from waza_language_server.project.workspace import Workspace
     from waza_language_server.protocol.own_requests import StaleResultsParams, TestsParams
     from waza_language_server.protocol.server import WazaServer
 
 
 async def tests(ls: WazaServer, params: TestsParams) -> list[dict[str, Any]]:
     """Return the suites of the open folders, or what stands below one of the items that were returned."""
-    project = ls.session.project
-    if params.parent is None:
-        steps = suites_in_steps(project)
-    else:
-        try:
-            parent = RunnableId.parse(params.parent)
-        except ValueError:
-            raise refused("The `parent` of waza/tests must be the id of a suite or a task.") from None
-        steps = children_in_steps(project, parent)
-    found = await ls.diagnostics.worked_out(steps)
+    try:
+        parent = None if params.parent is None else RunnableId.parse(params.parent)
+    except ValueError:
+        raise refused("The `parent` of waza/tests must be the id of a suite or a task.") from None
+
+    def find(workspace: Workspace) -> Steps[tuple[TreeItem, ...]]:
+        project = workspace.project
+        return suites_in_steps(project) if parent is None else children_in_steps(project, parent)
+
+    found = await ls.diagnostics.of_workspace(find)
     files = FileConverter(ls.session, ls.abilities)
     return [_document(item, files) for item in found]
 
@@ -46,12 +46,9 @@ async def stale_results(ls: WazaServer, params: StaleResultsParams) -> list[dict
         raise refused("The `id` of waza/staleResults must be that of a suite.")
     suite = asked.suite
     shown = _shown(params)
-
-    def find() -> Steps[tuple[StaleResult, ...]]:
-        yield from ls.session.read_all_in_steps()
-        return (yield from stale_results_in_steps(ls.session.project, suite, shown))
-
-    found = await ls.diagnostics.worked_out(find())
+    found = await ls.diagnostics.of_workspace(
+        lambda workspace: stale_results_in_steps(workspace.project, suite, shown)
+    )
     return [{"id": str(each.id), "words": label(each.words), "whole": each.whole} for each in found]
 
 
@@ -68,7 +65,8 @@ def _shown(params: StaleResultsParams) -> Shown | None:
 
 
 def _document(item: TreeItem, files: FileConverter) -> dict[str, Any]:
-    location = files.location(item.place)
+    # Who types while a large workspace is read still gets its tree.
+    location = files.location_then(item.place)
     return {
         "id": item.id,
         "runs": item.runs,

@@ -11,6 +11,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Coroutine
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from waza_engine.steps import finished
@@ -93,7 +94,10 @@ class Diagnostics:
         once, the rest between the messages; it raises ``OutdatedError`` when a newer text comes meanwhile.
         """
         skill = None if of_skill is None else self._session.skill(uri)
-        steps = self._answer(uri, answer) if skill is None or of_skill is None else of_skill(skill)
+        if skill is None or of_skill is None:
+            steps = self._answer(uri, answer)
+        else:
+            steps = self._with_all_read(partial(of_skill, skill))
         text = self._session.text(uri)
         done = self._slice(steps)
         return self._rest(uri, text, steps) if done is None else done[0]
@@ -134,6 +138,20 @@ class Diagnostics:
             if done is not None:
                 return done[0]
             await asyncio.sleep(0)
+
+    async def of_workspace(self, answer: Callable[[Workspace], Steps[Value]]) -> Value:
+        """Answer a request about all files; open ones count as they are, also those just opened."""
+        return await self.worked_out(self._with_all_read(lambda: answer(self._session.workspace)))
+
+    async def of_workspace_at_once(self, answer: Callable[[Workspace], Steps[Value]]) -> Value:
+        """Do the same, and look at each folder once, for what asks about the same ones many times."""
+        return await self.of_workspace(
+            lambda workspace: workspace.project.disk.held_still_in_steps(answer(workspace))
+        )
+
+    def _with_all_read(self, answer: Callable[[], Steps[Value]]) -> Steps[Value]:
+        yield from self._session.read_all_in_steps()
+        return (yield from answer())
 
     def _newest(self, uri: str) -> Steps[tuple[Document, tuple[Problem, ...]] | None]:
         document = yield from self._session.read_in_steps(uri)
