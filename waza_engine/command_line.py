@@ -25,6 +25,8 @@ from waza_engine.terminal import complain, complain_lines, written_out
 
 FAILED = 2
 """The exit code when output cannot be written, or when something goes wrong that nobody expected."""
+_INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it."""
 
 _STANDARD_OUTPUT = 1
 _WRITE_ERRORS = {errno.EPIPE, errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, errno.EINVAL}
@@ -57,7 +59,7 @@ def carry_out(command: Callable[[], None]) -> None:
     """Carry out a command line.
 
     When the reader of its output has left, the process ends quietly; what nobody expected is told with its
-    traceback. Both end it with ``FAILED``.
+    traceback. Both end it with ``FAILED``. Ctrl-C ends it quietly, also while its modules are loaded.
     """
     _open_missing_streams()
     _tolerate_narrow_encodings()
@@ -68,6 +70,8 @@ def carry_out(command: Callable[[], None]) -> None:
             # The interpreter would look for garbage once more before it ends, for a tenth of a second.
             gc.freeze()
             sys.stdout.flush()
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
     except OSError as error:
         if _is_nowhere():
             complain("The current folder is gone; change into one that is there.")

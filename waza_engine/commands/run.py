@@ -5,13 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
-import signal
 import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import FrameType
 
 from waza_engine.commands.complaints import Complaints
 from waza_engine.commands.options import ReportKind
@@ -19,6 +16,7 @@ from waza_engine.commands.output import StandardOutput
 from waza_engine.commands.printer import Printer
 from waza_engine.commands.report import TextReport
 from waza_engine.commands.reporting import report_of
+from waza_engine.commands.requests_to_end import RequestsToEnd
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.conclusion import EXIT_CODES, conclude
 from waza_engine.results.json_values import plain
@@ -50,8 +48,6 @@ from waza_engine.spec.reading.file_names import EVAL_NAMES
 from waza_engine.terminal import complain
 
 NOT_RUN, INTERRUPTED = EXIT_CODES["broken"], EXIT_CODES["interrupted"]
-# One that is sent to the whole process group comes a second time from its front.
-_SAME_SIGNAL_SECONDS = 0.3
 # Of several runs the worst counts.
 _SEVERITY = tuple(
     EXIT_CODES[verdict] for verdict in ("passed", "errored", "failed", "limited", "broken", "interrupted")
@@ -304,51 +300,35 @@ def _run(
     prepared: PreparedRun, listener: Callable[[RunEvent], None], cancellation: RunCancellation
 ) -> RunReport:
     """Run in a thread of its own, so that Ctrl-C reaches us at once on every system."""
-    reports: queue.SimpleQueue[RunReport | Exception] = queue.SimpleQueue()
+    heard: queue.SimpleQueue[RunReport | Exception | None] = queue.SimpleQueue()
 
     def work() -> None:
         try:
-            reports.put(prepared.run(listener, cancellation))
+            heard.put(prepared.run(listener, cancellation))
         except Exception as error:  # noqa: BLE001 - raised by the thread that waits
-            reports.put(error)
+            heard.put(error)
 
-    _heed_requests_to_end()
+    requests = RequestsToEnd(lambda: heard.put(None))
+    requests.heed()
     threading.Thread(target=work, daemon=True).start()
-    asked = 0.0
-    while True:
-        try:
-            found = _awaited(reports)
-        except KeyboardInterrupt:
-            if not cancellation.requested:
-                asked = time.monotonic()
-                cancellation.request()
-            elif time.monotonic() - asked > _SAME_SIGNAL_SECONDS:
-                os._exit(INTERRUPTED)
-            continue
-        if isinstance(found, Exception):
-            raise found
-        return found
+    while (found := _awaited(heard)) is None:
+        if cancellation.requested:
+            os._exit(INTERRUPTED)
+        cancellation.request()
+    requests.run_is_over()
+    if isinstance(found, Exception):
+        raise found
+    return found
 
 
-def _awaited(reports: queue.SimpleQueue[RunReport | Exception]) -> RunReport | Exception:
-    """Wait as long as it takes; on Windows only a wait that ends now and then can be interrupted."""
+def _awaited(heard: queue.SimpleQueue[RunReport | Exception | None]) -> RunReport | Exception | None:
+    """Return how the run ended, None when somebody asks for its end; it takes as long as it takes.
+
+    On Windows only a wait that ends now and then can be interrupted.
+    """
     while True:
-        # An interrupt may come at any instruction here: whoever calls catches it.
         with contextlib.suppress(queue.Empty):
-            return reports.get(timeout=0.2)
-
-
-def _heed_requests_to_end() -> None:
-    """Take a request to end, or the end of the terminal, for Ctrl-C; ``nohup`` has the latter ignored."""
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is not None and (name != "SIGHUP" or signal.getsignal(number) != signal.SIG_IGN):
-            signal.signal(number, _interrupt)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    del number, frame
-    raise KeyboardInterrupt
+            return heard.get(timeout=0.2)
 
 
 def _written_copy(found: RunReport, output: Path | None, fail_under: float | None) -> bool:

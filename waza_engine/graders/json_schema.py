@@ -202,7 +202,7 @@ def _shaped(schema: Any, value: Any) -> Any:
 
 
 def _parse(text: str) -> Any:
-    return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+    return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_whole)
 
 
 def _fault(error: ValueError | RecursionError) -> str:
@@ -229,13 +229,19 @@ def _refuse_constant(name: str) -> NoReturn:
 def _finite(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
-        raise ValueError(f"the number {digits} is too large")
+        shown = digits if len(digits) <= _SHOWN else digits[:_SHOWN] + "…"
+        raise ValueError(f"the number {shown} is too large")
     return number
+
+
+def _whole(digits: str) -> int:
+    _finite(digits)
+    return int(digits)
 
 
 def _extract(text: str) -> Any:
     """Return the only JSON object or array in a text. Raises ``ValueError`` unless there is exactly one."""
-    decoder = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
+    decoder = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite, parse_int=_whole)
     values: list[Any] = []
     position = 0
     while opening := re.compile(r"[{\[]").search(text, position):

@@ -52,15 +52,14 @@ def cause_of(task: TaskConclusion) -> Cause | None:
 
 def _of_errored(task: TaskConclusion) -> Cause:
     broken = [trial for trial in task.task.trials if trial.error]
-    if broken:
-        if ended := [grader.name for grader in task.graders if grader.verdict == "failed"]:
-            # A checkpoint that stops the conversation: an answer was graded, and found wrong.
-            return Cause("skill", f"The conversation was ended, for {_listed(ended)} found the answer wrong.")
+    errored = [grader for grader in task.graders if grader.verdict == "errored"]
+    # A checkpoint may end the conversation because its own grader broke: the agent did not.
+    ended = [trial for trial in broken if any(checkpoint.stopped for checkpoint in trial.checkpoints)]
+    if broken and not (errored and len(ended) == len(broken)):
         count = f"{len(broken)} of {counted(len(task.task.trials), 'trial')}"
         # What an agent had said until then is graded.
         when = "" if any(trial.validations for trial in broken) else " before an answer was graded"
         return Cause("environment", f"{count} broke{when}: {_ended(broken[0].error)}")
-    errored = [grader for grader in task.graders if grader.verdict == "errored"]
     if errored:
         return _of_broken(errored[0], task)
     if task.task.status == "failed" and not task.task.trials and task.error:
@@ -80,7 +79,15 @@ def _of_failed(task: TaskConclusion) -> Cause:
         why = _ended(_session_error(lost[0]))
         return Cause("environment", f"There is no answer, and the session failed: {why}")
     broken = next((grader for grader in task.graders if grader.verdict == "errored"), None)
-    names = [grader.name for grader in task.graders if grader.verdict == "failed"]
+    # What graders say of the little that an agent left before it broke is no word on its answer.
+    against = {
+        name
+        for trial in failed
+        for name, verdict in verdicts_of(trial)
+        if verdict.status == "graded" and not verdict.passed
+    }
+    failing = [grader.name for grader in task.graders if grader.verdict == "failed"]
+    names = [name for name in failing if name in against] or failing
     silent = _silent(task)
     if names and all(name in silent for name in names):
         return _of_silent(names, silent)

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
         Usage,
     )
 
+MOST_FILES_NAMED = 100
+"""Files of a workspace that a record names for one trial."""
+
 VerdictStatus = Literal["graded", "pending", "error"]
 """Whether a grader said something, waits for a person, or could not grade."""
 
@@ -83,6 +86,35 @@ class ResponderOutcome:
     reason: str = ""
 
 
+@frozen()
+class FilesChanged:
+    """Files of the workspace that the agent left otherwise than it found them, by their paths with ``/``.
+
+    ``changed`` ones have another size or time. ``more`` counts those that are not named.
+    """
+
+    created: Sequence[str] = ()
+    changed: Sequence[str] = ()
+    deleted: Sequence[str] = ()
+    more: int = 0
+
+    @classmethod
+    def of(cls, created: Sequence[str], changed: Sequence[str], deleted: Sequence[str]) -> FilesChanged:
+        """Name as many as a record holds: of each kind the first, those that were created last of all."""
+        left = MOST_FILES_NAMED
+        named: dict[str, Sequence[str]] = {}
+        for kind, paths in (("changed", changed), ("deleted", deleted), ("created", created)):
+            named[kind] = tuple(paths[:left])
+            left -= len(named[kind])
+        named_all = MOST_FILES_NAMED - left
+        more = len(created) + len(changed) + len(deleted) - named_all
+        return cls(named["created"], named["changed"], named["deleted"], more)
+
+    def __bool__(self) -> bool:
+        """Whether anything is known to have changed."""
+        return bool(self.created or self.changed or self.deleted)
+
+
 @dataclass(frozen=True, slots=True)
 class TrialOutcome:
     """One trial.
@@ -94,6 +126,7 @@ class TrialOutcome:
     its limit, or was cancelled, before it was done: it has no verdict and counts for nothing.
     ``tool_policy`` is what the tested agent file allows (``unrestricted``, ``deny_all``,
     ``allow_list``, "" without one), ``tool_denials`` the calls that upstream denied for it.
+    ``files_changed`` is what became of the workspace before anything was graded.
     ``captured_at`` is when a trial that failed or broke had ended, in ISO 8601; "" for all others.
     """
 
@@ -120,6 +153,7 @@ class TrialOutcome:
     tool_policy: str = ""
     tool_denials: Sequence[ToolDenial] = ()
     captured_at: str = ""
+    files_changed: FilesChanged = field(default_factory=FilesChanged)
 
     @property
     def graded(self) -> list[Graded]:

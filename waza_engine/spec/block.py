@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
 
+class PlacedError(ValueError):
+    """What a block as a whole finds wrong at one place below it: ``location`` leads there from the block."""
+
+    def __init__(self, location: tuple[str | int, ...], why: str) -> None:
+        super().__init__(why)
+        self.location = location
+
+
 class Given(Enum):
     """When a key counts as given: an empty list or a limit of zero asks for nothing."""
 

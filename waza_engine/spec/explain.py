@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from waza_engine.spec.block import one_of
+from waza_engine.spec.block import PlacedError, one_of
 from waza_engine.spec.fields import plain_text
 
 if TYPE_CHECKING:
@@ -62,6 +62,9 @@ def location_of(finding: ErrorDetails, value: object) -> Location:
                 current = block[part]
             elif finding["type"] == "missing" and position == len(finding["loc"]) - 1:
                 path.append(part)
+    if finding["type"] == "value_error":
+        error = finding.get("ctx", {}).get("error")
+        path += error.location if isinstance(error, PlacedError) else ()
     return tuple(path)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field, model_validator
 
-from waza_engine.spec.block import Block, Conflict, Given
+from waza_engine.spec.block import Block, Conflict, Given, PlacedError
 from waza_engine.spec.checkpoint import Checkpoint
 from waza_engine.spec.command_mocks import COMMAND_MOCKS_EXAMPLE, CommandMock, without_twins
 from waza_engine.spec.expected import Expected
@@ -219,15 +219,17 @@ class TaskElement(TaskKeys):
 
 
 def check_turns(checkpoints: tuple[Checkpoint, ...], inputs: TaskInputs) -> None:
-    """Raise ``ValueError`` for two checkpoints at one turn, or one at a turn that never comes."""
+    """Raise ``PlacedError`` for two checkpoints at one turn, or one at a turn that never comes."""
     turns = [checkpoint.after_turn for checkpoint in checkpoints]
-    for turn in turns:
-        if turns.count(turn) > 1:
-            raise ValueError(f"`checkpoints` has turn {turn} twice; put its graders into one checkpoint")
     last = 1 + len(inputs.follow_up_prompts)
-    late = [turn for turn in turns if turn > last]
-    if late and inputs.responder is None:
-        raise ValueError(
-            f"`checkpoints` waits for turn {late[0]}, but the conversation has {last}: "
-            "add `follow_up_prompts` or a `responder`"
-        )
+    for position, turn in enumerate(turns):
+        place = ("checkpoints", position, "after_turn")
+        if turn in turns[:position]:
+            raise PlacedError(
+                place, f"is turn {turn}, as that of another checkpoint; put the graders of both into one"
+            )
+        if turn > last and inputs.responder is None:
+            raise PlacedError(
+                place,
+                f"is turn {turn}, but the conversation has {last}: add `follow_up_prompts` or a `responder`",
+            )

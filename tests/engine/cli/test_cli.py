@@ -118,8 +118,12 @@ def test_warnings_go_to_standard_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_interrupting_ends_cleanly_and_keeps_what_was_finished(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "to_all"), [("SIGINT", False), ("SIGTERM", False), ("SIGHUP", False), ("SIGINT", True)]
+)
+def test_interrupting_ends_cleanly_and_keeps_what_was_finished(
+    tmp_path: Path, name: str, *, to_all: bool
+) -> None:
     path = write_suite(
         tmp_path, {"a": task("a", f"graders:\n{GREETS}"), "b": task("b", f"graders:\n{HANGS}")}
     )
@@ -134,6 +138,7 @@ def test_interrupting_ends_cleanly_and_keeps_what_was_finished(tmp_path: Path, n
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        start_new_session=to_all,
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -145,6 +150,10 @@ def test_interrupting_ends_cleanly_and_keeps_what_was_finished(tmp_path: Path, n
         assert len(children) >= 2, "the guard and the engine"
         started = time.monotonic()
         process.send_signal(signal.Signals[name])
+        for _ in range(3 if to_all else 0):
+            # As `timeout` does: to the process, and to all of its group. That is one request.
+            os.killpg(process.pid, signal.Signals[name])
+            time.sleep(0.001)
         last = process.stdout.read().splitlines()[-1]
         assert process.wait(10 + ON_A_BUSY_MACHINE) == 130
         assert time.monotonic() - started < 2.0 + ON_A_BUSY_MACHINE
@@ -154,6 +163,23 @@ def test_interrupting_ends_cleanly_and_keeps_what_was_finished(tmp_path: Path, n
     found = latest_results(tmp_path)
     assert found is not None
     assert {task.id: task.status for task in found.tasks.values()} == {"a": "passed", "b": "skipped"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+def test_ctrl_c_while_a_command_is_loaded_ends_it_without_a_traceback() -> None:
+    program = (
+        "import signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'waza_engine.commands.application': signal.raise_signal(signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "sys.argv = ['waza-engine', 'report', '.']\n"
+        "from waza_engine.cli import main\n"
+        "main()"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60, check=False)
+    assert (found.returncode, found.stdout, found.stderr) == (130, b"", b"")
 
 
 def test_the_example_runs_with_the_mock_executor(tmp_path: Path) -> None:

@@ -42,12 +42,20 @@ NAME = {"type": "object", "required": ["name"]}
         ({"dependencies": {"a": ["b"]}}, '{"c": 1}', (1.0, True)),
         ({"dependencies": {"a": ["b"]}}, '["a"]', (1.0, True)),
         ({}, "1e400", (0.0, False)),
+        ({"type": "integer"}, "1" * 400, (0.0, False)),
+        ({"type": "object"}, f'{{"a": -{"1" * 400}}}', (0.0, False)),
+        ({"type": "integer"}, "1" * 300, (1.0, True)),
         ({}, "\ufeff{}", (0.0, False)),
         ({}, "\u00a01", (0.0, False)),
     ],
 )
 def test_json_schema(schema: dict[str, Any], output: str, expected: tuple[float, bool]) -> None:
     assert result(grade("json_schema", {"schema": schema}, output=output)) == expected
+
+
+def test_a_number_that_is_too_large_is_told_by_its_first_digits() -> None:
+    said = grade("json_schema", {"schema": {}}, output=f"[{'7' * 5000}]").feedback
+    assert said == f"the answer is not JSON: the number {'7' * 40}… is too large"
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,32 @@ def test_an_agent_that_broke_is_the_environment() -> None:
     assert kind_of(trial(error="the agent ended with exit code 137")) == "environment"
 
 
+def test_graders_of_what_an_agent_said_before_it_broke_did_not_end_it() -> None:
+    broke = [
+        trial(number, "follow-up 1/2: the agent ended with exit code 3", said=False) for number in (1, 2)
+    ]
+    found = cause_of(conclude_task(TaskOutcome("a", "a", "error", broke)))
+    assert found is not None
+    assert found.kind == "environment"
+    assert found.evidence == "2 of 2 trials broke: follow-up 1/2: the agent ended with exit code 3."
+
+
+def test_what_graders_say_of_a_trial_that_broke_is_no_word_on_the_answer_of_another() -> None:
+    broke, wrong = trial(1, "no answer in time", said=True, short=False), trial(2, said=False, short=True)
+    found = cause_of(conclude_task(TaskOutcome("a", "a", "failed", (broke, wrong))))
+    assert found is not None
+    assert (found.kind, "`said`" in found.evidence, "`short`" in found.evidence) == ("skill", True, False)
+
+
+def test_a_checkpoint_that_ends_the_conversation_as_its_grader_broke_is_the_test() -> None:
+    lost = replace(verdict("mid", passed=False), status="error", feedback="there is no file schema.json")
+    checkpoint = CheckpointOutcome(2, "error", {"mid": lost}, stopped=True)
+    broke = replace(trial(error="the checkpoint after turn 2 did not pass"), checkpoints=(checkpoint,))
+    found = cause_of(conclude_task(TaskOutcome("a", "a", "error", (broke,))))
+    assert found is not None
+    assert (found.kind, "there is no file schema.json" in found.evidence) == ("test", True)
+
+
 def test_a_checkpoint_that_ends_the_conversation_has_found_an_answer_wrong() -> None:
     checkpoint = CheckpointOutcome(2, "failed", {"mid": verdict("mid", passed=False)}, stopped=True)
     broke = replace(trial(error="the checkpoint after turn 2 did not pass"), checkpoints=(checkpoint,))

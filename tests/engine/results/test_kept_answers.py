@@ -154,7 +154,7 @@ def test_a_journal_says_what_kept_it_from_its_end(tmp_path: Path, monkeypatch: p
     told = engine("report", store.journal_path).stdout
     assert f"{store.journal_path}: {os.strerror(errno.ENOSPC)}." in told.replace("\n", "")
     assert "not run to its end: 1 of 2 tasks passed, 1 not run" in told
-    assert "not run: the run ended before, for nothing more could be kept" in told
+    assert "nothing is known of it: nothing more could be kept" in told
     recover_journals(tmp_path)
     recovered = json.loads(store.path.read_text("utf-8"))
     assert recovered["metadata"]["engine"]["status"] == "error"

@@ -197,6 +197,19 @@ def test_whatever_stands_in_a_result_only_code_in_the_comment_shows_it() -> None
     assert not re.search(r"^\s*::|##\[", text, re.MULTILINE)
 
 
+def test_the_root_of_junit_has_the_attributes_that_jenkins_allows_and_no_other() -> None:
+    """Its schema (`junit-10.xsd`) is strict, and a file that it refuses counts as no report."""
+    root = ElementTree.fromstring(junit_report(FOUR))
+    assert root.attrib == {"tests": "4", "failures": "1", "errors": "1", "time": root.get("time")}
+    suite = suite_of(FOUR)
+    allowed = {"name", "tests", "failures", "errors", "skipped", "time", "timestamp"}
+    assert set(suite.keys()) <= allowed
+    assert re.fullmatch(r"[0-9]+(\.[0-9]+)?", suite.get("time", ""))
+    for case in suite.iter("testcase"):
+        assert set(case.keys()) <= {"name", "classname", "time"}
+        assert {child.tag for child in case} <= {"skipped", "error", "failure"}
+
+
 def test_junit_shows_what_a_terminal_would_obey() -> None:
     planted = replaced(document(task("t", "failed", "x", a=verdict(passed=False, feedback="x"))), HOSTILE)
     xml = junit_report(planted)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -103,6 +104,16 @@ def test_the_document_has_the_keys_that_upstream_reads(tmp_path: Path) -> None:
 
 def test_the_results_keep_themselves_out_of_git(tmp_path: Path) -> None:
     run(write_suite(tmp_path, {"a": task("a")}))
+    assert (tmp_path / ".waza" / ".gitignore").read_text() == "*\n"
+
+
+def test_results_that_were_removed_while_the_run_went_on_are_kept_out_of_git_again(tmp_path: Path) -> None:
+    store = ResultStore(tmp_path, header())
+    store.open()
+    shutil.rmtree(tmp_path / ".waza")
+    (tmp_path / ".waza" / "results").mkdir(parents=True)
+    report, _ = run(write_suite(tmp_path / "other", {"a": task("a")}))
+    assert store.finish(report.outcome).is_file()
     assert (tmp_path / ".waza" / ".gitignore").read_text() == "*\n"
 
 

@@ -247,7 +247,15 @@ TRIAL = block(
         "command_invocations": list_of(COMMAND_INVOCATION),
         "snapshot_path": TEXT,
     },
-    {"judge_usage": USAGE, "other_usage": USAGE, "cost": COST, "stopped": SWITCH},
+    {
+        "judge_usage": USAGE,
+        "other_usage": USAGE,
+        "cost": COST,
+        "stopped": SWITCH,
+        "files_changed": block(
+            {}, {"created": list_of(TEXT), "changed": list_of(TEXT), "deleted": list_of(TEXT), "more": COUNT}
+        ),
+    },
 )
 STATS = block(
     {

@@ -184,8 +184,14 @@ def test_what_cannot_run_is_one_sentence_at_its_line(write: Write, text: str, me
         ("prompt: Explain\n", "1: `inputs` is missing"),
         (
             f"{TASK}checkpoints:\n  - {{after_turn: 2, graders: [{{type: text}}]}}\n",
-            "1: `checkpoints` waits for turn 2, but the conversation has 1: "
+            "5: `checkpoints[0].after_turn` is turn 2, but the conversation has 1: "
             "add `follow_up_prompts` or a `responder`",
+        ),
+        (
+            f"{TASK}checkpoints:\n- {{after_turn: 1, graders: [{{type: text}}]}}\n"
+            "- graders: [{type: text}]\n  after_turn: 1\n",
+            "7: `checkpoints[1].after_turn` is turn 1, as that of another checkpoint; "
+            "put the graders of both into one",
         ),
         (f"{TASK}  prompt_file: a.md\n", "2: `inputs`: give `prompt` or `prompt_file`, not both"),
         (f"{TASK}  files: [{{path: ok}}, 3, []]\n", "4: `inputs.files[2]` must be text"),

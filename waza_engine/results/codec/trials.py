@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from waza_engine.results.codec.failure_artifacts import FAILURES, failure_artifacts
+from waza_engine.results.codec.files_changed import files_changed_document, files_changed_of
 from waza_engine.results.codec.usage import cost_document, cost_of, usage_document, usage_of
 from waza_engine.results.codec.verdicts import verdict_document, verdicts_of
 from waza_engine.results.json_values import (
@@ -53,6 +54,7 @@ def trial_document(trial: TrialOutcome) -> Json:
             cost=None if trial.cost is None else cost_document(trial.cost),
             failure_artifacts=failure_artifacts(trial),
             workspace_dir=trial.workspace,
+            files_changed=files_changed_document(trial.files_changed),
             responder=None if trial.responder is None else _responder(trial.responder),
             checkpoints=[_checkpoint(checkpoint) for checkpoint in trial.checkpoints],
             tool_events=_tool_events(trial),
@@ -87,6 +89,7 @@ def trial_of(run: Block, position: int) -> TrialOutcome:
         session=text_of(digest.get("session_id")),
         error=error,
         workspace=text_of(run.get("workspace_dir")),
+        files_changed=files_changed_of(block_of(run, "files_changed")),
         checkpoints=tuple(_checkpoint_of(found) for found in blocks_of(run.get("checkpoints"))),
         responder=_responder_of(run.get("responder")),
         judge_usage=usage_of(run.get("judge_usage")),

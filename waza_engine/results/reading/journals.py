@@ -15,7 +15,7 @@ from waza_engine.scoring.usage import input_tokens_of
 
 _OF_JOURNALS = ("process", "planned", "elapsed_ms", "trial", "baseline_trial", "broke")
 _OF_RUN = ("is_baseline", "baseline_outcome", "summary", "trigger_results")
-_UNKEPT = "the run ended before, for nothing more could be kept"
+_UNKEPT = "nothing more could be kept"
 _USAGES = ("usage", "judge_usage", "other_usage")
 
 
@@ -29,6 +29,8 @@ def unended_document(journal: Block, message: str) -> Json:
     """
     broke = text_of(journal.get("broke"))
     status, told, message = ("error", broke, _UNKEPT) if broke else ("canceled", message, message)
+    # A run that is free goes on when nothing more is taken, so a task may have run.
+    unknown = f"{'nothing is known of it' if broke else 'not run'}: {message}"
     journal = _with_trials(journal, message)
     planned = blocks_of(journal.get("planned"))
     metadata = block_of(journal, "metadata")
@@ -42,10 +44,10 @@ def unended_document(journal: Block, message: str) -> Json:
     }
     baseline = block_of(journal, "baseline_outcome")
     if baseline:
-        without = _listed(planned, blocks_of(baseline.get("tasks")), message)
+        without = _listed(planned, blocks_of(baseline.get("tasks")), unknown)
         header = {key: value for key, value in head.items() if key not in _OF_RUN}
         head["baseline_outcome"] = counted_document(header, without)
-    return counted_document(head, _listed(planned, blocks_of(journal.get("tasks")), message))
+    return counted_document(head, _listed(planned, blocks_of(journal.get("tasks")), unknown))
 
 
 def _with_trials(journal: Block, message: str) -> Block:
@@ -108,12 +110,15 @@ def _so_far(journal: Block) -> Json:
     return {"duration_ms": took, "cost": {"tokens": tokens, **cost_document(cost)}}
 
 
-def _listed(planned: Sequence[Block], done: Sequence[Block], message: str) -> list[Block]:
-    """Return the planned tasks in their order, as far as they came; one that nobody planned comes last."""
+def _listed(planned: Sequence[Block], done: Sequence[Block], unknown: str) -> list[Block]:
+    """Return the planned tasks in their order, as far as they came; one that nobody planned comes last.
+
+    ``unknown`` is what is said of one without an outcome.
+    """
     outcomes = {text_of(task.get("test_id")): task for task in done}
     expected = [text_of(task.get("test_id")) for task in planned]
     found = [
-        outcomes.get(name) or {**task, "status": "skipped", "runs": [], "error_msg": f"not run: {message}"}
+        outcomes.get(name) or {**task, "status": "skipped", "runs": [], "error_msg": unknown}
         for name, task in zip(expected, planned, strict=True)
     ]
     unplanned = outcomes.keys() - set(expected)

@@ -75,6 +75,8 @@ def junit_report(document: Block, *, fail_under: float | None = None) -> bytes:
     report = JUnitXml()
     report.add_testsuite(suite)
     report.update_statistics()
+    # Jenkins refuses a file whose root counts those; each suite does.
+    cast("Any", report)._elem.attrib.pop("skipped", None)
     written = io.BytesIO()
     # The library does not say what kind of file it writes to.
     cast("Any", report).write(written, pretty=True)

@@ -14,7 +14,7 @@ from waza_engine.figures import shown_score
 from waza_engine.markdown import cell, cell_sentence, code, fenced, sentence
 from waza_engine.moments import local_time
 from waza_engine.results.conclusion import Conclusion
-from waza_engine.results.record import RunHeader, TrialOutcome, Validation
+from waza_engine.results.record import FilesChanged, RunHeader, TrialOutcome, Validation
 from waza_engine.results.reports.answer_marks import LEGEND, marked_answer, wanted_text
 from waza_engine.results.reports.words import (
     CAUSE_WORDS,
@@ -156,9 +156,10 @@ def trial_sections(trial: TrialOutcome, prompt: str, answer: str) -> Iterator[st
             yield from _verdict(verdict, trial.output)
     if len(asked) > 1 or trial.tool_calls:
         yield from _section("Turns", "\n".join(_turns(trial)))
-    changed = _written(trial.tool_calls or ())
-    if changed:
-        yield from _section("Files written", "\n".join(f"- {code(path)}" for path in changed))
+    if trial.files_changed:
+        yield from _section("Files changed", "\n".join(_changed(trial.files_changed)))
+    elif written := _written(trial.tool_calls or ()):
+        yield from _section("Files written", "\n".join(f"- {code(path)}" for path in written))
     if trial.workspace:
         yield from _section("Workspace", code(trial.workspace))
     used = _used(trial)
@@ -248,6 +249,18 @@ def _turns(trial: TrialOutcome) -> Iterator[str]:
     left = len(trial.tool_calls or ()) - told
     if left > 0:
         yield f"- … and {counted(left, 'more tool call')}"
+
+
+def _changed(files: FilesChanged) -> Iterator[str]:
+    """Yield a line for each file that the agent left otherwise than it found it."""
+    for sign, paths, what in (
+        ("+", files.created, "created"),
+        ("~", files.changed, "changed"),
+        ("−", files.deleted, "deleted"),
+    ):
+        yield from (f"- {sign} {code(path)} {what}" for path in paths)
+    if files.more:
+        yield f"- … and {counted(files.more, 'more file')}"
 
 
 def _written(calls: Sequence[ToolCall]) -> list[str]:

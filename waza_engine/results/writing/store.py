@@ -112,6 +112,9 @@ class ResultStore:
         try:
             with clear_errors(self.path):
                 self._check_place()
+                # Somebody may have removed it all while the run went on.
+                self._directory.mkdir(parents=True, exist_ok=True)
+                keep_out_of_git(self._directory.parent)
             write_atomically(self.path, encoded_run(outcome))
         except ResultsError as error:
             with self._lock:

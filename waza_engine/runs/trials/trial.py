@@ -15,6 +15,7 @@ from waza_engine.executors.base import ExecutionRequest, Executor
 from waza_engine.graders.base import GradingContext
 from waza_engine.results.codec.failure_artifacts import FAILURES
 from waza_engine.results.record import CheckpointOutcome, ResponderOutcome, TrialOutcome, Validation
+from waza_engine.runs.agent.changed_files import watched_files
 from waza_engine.runs.agent.command_mocks import CommandSession, mocked_commands
 from waza_engine.runs.agent.workspace import (
     Workspace,
@@ -192,6 +193,7 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
             tool_policy=task.tool_policy,
         )
 
+    files_changed = watched_files(workspace.directory)
     talk = converse(
         context.executor,
         execution,
@@ -209,7 +211,8 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
         exchange = responder.broken_off(talk.error) if talk.error else responder.outcome
         if exchange.outcome == "cap_exhausted":
             trial.warn(f"the responder gave all its {exchange.followups_sent} answers")
-    outcome = so_far(talk, exchange)
+    # Before the graders, whose programs may write there as well.
+    outcome = replace(so_far(talk, exchange), files_changed=files_changed())
     if talk.interrupted:
         raise InterruptedTrialError(_cut(outcome))
     if talk.stopped or (talk.answered and not talk.error and not task.graded):

@@ -1,0 +1,45 @@
+"""Ctrl-C, a request to end and the end of the terminal, while a run goes on and while it is told."""
+
+from __future__ import annotations
+
+import math
+import signal
+import time
+from collections.abc import Callable
+from types import FrameType
+
+SAME_SIGNAL_SECONDS = 0.3
+"""One that is sent to the whole process group comes a second time from its front: both are one request."""
+
+
+class RequestsToEnd:
+    """Tells of each request once, without interrupting whatever the main thread does at that instant.
+
+    ``told`` is called between two instructions of the main thread and must not wait for a lock. Once the run
+    is over a request is a ``KeyboardInterrupt``, as it is before.
+    """
+
+    def __init__(self, told: Callable[[], None]) -> None:
+        self._told: Callable[[], None] | None = told
+        self._heard = -math.inf
+
+    def heed(self) -> None:
+        """Listen from now on; what ``nohup`` or a shell in the background has ignored stays ignored."""
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and (name == "SIGTERM" or signal.getsignal(number) != signal.SIG_IGN):
+                signal.signal(number, self._hear)
+
+    def run_is_over(self) -> None:
+        """Tell nobody any more: there is no run that could be stopped."""
+        self._told = None
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        now = time.monotonic()
+        if now - self._heard <= SAME_SIGNAL_SECONDS:
+            return
+        self._heard = now
+        if self._told is None:
+            raise KeyboardInterrupt
+        self._told()

@@ -1,0 +1,26 @@
+"""What became of the files of a workspace, as it stands in a result file."""
+
+from __future__ import annotations
+
+from waza_engine.results.json_values import Block, Json, given, texts_of, whole
+from waza_engine.results.record import FilesChanged
+
+
+def files_changed_document(files: FilesChanged) -> Json:
+    """Return ``files_changed`` of a trial; empty when nothing is known to have changed."""
+    return given(
+        created=list(files.created),
+        changed=list(files.changed),
+        deleted=list(files.deleted),
+        more=files.more,
+    )
+
+
+def files_changed_of(block: Block) -> FilesChanged:
+    """Return what a document says. Everything may be missing or of another type."""
+    return FilesChanged(
+        texts_of(block.get("created")),
+        texts_of(block.get("changed")),
+        texts_of(block.get("deleted")),
+        max(0, whole(block.get("more"))),
+    )

@@ -1,0 +1,70 @@
+"""Which files of a workspace an agent made, changed or deleted: by names, sizes and times alone.
+
+Tool calls do not tell that: a shell writes files, too, and an agent whose calls are not known.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from waza_engine.results.record import FilesChanged
+
+MOST_FILES = 20_000
+"""Of a workspace with more of them nothing is told: looking at it would take too long."""
+_LEFT_OUT = frozenset({".git"})
+
+_State = tuple[int, int]
+"""A size in bytes, and a time in nanoseconds."""
+
+
+def watched_files(workspace: Path) -> Callable[[], FilesChanged]:
+    """Look at a workspace as it is; return a function that tells what has become of it since.
+
+    Links are files of their own and never followed; what git keeps for itself is left out.
+    """
+    before = _files_of(workspace)
+
+    def changes() -> FilesChanged:
+        after = None if before is None else _files_of(workspace)
+        return FilesChanged() if before is None or after is None else _difference(before, after)
+
+    return changes
+
+
+def _difference(before: Mapping[str, _State], after: Mapping[str, _State]) -> FilesChanged:
+    return FilesChanged.of(
+        created=sorted(after.keys() - before.keys()),
+        changed=sorted(path for path in after.keys() & before.keys() if after[path] != before[path]),
+        deleted=sorted(before.keys() - after.keys()),
+    )
+
+
+def _files_of(workspace: Path) -> dict[str, _State] | None:
+    """Return the files by their paths with `/`; None when there are too many, or not all can be seen."""
+    found: dict[str, _State] = {}
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            entries = list(os.scandir(workspace / folder))
+        except FileNotFoundError:
+            continue  # what the agent has started may go on
+        except OSError:
+            return None
+        for entry in entries:
+            path = f"{folder}{entry.name}"
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting += [] if entry.name in _LEFT_OUT else [f"{path}/"]
+                    continue
+                status = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                return None
+            found[path] = (status.st_size, status.st_mtime_ns)
+            if len(found) > MOST_FILES:
+                return None
+    return found
