@@ -226,6 +226,11 @@ export function activate(context: vscode.ExtensionContext): void {
             }
         }),
         vscode.workspace.onDidChangeWorkspaceFolders(() => void server.tellFolders()),
+        vscode.window.onDidChangeWindowState(({ focused }) => {
+            if (focused && server.isMissing) {
+                void server.reconsider(); // who comes back from a terminal may have installed it there
+            }
+        }),
         vscode.workspace.onDidGrantWorkspaceTrust(() => {
             if (server.isWanted) {
                 void restart();
