@@ -117,7 +117,10 @@ export function activate(context: vscode.ExtensionContext): void {
             page.refreshSoon();
         }),
         runs.addView(({ id }) => open.view(id)),
-        runs.addView((request) => statusBar.viewOf(request)),
+        runs.addView((request, together) => statusBar.viewOf(request, together)),
+        runs.onDidEndTogether((together) => {
+            statusBar.tellTogether(together);
+        }),
         runs.addView((request) => new RunLog(log, request)),
         server.onDidStart(() => void serverIsThere()),
         server.onDidStart(() => void tests.serverStarted()),

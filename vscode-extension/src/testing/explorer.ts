@@ -158,16 +158,18 @@ export class TestExplorer implements vscode.Disposable {
             this.enqueue(test, each);
         });
         try {
-            for (const each of planned) {
-                if (client === undefined || token.isCancellationRequested) {
-                    break;
+            await this.runs.asOne(client === undefined ? 0 : planned.length, async (together) => {
+                for (const each of planned) {
+                    if (client === undefined || token.isCancellationRequested) {
+                        break;
+                    }
+                    this.chosen.set(each.id, test);
+                    await this.runs.run(client, { ...each, options }, token, together);
+                    if (this.chosen.get(each.id) === test) {
+                        this.chosen.delete(each.id);
+                    }
                 }
-                this.chosen.set(each.id, test);
-                await this.runs.run(client, { ...each, options }, token);
-                if (this.chosen.get(each.id) === test) {
-                    this.chosen.delete(each.id);
-                }
-            }
+            });
         } finally {
             test.end();
         }
