@@ -239,6 +239,9 @@ export class TestExplorer implements vscode.Disposable {
             if (chosen === undefined) {
                 test.end();
             }
+            if (this.tree.hasUntold) {
+                this.refreshSoon(); // what was renamed or deleted while it ran leaves no row behind
+            }
         };
         const view = new TestRunView(this.tree, test, new RunReports(target), started.id, ended, (item) => this.tree.within(item, started));
         this.tree.showBegin(suiteIdOf(started.id));
