@@ -68,7 +68,9 @@ def test_each_trigger_prompt_is_told(tmp_path: Path) -> None:
 
 def test_a_long_answer_is_told_by_its_beginning_and_says_so(tmp_path: Path) -> None:
     """The mock repeats the prompt: an answer of megabytes would drown whoever looks on."""
-    suite = write_suite(tmp_path, {"a": task("a", prompt="hello " * 1_000), "b": task("b", prompt="hi")}, graders=GREETS)
+    suite = write_suite(
+        tmp_path, {"a": task("a", prompt="hello " * 1_000), "b": task("b", prompt="hi")}, graders=GREETS
+    )
     _, events = run(suite)
     told = {event.task: event.message or "" for event in events if event.kind == "output" and event.trial}
     assert told["a"].startswith("Mock response for: hello hello")

@@ -29,7 +29,7 @@ def failures_of(verdict: Validation) -> list[dict[str, Any]]:
 
 
 def shown(text: str) -> str:
-    """Return the beginning of a long text, which says how much of it is left out: answers may have megabytes."""
+    """Return the beginning of a long text, and how much is left out: answers may have megabytes."""
     left_out = len(text) - _SHOWN_CHARACTERS
     if left_out <= 0:
         return text
