@@ -76,7 +76,8 @@ class DiffConfig(GraderConfig):
     context_dir: PlainText | None = Field(
         default=None,
         description=(
-            "The folder of the snapshots, relative to the eval file; snapshots must lie inside it. "
+            "The folder of the snapshots, relative to the eval file, else to the working directory "
+            "or a folder above; snapshots must lie inside it. "
             "Default: the fixtures folder, then the folder of the eval file."
         ),
         examples=["snapshots"],
@@ -292,6 +293,8 @@ class DiffGrader(Grader[DiffConfig]):
         suite, fixtures, files = context.suite_directory, context.fixtures_directory, context.files
         if self.config.context_dir:
             folder = suite / self.config.context_dir
+            if not self.config.update_snapshots and not files.is_there(folder):
+                folder = from_working_directory(suite, self.config.context_dir, files)
             return folder / written, folder
         root = suite
         if fixtures is not None and files.is_there(fixtures / written):

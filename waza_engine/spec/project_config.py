@@ -11,7 +11,16 @@ from pydantic import Field
 
 from waza_engine.spec.block import Block
 from waza_engine.spec.fields import PlainText, Switch, Text, WholeNumber
-from waza_engine.spec.values import NotNegative, Positive, Shown, kind, matching
+from waza_engine.spec.values import (
+    ListOfBlocks,
+    NotNegative,
+    Positive,
+    RequiredText,
+    Shown,
+    kind,
+    matching,
+    severity,
+)
 
 _FILE_NAME = matching(r"^(?!\s*\.{1,2}\s*$)(?=.*\S)[^/\\]+$", "must be a file name without a directory")
 _SUFFIX = matching(
@@ -60,9 +69,13 @@ class Defaults(Section):
         "max_workers": "workers",
     }
 
-    engine: Literal["", "copilot-sdk", "mock"] = Field(
-        default="copilot-sdk", description="The executor that new suites are created with."
-    )
+    engine: Annotated[
+        Text,
+        severity(
+            "warning",
+            enum=["", "copilot-sdk", "mock"],
+        ),
+    ] = Field(default="copilot-sdk", description="The executor that new suites are created with.")
     model: Annotated[Text, kind("model")] = Field(
         default="claude-sonnet-4.6", description="The model that new suites are created with."
     )
@@ -201,6 +214,14 @@ class Files(Section):
     )
 
 
+class Registry(Section):
+    """A place where upstream looks for published graders."""
+
+    name: RequiredText = Field(description="What it is called; no other has the name.", examples=["public"])
+    url: RequiredText = Field(description="Where it is.", examples=["https://github.com/waza-evals"])
+    priority: WholeNumber = Field(default=0, description="Which is asked first.", examples=[10])
+
+
 class ProjectConfig(Section):
     """Settings of a project."""
 
@@ -236,4 +257,9 @@ class ProjectConfig(Section):
     )
     storage: Storage = Field(
         default_factory=Storage, description="Where results are uploaded.", examples=[{"enabled": False}]
+    )
+    registries: ListOfBlocks[Registry] = Field(
+        default=(),
+        description="Where upstream looks for published graders. This engine does not look.",
+        examples=[[{"name": "public", "url": "https://github.com/waza-evals"}]],
     )

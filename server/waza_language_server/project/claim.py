@@ -15,6 +15,7 @@ from pathlib import PurePath
 from waza_engine.spec.reading.file_names import EVAL_NAMES as NAMES_TO_RUN
 from waza_language_server.project.document import DocumentKind
 from waza_language_server.project.front_matter import front_matter, lost_opening
+from waza_language_server.spelling import slip_of
 
 EVAL_NAMES = (*NAMES_TO_RUN, "wazaEval.yaml", "wazaEval.yml")
 SKILL_NAME = "SKILL.md"
@@ -56,6 +57,9 @@ _FOREIGN_KEYS = _words(
     "openapi swagger paths components $schema $id definitions"
 )
 _SMALLEST_SUITE = _words("name config graders tasks")
+_BLOCKS = _words("config graders metrics hooks tasks tasks_from task_patterns")
+"""Keys without which a file has nothing to run or to grade."""
+_BLOCKS_BESIDE_TASKS = _words("config graders metrics tasks_from")
 _NOTHING_BUT_TASKS = _words("tasks version description")
 _SUITE_SIBLINGS = frozenset({"tasks", "SKILL.md", *CONFIG_NAMES, *TRIGGER_NAMES})
 _KEY_AT_MARGIN = re.compile(r"""(?m)^(?:"([^"\n]*)"|'([^'\n]*)'|([$\w][\w$.-]*))[ \t]*:(?=[ \t\r\n]|$)""")
@@ -132,7 +136,8 @@ class _Content:
         self._text = text
         self.list = bool(_LIST.match(text))
         self.keys = {a or b or c for a, b, c in _KEY_AT_MARGIN.findall(text)}
-        if text.lstrip().startswith("{"):
+        self.in_braces = text.lstrip().startswith("{")
+        if self.in_braces:
             self.keys |= set(_FLOW_KEY.findall(text))
         self.foreign = bool(self.keys & _FOREIGN_KEYS)
 
@@ -140,7 +145,7 @@ class _Content:
         """Return the keys written anywhere below a key at the left margin."""
         body = self._below(key)
         if body is None:
-            return set(_FLOW_KEY.findall(self._text)) if self._text.lstrip().startswith("{") else set()
+            return set(_FLOW_KEY.findall(self._text)) if self.in_braces else set()
         return set(_NESTED_KEY.findall(body)) | set(_FLOW_KEY.findall(body))
 
     def words(self, key: str) -> list[str]:
@@ -160,16 +165,28 @@ def _is_eval(content: _Content, siblings: Collection[str]) -> bool:
     keys = content.keys
     if content.foreign:
         return _has_one_word_of_others(content)
-    if "skill" in keys and keys & {"graders", "tasks", "tasks_from"}:
-        return True
     if _is_surely_eval(content):
         return True
+    if "skill" in keys and keys & {"graders", "tasks", "tasks_from"}:
+        # Of skills other tools write, too: without any other block of a suite it is the tasks that tell.
+        is_sure = bool(keys & _BLOCKS_BESIDE_TASKS) or content.in_braces
+        return is_sure or not _are_foreign_tasks(content, "prompt")
     if keys >= _SMALLEST_SUITE:
         return True
     if keys & _EVAL_KEYS <= _NOTHING_BUT_TASKS and _are_foreign_tasks(content):
         return False
+    if _has_blocks_of_others(keys):
+        return False
     suite_around = not _SUITE_SIBLINGS.isdisjoint(siblings)
     return suite_around and (bool(keys & _EVAL_KEYS) if keys else not content.list)
+
+
+def _has_blocks_of_others(keys: Collection[str]) -> bool:
+    """Whether a file has at most a name, a skill or a version, and else what no suite has: `cases`."""
+    strange = frozenset(keys) - _EVAL_KEYS
+    if not strange or not _BLOCKS.isdisjoint(keys):
+        return False
+    return not any(slip_of(key, _EVAL_KEYS) for key in strange)
 
 
 def _has_one_word_of_others(content: _Content) -> bool:
@@ -179,10 +196,13 @@ def _has_one_word_of_others(content: _Content) -> bool:
     return "trials_per_task" in content.block("config") and len(content.keys & _EVAL_KEYS) >= 4
 
 
-def _are_foreign_tasks(content: _Content) -> bool:
-    """Whether tasks are another tool's: mappings that ask nothing of an agent, or words that are no files."""
+def _are_foreign_tasks(content: _Content, *asking: str) -> bool:
+    """Whether tasks are another tool's: mappings that ask nothing of an agent, or words that are no files.
+
+    Beside `inputs` the keys ``asking`` are taken for asking something.
+    """
     if inside := content.block("tasks"):
-        return "inputs" not in inside
+        return inside.isdisjoint({"inputs", *asking})
     words = content.words("tasks")
     return bool(words) and not any(sign in word for word in words for sign in "/*.?[")
 

@@ -171,6 +171,15 @@ def test_a_missing_file_fails_all_its_checks(workspace: Path, suite: Path) -> No
     assert (len(verdict.checks), verdict.score) == (4, 0.0)
 
 
+def test_the_folder_of_snapshots_may_be_written_from_a_folder_above(workspace: Path, suite: Path) -> None:
+    (suite / "snapshots" / "notes.txt").write_bytes((workspace / "notes.txt").read_bytes())
+    file, written = {"path": "notes.txt", "snapshot": "notes.txt"}, f"{suite.name}/snapshots"
+    assert diff(workspace, suite, file, context_dir=written).passed
+    assert not diff(workspace, suite, {**file, "snapshot": "../../x"}, context_dir=written).passed
+    diff(workspace, suite, file, context_dir=written, update_snapshots=True)
+    assert (suite / written / "notes.txt").is_file()
+
+
 def test_update_writes_snapshots_and_counts_them(workspace: Path, suite: Path) -> None:
     files = (
         {"path": "notes.txt", "snapshot": "snapshots/notes.txt"},

@@ -309,3 +309,13 @@ def failure(load: Callable[[Path], Any], path: Path) -> SuiteFileError | None:
     except SuiteFileError as error:
         return error
     return None
+
+
+def test_registries_of_upstream_are_no_mistake(tmp_path: Path) -> None:
+    (tmp_path / ".waza.yaml").write_text(
+        "registries:\n  - name: public\n    url: https://github.com/waza-evals\n"
+        "  - name: company\n    url: https://github.com/myorg/evals\n    priority: 10\n"
+    )
+    project, warnings = load_project_config(tmp_path)
+    assert [each.name for each in project.registries] == ["public", "company"]
+    assert warnings == ()

@@ -54,6 +54,11 @@ def test_a_text_that_a_comment_cuts_off(line: str, meant: str, line_break: str) 
     assert apply(text, problem.fixes[0].edits) == text.replace(line, meant)
 
 
+@pytest.mark.parametrize("line", ["  prompt: Fix it  #1", "  prompt: Fix it  #later"])
+def test_a_comment_behind_two_blanks(line: str) -> None:
+    assert not problems(TASK.replace("  prompt: Go", line))
+
+
 @pytest.mark.parametrize(("sign", "meant"), [("I", "|"), ("l", "|"), ("->", ">-")])
 def test_a_letter_for_the_sign_of_a_block(sign: str, meant: str) -> None:
     text = f"id: t\nname: T\ninputs:\n  prompt: {sign}\n    Read this.\n    Write that.\n"
@@ -76,6 +81,13 @@ def test_where_the_sign_is_marked() -> None:
         f"{CHECK}    - a # 1 comment\n    - b #comment\n",
         f"{TOOLS}    - view #1 before the next\n",
         f"{CHECK}    - I am\n      here\n",
+        f'{CHECK}    - href="\n    - print(f"\n    - key="value\n',
+        f"{CHECK}    - import React from '\n    - require('\n    - WHERE a = '\n",
+        f"{CHECK}    - a door of 7'\n    - O'\n    - runnin'\n",
+        f"{CHECK}    - break;\n    - continue;\n",
+        f"{CHECK}    - using System;\n    - using System.Linq;\n    - int x\n",
+        f"{CHECK}    - Dear Ana,\n    - Kind regards,\n",
+        f"{CHECK}    - first  #1\n    - second\t #2\n",
     ],
 )
 def test_what_may_well_be_meant(written: str) -> None:
@@ -99,3 +111,12 @@ def test_a_backslash_in_a_path_that_makes_a_sign_of_a_letter(written: str, marke
 @pytest.mark.parametrize("written", ['description: "a\\new.txt"', 'context_dir: "fixtures\\\\big"'])
 def test_escapes_that_stand_where_they_may(written: str) -> None:
     assert "yaml-escape" not in {problem.code for problem in problems(f"{TASK}{written}\n")}
+
+
+def test_a_list_within_what_people_read_is_information() -> None:
+    text = graders(
+        "- type: human\n  name: a\n  config:\n    criteria:\n"
+        "      - Clear structure\n        - headings\n      - Correct\n"
+    )
+    [problem] = [problem for problem in problems(text) if problem.code == "yaml-indentation"]
+    assert problem.severity == "information"

@@ -145,6 +145,17 @@ def test_what_is_no_file_or_may_be_there_is_left_alone(suite: Path, grader: str)
     assert told(suite, "tasks/t.yaml", graders(f"  - {grader}\n")) == []
 
 
+def test_a_folder_of_snapshots_may_be_written_from_the_folder_above(tmp_path: Path) -> None:
+    put(tmp_path, "evals/demo/eval.yaml", EVAL)
+    text = graders(
+        "  - {type: diff, name: c, config: {context_dir: evals/demo/snapshots, "
+        "expected_files: [{path: a, snapshot: b}]}}\n"
+    )
+    assert told(tmp_path, "evals/demo/tasks/t.yaml", text) == [("missing-file", "b")]
+    put(tmp_path, "evals/demo/snapshots/b", "")
+    assert told(tmp_path, "evals/demo/tasks/t.yaml", text) == []
+
+
 def test_a_schema_lies_beside_the_eval_file_and_a_skill_anywhere_above(tmp_path: Path) -> None:
     put(tmp_path, "answer.json", "{}")
     put(tmp_path, "skills/demo/SKILL.md", "---\nname: demo\n---\nText\n")

@@ -34,6 +34,7 @@ GOOD = f"---\nname: explainer\ndescription: Explains code.\n{BODY}"
         "# No frontmatter\n",
         GOOD.replace("name:", "argument-hint: '[file]'\nhooks: {}\nallowed-tools: Read, Grep\nname:"),
         GOOD.replace("name:", "metadata: {version: 1.0}\ncompatibility: {agent: any}\nlicense: MIT\nname:"),
+        GOOD.replace("name:", "mode: true\nname:"),
     ],
 )
 def test_a_good_skill_has_no_problems(text: str) -> None:

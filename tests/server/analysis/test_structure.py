@@ -103,3 +103,9 @@ def test_several_documents() -> None:
         "^^^ error several-documents: A file holds one document; what follows this line is ignored, so m"
         "ove it to a file of its own.\n"
     )
+
+
+def test_settings_that_are_all_comments_are_the_defaults() -> None:
+    for text in ("", "# defaults:\n#   model: m\n", "---\n# nothing yet\n"):
+        assert problems(text, "project_config") == ()
+        assert [problem.code for problem in problems(text, "eval")] == ["empty-file"] or not text

@@ -414,3 +414,10 @@ def test_a_time_in_another_unit_is_counted_anew(line: str) -> None:
     [fix] = problem.fixes
     assert (fix.title, fix.preferred) == ("Change to `timeout_seconds: 240`", False)
     assert apply(text, fix.edits) == EVAL.replace("timeout_seconds: 60", "timeout_seconds: 240 # long")
+
+
+@pytest.mark.parametrize("shared", ["x-shared: &g {type: text}", "x-shared:\n  - &g\n    type: text"])
+def test_a_key_that_holds_what_is_taken_over_elsewhere_is_none_to_delete(shared: str) -> None:
+    text = f"{TASK}{shared}\ngraders:\n  - <<: *g\n    name: a\n    config: {{contains: [x]}}\n"
+    [problem] = problems(text)
+    assert (problem.code, problem.severity, problem.fixes) == ("unknown-key", "information", ())

@@ -63,6 +63,28 @@ def test_half_typed_and_odd_evals_stay_claimed(text: str) -> None:
     assert kind("eval.yaml", text) == "eval"
 
 
+def test_tasks_of_a_skill_that_ask_something_are_claimed() -> None:
+    assert kind("eval.yaml", "skill: y\ntasks:\n  - id: a\n    inputs: {prompt: x}\n") == "eval"
+    assert kind("eval.yaml", "skill: y\ntasks:\n  - id: a\n    prompt: x\n") == "eval"
+    assert kind("eval.yaml", "skill: y\nconfig: {}\ntasks:\n  - id: a\n    input: x\n") == "eval"
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        "cases:\n  - prompt: x\n",
+        "evals:\n  - prompt: x\nparity_test: {enabled: true}\n",
+        "execution: {mode: batch}\ninputs: {tools: []}\njudges: []\n",
+    ],
+)
+def test_blocks_that_no_suite_has_are_another_tools_also_beside_a_skill(blocks: str) -> None:
+    head = "name: x\nskill: y\nversion: 1\n"
+    assert kind("eval.yaml", f"{head}{blocks}", "SKILL.md") is None
+    assert kind("eval.yaml", head, "SKILL.md") == "eval"
+    assert kind("eval.yaml", f"{head}{blocks}confg: {{}}\n", "SKILL.md") == "eval"
+    assert kind("eval.yaml", f"{head}{blocks}hooks: {{}}\n", "SKILL.md") == "eval"
+
+
 def test_the_smallest_suite_is_claimed() -> None:
     text = "name: a\nconfig: {executor: mock}\ngraders: []\ntasks: [tasks/*.yaml]\n"
     assert kind("eval.yaml", text) == "eval"
@@ -94,6 +116,29 @@ def test_one_key_in_the_words_of_another_tool_leaves_a_suite_a_suite(word: str) 
 
 
 LOOK_ALIKES = {
+    "skillgrade": """\
+        version: "1"
+        skill: ../skills/update-guide
+        defaults:
+          agent: claude
+          trials: 15
+        tasks:
+          - name: v21-to-v22
+            instruction: instruction.md
+            graders:
+              - type: deterministic
+                run: node graders/check.mjs
+        """,
+    "a manifest of cases": """\
+        name: template-compliance
+        version: 3
+        skill: ../SKILL.md
+        tasks:
+          - id: compliant
+            file: tasks/compliant.yaml
+        coverage:
+          routing: [compliant]
+        """,
     "Vally": """\
         name: test-writer-eval
         description: Evaluate the skill

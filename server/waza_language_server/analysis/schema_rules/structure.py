@@ -59,7 +59,8 @@ def structure_of_file(view: FileView) -> Found:
     """Yield the structural problems of a file outside its grader entries."""
     tree, kind, catalog = view.tree, view.kind, view.catalog
     if tree.root is None:
-        if not tree.errors and kind != "skill":
+        # Settings that are all comments leave the defaults as they are.
+        if not tree.errors and kind not in {"skill", "project_config"}:
             message = "The file is empty; a run cannot read it."
             yield Problem("empty-file", Span(0, min(1, len(tree.text))), message)
         return

@@ -165,8 +165,10 @@ class _Files:
     def _bases_of(self, needed: NeededFile, suite: Suite) -> tuple[Path, ...] | None:
         """Return where the path of a grader may start, None when that is not known."""
         if needed.folder is not None:
-            is_known = not needed.folder or is_plain(needed.folder)
-            return (suite.folder / needed.folder,) if is_known else None
+            if not needed.folder:
+                return (suite.folder,)
+            folders = (base / needed.folder for base in self._bases_of_run(suite))
+            return tuple(folders) if is_plain(needed.folder) else None
         fixtures = self._fixtures_of(suite) if needed.with_fixtures else ()
         return (*fixtures, *self._bases_of_run(suite)) if fixtures is not None else None
 

@@ -21,6 +21,8 @@ _NEEDED = {
     "description": "an agent chooses the skill by it alone",
 }
 
+_OF_AGENTS = frozenset({"mode", "modes", "models"})
+"""Keys that agents read, or authors write, which look like slips in others and are none."""
 _MORE_KEYS = re.compile(
     r"---[ \t]*(?:\r\n|\r|\n)(?P<rows>[a-z][\w-]*:[ \t][^\r\n]*(?:\r\n|\r|\n)"
     r"(?:(?:[a-z][\w-]*:|[ \t]+\S|-[ \t])[^\r\n]*(?:\r\n|\r|\n))*)---[ \t]*(?=[\r\n]|\Z)"
@@ -105,7 +107,7 @@ def _keys(view: SuiteView) -> Found:
     for number, entry in enumerate(root.each_entry(), 1):
         if not number % NODES_AT_ONCE:
             yield None
-        if entry.key.value in known:
+        if entry.key.value in known or entry.key.value in _OF_AGENTS:
             continue
         fallen = fallen_text(tree.text, root, known, entry)
         if fallen is not None:

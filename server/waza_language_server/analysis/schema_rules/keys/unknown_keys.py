@@ -34,6 +34,7 @@ from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import alike_in_words, listed, slip_of, slips_of
+from waza_language_server.syntax.aliases import anchors_of
 from waza_language_server.syntax.edits import delete_entry
 from waza_language_server.syntax.escapes import quoted
 from waza_language_server.syntax.nodes import Entry, Node
@@ -293,6 +294,12 @@ def _stray(
     subject: Subject, mapping: Node, shape: Shape, entry: Entry, owners: tuple[str, ...]
 ) -> UnknownKey:
     message = f"{subject.name_of(mapping)} has no key `{entry.key.value}`"
+    if not subject.is_grader and subject.tree.anchored and anchors_of(entry.value.green):
+        # A place for what is taken over elsewhere: without the key that could not be read.
+        message = f"{_capital(message)}; what it names with `&` can be taken over elsewhere."
+        return UnknownKey(
+            Problem("unknown-key", entry.key.span, message, "information"), mapping, mapping, ()
+        )
     written = grader_type(subject.node) if subject.is_grader and mapping.step == "config" else None
     if written is not None:
         article = "an" if written[:1] in "aeiou" else "a"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from waza_engine.files import shown
-from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.escapes import quoted
 from waza_language_server.syntax.frames import column_of
@@ -24,14 +24,17 @@ SIGNS_OF_BLOCKS = frozenset("Il1¦│-=/\\")
 """How texts over several lines begin that are looked at."""
 DASH_INSIDE = " - "
 """What is left in a text of the dash of an item below it that stands too far to the right."""
+_READ_BY_PEOPLE = frozenset({"criteria"})
+"""Lists whose items are read, not compared: dashes in one may be a list of its own."""
 _DASH_OF_LINE = re.compile(r"(?m)^(?P<lead> +)- +(?=\S)")
 _LIKE_A_SIGN = {
     **dict.fromkeys(("I", "l", "1", "¦", "│", "/", "\\", "-|"), "|"),
     **dict.fromkeys(("->", "=>"), ">-"),
 }
 """What stands alone behind a key where the sign of a block of text was meant."""
-_NUMBER_BEHIND = re.compile(r"[ \t]+#(?=\d)[^\r\n]*")
-_WORD_BEHIND = re.compile(r"[ \t]+#(?=\w)[^\r\n]*")
+_NUMBER_BEHIND = re.compile(r"[ \t]#(?=\d)[^\r\n]*")
+_WORD_BEHIND = re.compile(r"[ \t]#(?=\w)[^\r\n]*")
+"""A sign behind one blank; two, as linters want them, part off a comment."""
 _OWN_WORDS = frozenset({"regex", "python.assertion", "glob", "task.glob", "model", "tool.name", "executor"})
 """Kinds of text in which nobody writes `#1` as a part of it."""
 _NAMES = frozenset({"tool.name", "path.workspace", "task.id", "grader.name", "model"})
@@ -39,6 +42,13 @@ _NAMES = frozenset({"tool.name", "path.workspace", "task.id", "grader.name", "mo
 _NAMING = frozenset({"id", "name", "skill", "version"})
 """Keys of names, where a single word has no such sign at its end."""
 _NAME = re.compile(r"[\w./-]+[,;]")
+_LISTED = re.compile(r"\w[\w./*-]*(?:[ ][a-z][\w./*-]*)*,")
+"""What stands in lists of words: no greeting (`Hello Ana,`), no line of code (`break;`)."""
+_MEANT_BEFORE_QUOTE = {
+    '"': re.compile(r"[^\w.!?…)]\Z|(?<![\w.])\w{1,2}\Z|\d\Z|[={}<>$`\\]|\([^)]*\Z"),
+    "'": re.compile(r"[^\w.!?…)]\Z|(?<![\w.])\w{1,2}\Z|(?<![\w.])\d+\Z|[szx]\Z|\win\Z|[={}<>$`\\]|\([^)]*\Z"),
+}
+"""What stands before a quote that may be meant: code (`href="`, `print(f"`), inches, `O'`, `runnin'`."""
 _LOOKED_FOR = frozenset({"task.glob", "path.fixture", "path.suite", "python.assertion", "regex", "rubric"})
 """Kinds of text of which it is told by other rules when they are not what they should be."""
 _PATHS = frozenset(
@@ -138,7 +148,9 @@ def _items_inside(text: str, node: Node, shape: Shape) -> Problem | None:
         place = Span(dash, dash + 1)
         what, side = "item stands further to the left than those below", "they are a part of its text"
     title = "Align the item" if len(edits) == 1 else "Align the items"
-    severity = "error" if shape.kind == "python.assertion" else "warning"
+    severity: Severity = "error" if shape.kind == "python.assertion" else "warning"
+    if items.step in _READ_BY_PEOPLE:
+        severity = "information"
     fix = Fix(title, edits)
     return Problem(
         "yaml-indentation", place, f"This {what}, so for YAML {side}; align them.", severity, (fix,)
@@ -149,9 +161,8 @@ def _quote_at_end(node: Node, quote: str, shape: Shape) -> Iterator[Problem]:
     before = node.value[:-1]
     if before[:1] in _PRINTED[quote]:
         before = before[1:]
-    # Inches, and what belongs to several.
-    may_be_meant = before[-1:].isdigit() and quote == '"' and before not in shape.examples if before else True
-    if may_be_meant or quote in before or (quote == "'" and before[-1:] in {"s", "z", "x"}):
+    may_be_meant = _MEANT_BEFORE_QUOTE[quote].search(before) is not None and before not in shape.examples
+    if not before or quote in before or may_be_meant:
         return
     in_quotes = f"{quote}{before}{quote}" if "\\" not in before or quote == "'" else quoted(before)
     fix = Fix(f"Change to `{shown(in_quotes)}`", (Edit(node.span, in_quotes),))
@@ -169,10 +180,11 @@ def _sign_at_end(node: Node, shape: Shape) -> Iterator[Problem]:
         siblings = [item for item in items.items if item.kind == "scalar"]
         ending = [item for item in siblings if item.style == "plain" and item.value.endswith(sign)]
         is_short = all(len(item.value.split()) <= _MOST_WORDS for item in siblings)
+        are_words = all(_LISTED.fullmatch(item.value) for item in ending)
         are_all = (
             len(ending) > 1 and ending[: len(siblings) - 1] == siblings[: len(siblings) - 1] and is_short
         )
-        if ending[0].span != node.span or not (are_all or shape.kind in _NAMES):
+        if ending[0].span != node.span or not ((are_all and are_words) or shape.kind in _NAMES):
             return
     elif shape.kind not in _NAMES and (node.step not in _NAMING or _NAME.fullmatch(node.value) is None):
         return
