@@ -199,7 +199,11 @@ async def test_what_is_there_is_told_without_words_of_the_command_line(skill: Pa
             await editor.command("waza.newSuite", {"skill": str(skill)})
         assert again.value.message.startswith(f"Nothing was written: {suite} and ")
         assert again.value.message.endswith(" more are already there.")
-        await editor.command("waza.newTask", {"suite": suite, "id": "one"})
+        asked = {"suite": suite, "id": "one"}
+        assert await editor.command("waza.checkTaskId", asked) == {"problem": None}
+        await editor.command("waza.newTask", asked)
+        told = await editor.command("waza.checkTaskId", asked)
+        assert str(told["problem"]).endswith("one.yaml is there already; choose another id.")
         with pytest.raises(JsonRpcException) as taken:
             await editor.command("waza.newTask", {"suite": suite, "id": "one"})
         assert taken.value.message.endswith("one.yaml is already there.")

@@ -10,6 +10,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import * as editor from "./editor.mjs";
 import { play, step } from "./scenario.mjs";
+import { processesOf } from "./workbench.mjs";
 
 const { values: options } = parseArgs({ options: { python: { type: "string" }, vsix: { type: "string" }, artifacts: { type: "string" } } });
 const artifacts = path.resolve(options.artifacts);
@@ -118,6 +119,20 @@ async function scenario(page) {
     await page.locator(".codelens-decoration a", { hasText: "Run suite" }).first().waitFor();
     await toast("Python 3.9").waitFor({ state: "hidden" });
     await page.screenshot({ path: path.join(artifacts, "gone.png") });
+  });
+
+  await step("a Python that goes while the server runs: why is told, and a run looks for another one", async () => {
+    await editor.recordNotifications(page);
+    fs.rmSync(path.join(programs, "python3"));
+    for (const server of processesOf(path.join(artifacts, "home"), ["waza_language_server"])) process.kill(Number(server), "SIGKILL");
+    await toast("No Python was found").waitFor();
+    await page.screenshot({ path: path.join(artifacts, "lost.png") });
+    assert.deepEqual(await buttons("No Python was found"), ["Try Again", "Select Python…", "Show Log"]);
+    program("python3", recent("exit 0", options.python));
+    await editor.command(page, "Waza: Run Suite");
+    await page.locator(".codelens-decoration a", { hasText: "Run suite" }).first().waitFor();
+    const told = await editor.notificationsSeen(page);
+    assert.deepEqual(told.filter((text) => /server failed|create connection|not running|ENOENT/u.test(text)), []);
   });
 }
 

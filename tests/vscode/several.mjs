@@ -85,7 +85,11 @@ async function scenario(page) {
     }
     assert.deepEqual(trials("alpha"), { fast: 2, slow: 2 });
     assert.deepEqual(trials("beta"), { fast: 1, slow: 1 });
-    await bar(/beta › greeter: 0 of 2 tasks passed, 2 failed/u).waitFor();
+    await bar(/2 runs: 1 passed, 1 failed/u).waitFor(); // once, and true of both
+    const told = await editor.notificationsSeen(page);
+    const failures = [...new Set(told.filter((text) => text.includes("Show Failures")).map((text) => text.slice(text.indexOf("2 runs"))))];
+    assert.equal(failures.length, 1, failures.join("\n"));
+    assert.match(failures[0], /^2 runs: 1 passed, 1 failed · .*beta › greeter: 0 of 2 tasks passed, 2 failed/u);
   });
 
   await step("marks and badges, too", async () => {

@@ -14,6 +14,7 @@ import {
     LanguageClient,
     RevealOutputChannelOn,
     State,
+    type Executable,
     type LanguageClientOptions,
 } from "vscode-languageclient/node";
 import { SHOW_CHANGE } from "./changes";
@@ -53,7 +54,7 @@ export class ServerConnection implements vscode.Disposable {
     /** Fired whenever a server is up. */
     readonly onDidStart = this.started.event;
     private readonly gaveUp = new vscode.EventEmitter<void>();
-    /** Fired when the server stops again and again, and is not started any more. */
+    /** Fired when the server stops again and again and is not started any more, and when no Python has it. */
     readonly onDidGiveUp = this.gaveUp.event;
 
     /**
@@ -81,6 +82,11 @@ export class ServerConnection implements vscode.Disposable {
         return this.wanted;
     }
 
+    /** True when it was asked for, and no Python had it. */
+    get isMissing(): boolean {
+        return this.wanted && this.server === undefined && this.waiting === undefined;
+    }
+
     /** Starts the server unless that was asked for already; resolves when it is up, or cannot be. */
     async start(): Promise<void> {
         await (this.wanted ? this.queue : this.restart());
@@ -88,8 +94,11 @@ export class ServerConnection implements vscode.Disposable {
 
     /** The client of the server, which is started unless it runs; undefined when it cannot be, which is told. */
     readonly reached = async (): Promise<LanguageClient | undefined> => {
+        const isFirst = !this.wanted;
         await this.start();
-        if (this.running === undefined) {
+        if (this.running === undefined && this.server === undefined && !isFirst) {
+            await this.restart(); // a Python may have come meanwhile; else the reason is told again
+        } else if (this.running === undefined && this.server !== undefined) {
             void this.offerRestart("The Waza language server is not running.");
         }
         return this.running;
@@ -164,6 +173,7 @@ export class ServerConnection implements vscode.Disposable {
         this.server = server;
         if (server === undefined) {
             this.status.failed("no Python with the language server");
+            this.gaveUp.fire();
             this.onMissing(resolution);
             return;
         }
@@ -188,7 +198,7 @@ export class ServerConnection implements vscode.Disposable {
             }
         });
         try {
-            await client.startQuietly();
+            await client.start();
         } catch (error) {
             this.log.error(`The language server did not start: ${String(error)}`);
             this.status.failed("the language server did not start; see the log");
@@ -207,7 +217,7 @@ export class ServerConnection implements vscode.Disposable {
         }
     }
 
-    private createClient(server: FoundServer, environment: Record<string, string>): FirstStart {
+    private createClient(server: FoundServer, environment: Record<string, string>): LanguageClient {
         const { command, args } = server.interpreter;
         const executable = {
             command,
@@ -247,7 +257,12 @@ export class ServerConnection implements vscode.Disposable {
                 provideDocumentSymbols: (document, token, next) => (outlinesYaml() ? undefined : next(document, token)),
             },
         };
-        return formattingYamlAlone(new FirstStart("waza", "Waza", executable, options));
+        const client = new QuietClient("waza", "Waza", executable, options, () => {
+            if (this.client === client) {
+                void this.restart(); // its Python is gone, say: another one is looked for, or it is told why there is none
+            }
+        });
+        return formattingYamlAlone(client);
     }
 
     /** Tells why there is no server, and offers to start it. */
@@ -267,16 +282,34 @@ export class ServerConnection implements vscode.Disposable {
     }
 }
 
-/** A client whose first start is told once, by whoever asked for it: its own words about one that failed go to the log alone. */
-class FirstStart extends LanguageClient {
+/** A client whose starts are told by whoever asked for them: its own words about one that failed go to the log alone. */
+class QuietClient extends LanguageClient {
     private isToldElsewhere = false;
+    private wasUp = false;
 
-    async startQuietly(): Promise<void> {
-        this.isToldElsewhere = true;
+    /** @param onLost called once when a server that was up has stopped and cannot be started again */
+    constructor(
+        id: string,
+        name: string,
+        executable: Executable,
+        options: LanguageClientOptions,
+        private readonly onLost: () => void,
+    ) {
+        super(id, name, executable, options);
+    }
+
+    override async start(): Promise<void> {
+        this.isToldElsewhere = true; // for good when it fails: what comes after that are words about the same
         try {
-            await this.start();
-        } finally {
+            await super.start();
             this.isToldElsewhere = false;
+            this.wasUp = true;
+        } catch (error) {
+            if (this.wasUp) {
+                this.wasUp = false;
+                this.onLost();
+            }
+            throw error;
         }
     }
 

@@ -117,7 +117,10 @@ export function activate(context: vscode.ExtensionContext): void {
             page.refreshSoon();
         }),
         runs.addView(({ id }) => open.view(id)),
-        runs.addView((request) => statusBar.viewOf(request)),
+        runs.addView((request, together) => statusBar.viewOf(request, together)),
+        runs.onDidEndTogether((together) => {
+            statusBar.tellTogether(together);
+        }),
         runs.addView((request) => new RunLog(log, request)),
         server.onDidStart(() => void serverIsThere()),
         server.onDidStart(() => void tests.serverStarted()),
@@ -226,6 +229,11 @@ export function activate(context: vscode.ExtensionContext): void {
             }
         }),
         vscode.workspace.onDidChangeWorkspaceFolders(() => void server.tellFolders()),
+        vscode.window.onDidChangeWindowState(({ focused }) => {
+            if (focused && server.isMissing) {
+                void server.reconsider(); // who comes back from a terminal may have installed it there
+            }
+        }),
         vscode.workspace.onDidGrantWorkspaceTrust(() => {
             if (server.isWanted) {
                 void restart();

@@ -86,7 +86,7 @@ export async function createTask(connect: Connect, shown?: string): Promise<void
         title: "New Task",
         prompt: "The id of the task, the name of its file",
         placeHolder: "explains-loops",
-        validateInput: (text) => whyNoId(text, taken),
+        validateInput: async (text) => whyNoId(text, taken) ?? (await whyNoTask(connect, suite, text)),
     });
     if (id === undefined) {
         return;
@@ -181,6 +181,18 @@ export async function createGrader(connect: Connect): Promise<void> {
     const made = await ask(connect, "waza.newGrader", { file: document.uri.fsPath, type: chosen.label });
     if (made !== undefined) {
         await showAdded(document, before, made.name ?? "");
+    }
+}
+
+/** Why the suite can have no new task of that id, as the server says: no pattern picks its file up, say. */
+async function whyNoTask(connect: Connect, suite: string | undefined, id: string): Promise<string | undefined> {
+    const client = await connect();
+    try {
+        const asked = { command: "waza.checkTaskId", arguments: [{ suite, id }] };
+        const answer = (await client?.sendRequest(ExecuteCommandRequest.type, asked)) as { readonly problem: string | null } | undefined;
+        return answer?.problem ?? undefined;
+    } catch {
+        return undefined; // it is told when the task is made
     }
 }
 

@@ -6,8 +6,9 @@ import { plain } from "./messages";
 import type { RunEvent } from "./runEvents";
 import { titleInWorkspace } from "./runTitles";
 import type { RunRequest } from "./runs";
+import type { RunOutcome, RunsTogether } from "./runsTogether";
 import type { RunView } from "./runViews";
-import { reasonFirst, RunState, shortened, waysToLogIn } from "./runWords";
+import { clock, reasonFirst, RunState, shortened, waysToLogIn } from "./runWords";
 
 const REDRAW_MILLISECONDS = 1_000;
 const SHOWN_MILLISECONDS = 60_000;
@@ -17,6 +18,7 @@ const OTHER_MARK = "$(warning)";
 const WITH_FAILURES: ReadonlySet<string> = new Set(["failed", "errored", "broken"]);
 /** How runs end that were cut off, by somebody or with their engine: that is what is told of them. */
 const CUT_OFF = "interrupted";
+const SHOW_RESULTS = "testing.showMostRecentOutput";
 
 /** Each run that goes on has an entry of its own; those that have ended stay a while, and no longer than until the next one begins. */
 export class RunStatusBar implements vscode.Disposable {
@@ -25,13 +27,26 @@ export class RunStatusBar implements vscode.Disposable {
     /** @param runAgain runs what failed, one after the other */
     constructor(private readonly runAgain: (requests: readonly RunRequest[]) => void) {}
 
-    viewOf(request: RunRequest): RunView {
-        this.entries.forEach((entry) => {
-            if (entry.hasEnded) {
-                entry.dispose();
-            }
-        });
-        return new RunStatus(request, this.begin(), this.runAgain);
+    viewOf(request: RunRequest, together?: RunsTogether): RunView {
+        this.forgetEnded();
+        return new RunStatus(request, this.begin(), this.runAgain, together);
+    }
+
+    /** Says what runs came to that were asked for at once, in place of what each of them did. */
+    tellTogether(together: RunsTogether): void {
+        if (together.isEmpty) {
+            return;
+        }
+        this.forgetEnded();
+        const words = `${together.counts} · ${clock(Date.now() - together.begun)}`;
+        const entry = this.begin();
+        const tooltip = [...together.lines, "", "Show the results"].join("\n");
+        entry.show(`${MARKS[together.verdict] ?? OTHER_MARK} ${words}`, tooltip, SHOW_RESULTS);
+        entry.end();
+        const { failures } = together;
+        if (failures.length > 0) {
+            void offerFailures(`${words} · ${together.named}`, failures, this.runAgain);
+        }
     }
 
     /** Says of a run that the window did not see its end. */
@@ -44,6 +59,14 @@ export class RunStatusBar implements vscode.Disposable {
     dispose(): void {
         this.entries.forEach((entry) => {
             entry.dispose();
+        });
+    }
+
+    private forgetEnded(): void {
+        this.entries.forEach((entry) => {
+            if (entry.hasEnded) {
+                entry.dispose();
+            }
         });
     }
 
@@ -107,6 +130,7 @@ class RunStatus implements RunView {
         request: RunRequest,
         private readonly entry: Entry,
         private readonly runAgain: (requests: readonly RunRequest[]) => void,
+        private readonly together: RunsTogether | undefined,
     ) {
         this.id = request.id;
         this.failed = new FailedItems(request);
@@ -133,16 +157,25 @@ class RunStatus implements RunView {
         const text = withoutIcons(`${titleInWorkspace(this.id)}: ${words}`);
         const shown = shortened(text);
         const tooltip = shown === text ? "Show the results" : `${text}\n\nShow the results`;
-        this.entry.show(`${mark} ${shown}`, tooltip, "testing.showMostRecentOutput");
+        this.entry.show(`${mark} ${shown}`, tooltip, SHOW_RESULTS);
         this.entry.end();
         // One that a limit stopped, or whose results are lost, may have found failures like any other.
         const leavesFailures = problem === undefined ? WITH_FAILURES.has(verdict) : this.failed.areSome && verdict !== CUT_OFF;
-        if (this.state.end !== undefined && leavesFailures) {
-            this.hasTold = true;
-            const isWrong = verdict === "failed" || (this.state.end.conclusion?.tasks?.["failed"] ?? 0) > 0;
-            void offerFailures(this.id, words, isWrong, typeof this.state.end.results_file === "string", () => {
-                this.runAgain(this.failed.requests());
-            });
+        this.hasTold = this.state.end !== undefined && leavesFailures;
+        const outcome: RunOutcome = {
+            id: this.id,
+            title: titleInWorkspace(this.id),
+            verdict: problem !== undefined && MARKS[verdict] !== undefined && verdict !== "failed" ? "errored" : verdict,
+            words,
+            leavesFailures: this.hasTold,
+            isWrong: verdict === "failed" || (this.state.end?.conclusion?.tasks?.["failed"] ?? 0) > 0,
+            isKept: typeof this.state.end?.results_file === "string",
+            again: () => this.failed.requests(),
+        };
+        if (this.together !== undefined) {
+            this.together.take(outcome);
+        } else if (this.hasTold) {
+            void offerFailures(`${outcome.title}: ${words}`, [outcome], this.runAgain);
         }
     }
 
@@ -161,15 +194,13 @@ class RunStatus implements RunView {
     }
 }
 
-/**
- * @param isWrong whether some answer was found wrong, and not only something else broke
- * @param isKept whether there are results to be opened
- */
-async function offerFailures(id: string, words: string, isWrong: boolean, isKept: boolean, runAgain: () => void): Promise<void> {
-    const message = `${titleInWorkspace(id)}: ${words}`;
+/** Says what failed, and leads there; what several came to is opened by itself alone. */
+async function offerFailures(message: string, failures: readonly RunOutcome[], runAgain: (requests: readonly RunRequest[]) => void): Promise<void> {
+    const isWrong = failures.some((outcome) => outcome.isWrong);
     const tell = isWrong ? vscode.window.showErrorMessage : vscode.window.showWarningMessage;
-    const ways = isWrong ? [] : waysToLogIn(words);
-    const buttons = ["Show Failures", "Re-run Failed", ...(ways.length > 0 || !isKept ? [] : ["Open Result"])];
+    const ways = isWrong ? [] : waysToLogIn(failures.map(({ words }) => words).join("\n"));
+    const [only] = failures.length === 1 ? failures : [];
+    const buttons = ["Show Failures", "Re-run Failed", ...(ways.length > 0 || only?.isKept !== true ? [] : ["Open Result"])];
     const chosen = await tell(plain(message), ...ways.map(({ title }) => title), ...buttons);
     const way = ways.find(({ title }) => title === chosen);
     if (way !== undefined) {
@@ -178,9 +209,9 @@ async function offerFailures(id: string, words: string, isWrong: boolean, isKept
         await vscode.commands.executeCommand("workbench.view.testing.focus");
         await vscode.commands.executeCommand("testing.openOutputPeek"); // from there F8 goes on
     } else if (chosen === "Re-run Failed") {
-        runAgain();
-    } else if (chosen !== undefined) {
-        await vscode.commands.executeCommand("waza.openResult", id);
+        runAgain(failures.flatMap(({ again }) => again()));
+    } else if (chosen !== undefined && only !== undefined) {
+        await vscode.commands.executeCommand("waza.openResult", only.id);
     }
 }
 

@@ -2,6 +2,7 @@
 
 import type { RunEvent } from "./runEvents";
 import type { RunRequest } from "./runs";
+import type { RunsTogether } from "./runsTogether";
 
 export interface RunView {
     take(event: RunEvent): void;
@@ -11,5 +12,5 @@ export interface RunView {
     readonly hasTold?: boolean;
 }
 
-/** Makes the view of a run that begins. */
-export type RunViewFactory = (request: RunRequest) => RunView;
+/** Makes the view of a run that begins, by itself or with others. */
+export type RunViewFactory = (request: RunRequest, together?: RunsTogether) => RunView;

@@ -69,7 +69,8 @@ export class RunState {
     }
 }
 
-function clock(milliseconds: number): string {
+/** A time as people read it: `1:04`. */
+export function clock(milliseconds: number): string {
     const seconds = Math.floor(milliseconds / 1000);
     return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }

@@ -24,6 +24,7 @@ import { suiteOf } from "./runnables";
 import { titleInWorkspace } from "./runTitles";
 import { plannedRuns } from "./testing/plan";
 import type { RunOptions, WrongSetting } from "./runSettings";
+import { RunsTogether } from "./runsTogether";
 import { INTERRUPTED, reasonFirst, waysOut } from "./runWords";
 import { isSkillFile } from "./suiteFiles";
 import { DRAFTS_NEED_TRUST, GRADERS_NEED_TRUST, isTrustedFor, RUNS_NEED_TRUST } from "./trust";
@@ -82,6 +83,9 @@ export class Runs {
     private readonly regraded = new vscode.EventEmitter<string>();
     /** Fires with the id of what was graded again, when that has ended. */
     readonly onDidRegrade = this.regraded.event;
+    private readonly endedTogether = new vscode.EventEmitter<RunsTogether>();
+    /** Fires when the last of several runs has ended that were asked for at once. */
+    readonly onDidEndTogether = this.endedTogether.event;
     private regradeView: ((id: string) => RunView) | undefined;
 
     /**
@@ -148,8 +152,9 @@ export class Runs {
      * Runs and resolves to the server's answer; undefined when the run was refused, failed or was canceled.
      *
      * @param token cancels the run, beside the button of its notification
+     * @param together the others that were asked for at the same time
      */
-    async run(client: LanguageClient, request: RunRequest, token?: vscode.CancellationToken): Promise<unknown> {
+    async run(client: LanguageClient, request: RunRequest, token?: vscode.CancellationToken, together?: RunsTogether): Promise<unknown> {
         if (!isTrustedFor(RUNS_NEED_TRUST)) {
             return undefined;
         }
@@ -172,7 +177,7 @@ export class Runs {
         const options = { location: vscode.ProgressLocation.Notification, title: plain(`Waza: ${titleInWorkspace(request.id)}`), cancellable: true };
         try {
             return await vscode.window.withProgress(options, (progress, stop) =>
-                this.request(client, told, progress, token === undefined ? [stop] : [stop, token]),
+                this.request(client, told, progress, token === undefined ? [stop] : [stop, token], together),
             );
         } finally {
             this.going.delete(same);
@@ -181,10 +186,24 @@ export class Runs {
 
     /** Runs one after the other, up to one that has no answer: it was canceled, say. */
     async runEach(client: () => LanguageClient | undefined, requests: readonly RunRequest[]): Promise<void> {
-        for (const request of requests) {
-            const running = client();
-            if (running === undefined || (await this.run(running, request)) === undefined) {
-                return;
+        await this.asOne(requests.length, async (together) => {
+            for (const request of requests) {
+                const running = client();
+                if (running === undefined || (await this.run(running, request, undefined, together)) === undefined) {
+                    return;
+                }
+            }
+        });
+    }
+
+    /** Tells what several runs come to once, when `action` has ended: it gives each of them what it is given. */
+    async asOne(count: number, action: (together: RunsTogether | undefined) => Promise<void>): Promise<void> {
+        const together = count > 1 ? new RunsTogether(count) : undefined;
+        try {
+            await action(together);
+        } finally {
+            if (together !== undefined) {
+                this.endedTogether.fire(together);
             }
         }
     }
@@ -253,6 +272,7 @@ export class Runs {
         request: RunRequest,
         progress: vscode.Progress<{ message?: string; increment?: number }>,
         stops: readonly vscode.CancellationToken[],
+        together: RunsTogether | undefined,
     ): Promise<unknown> {
         const source = new vscode.CancellationTokenSource();
         const stopping = stops.map((stop) =>
@@ -263,7 +283,7 @@ export class Runs {
         const workDoneToken = `waza-run-${crypto.randomUUID()}`;
         const reports = client.onProgress(WorkDoneProgress.type, workDoneToken, reportTo(progress));
         this.track(source);
-        const views = [...this.factories].map((factory) => factory(request));
+        const views = [...this.factories].map((factory) => factory(request, together));
         this.views.set(workDoneToken, views);
         let problem: string | undefined;
         try {

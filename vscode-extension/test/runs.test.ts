@@ -11,6 +11,7 @@ import { entries, offered, pressed, shown, workspace } from "./fake/vscode";
 
 const ALPHA = "/ws/alpha/evals/greeter/eval.yaml";
 const BETA = "/ws/beta/evals/greeter/eval.yaml";
+const GAMMA = "/ws/beta/evals/writer/eval.yaml";
 
 interface Asked {
     readonly argument: RunRequest & { readonly workDoneToken: string };
@@ -38,7 +39,10 @@ class Window {
     } as unknown as LanguageClient;
 
     constructor() {
-        this.runs.addView((request) => this.bar.viewOf(request));
+        this.runs.addView((request, together) => this.bar.viewOf(request, together));
+        this.runs.onDidEndTogether((together) => {
+            this.bar.tellTogether(together);
+        });
         this.runs.addView(({ id, tasks }) => ({
             take: (event) => this.heard.push(`${tasks?.join() ?? id}: ${event.conclusion?.verdict ?? ""}`),
             end: () => this.heard.push(`${tasks?.join() ?? id} is over`),
@@ -52,6 +56,23 @@ class Window {
         void this.runs.run(this.client, request);
         await settled();
         return this.asked[before];
+    }
+
+    /** Asks for several runs at once, which the server answers one after the other as failed or passed. */
+    async runTogether(...verdicts: ("failed" | "passed")[]): Promise<void> {
+        const suites = [ALPHA, BETA, GAMMA].slice(0, verdicts.length);
+        const before = this.asked.length;
+        void this.runs.runEach(() => this.client, suites.map((id) => ({ id })));
+        for (const [number, verdict] of verdicts.entries()) {
+            await settled();
+            const asked = this.asked[before + number];
+            if (verdict === "failed") {
+                this.tellEvent(asked, { kind: "failed", item: `${asked?.argument.id ?? ""}::two`, conclusion: { verdict } });
+            }
+            this.tellEvent(asked, { kind: "ended", results_file: "/r.json", conclusion: { verdict, words: `2 tasks: ${verdict}` } });
+            asked?.answer({ status: verdict === "passed" ? "completed" : "failed", resultsFile: "/r.json", message: null });
+        }
+        await settled();
     }
 
     /** Asks for a re-grade as a lens does; resolves to the ids for which a view was made. */
@@ -210,6 +231,35 @@ void test("what failed in a run is run again, and nothing of another run", async
     await settled();
     const again = window.asked.slice(2).map(({ argument: { id, tasks, prompts } }) => ({ id, tasks, prompts }));
     assert.deepEqual(again, [{ id: BETA, tasks: ["two"], prompts: ["deploy"] }]); // one run, which ends with one message
+});
+
+void test("several runs that were asked for at once are told once, true of all of them", async () => {
+    const window = opened();
+    await window.runTogether("failed", "passed", "failed");
+    const messages = shown.filter((message) => !message.startsWith("Waza: "));
+    assert.deepEqual(messages, [
+        "3 runs: 2 failed, 1 passed · 0:00 · alpha › greeter: 2 tasks: failed · 0:00; beta › writer: 2 tasks: failed · 0:00",
+    ]);
+    assert.deepEqual(offered, ["Show Failures", "Re-run Failed"]);
+    assert.deepEqual(entries.map(({ text }) => text), ["$(error) 3 runs: 2 failed, 1 passed · 0:00"]);
+});
+
+void test("what failed in several runs is run again, and what passed is not", async () => {
+    const window = opened();
+    pressed.button = "Re-run Failed";
+    await window.runTogether("failed", "passed", "failed");
+    pressed.button = undefined;
+    window.asked[3]?.answer({ status: "completed", resultsFile: null, message: null });
+    await settled();
+    assert.deepEqual(window.asked.slice(3).map(({ argument }) => argument.id), [`${ALPHA}::two`, `${GAMMA}::two`]);
+});
+
+void test("of several runs the only one that failed has its result opened", async () => {
+    const window = opened();
+    await window.runTogether("passed", "failed");
+    assert.deepEqual(offered, ["Show Failures", "Re-run Failed", "Open Result"]);
+    await window.runTogether("passed", "passed");
+    assert.deepEqual(entries.map(({ text }) => text), ["$(pass) 2 runs: 2 passed · 0:00"]);
 });
 
 void test("results that could not be written are not offered to be opened", async () => {

@@ -232,3 +232,19 @@ void test("what tells paths apart is as short as it can be, and never nothing", 
     assert.deepEqual(told("C:\\ws\\a\\eval.yaml", "C:\\ws\\b\\eval.yaml"), ["a", "b"]);
     assert.deepEqual(told("/ws/a/eval.yaml"), []);
 });
+
+void test("a suite or a task that went while it ran leaves no row behind, and its trials are no reason to look", async () => {
+    const { tree, items } = treeOf({ [SUITE]: "greeter" });
+    await tree.resolve();
+    tree.item(`${SUITE}::one#trial-1`);
+    assert.equal(tree.hasUntold, true);
+    const gone = tree.item(SUITE.replace("eval.yaml", "nightly-eval.yaml"));
+    await tree.refresh();
+    const left: string[] = [];
+    items.forEach(({ id }) => left.push(id));
+    assert.deepEqual([left, tree.has(gone.uri ?? assert.fail("it stands nowhere")), tree.hasUntold], [[SUITE], false, false]);
+    tree.item(`${SUITE}::own`);
+    await tree.refresh();
+    tree.item(`${SUITE}::own#trial-1`);
+    assert.equal(items.size, 1);
+});

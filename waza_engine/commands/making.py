@@ -19,7 +19,7 @@ from waza_engine.scaffold.files import write_content, write_files
 from waza_engine.scaffold.grader import with_grader
 from waza_engine.scaffold.problems import ScaffoldError
 from waza_engine.scaffold.suite import EVAL_NAME, new_suite
-from waza_engine.scaffold.task import new_task
+from waza_engine.scaffold.task import new_task, why_no_task
 
 Answer = dict[str, Any]
 
@@ -61,6 +61,12 @@ def make_task(params: Params) -> Answer:
             str(path) for path in _or_refused(lambda: write_files(made.path.parent, files, force=False))
         ]
     }
+
+
+def check_task(params: Params) -> Answer:
+    """Return the ``problem`` of an id for a new task of the suite at ``path``: None when there is none."""
+    only_known(params, ("path", "task_id"))
+    return {"problem": why_no_task(given_text(params, "task_id"), given_path(params, "path"))}
 
 
 def save_task(params: Params) -> Answer:

@@ -104,6 +104,7 @@ class Methods:
             "result.history": _guarded(reading.result_history),
             "eval.new": _guarded(making.make_suite),
             "task.new": _guarded(making.make_task),
+            "task.check": _guarded(making.check_task),
             "task.save": _guarded(making.save_task),
             "grader.new": _guarded(making.make_grader),
         }

@@ -47,6 +47,15 @@ def new_task(identifier: str, suite: Path, *, prompt: str = "", name: str = "") 
     return NewTask(place.file, as_beside(place.suite, _text(identifier, name, prompt, grader)))
 
 
+def why_no_task(identifier: str, suite: Path) -> str | None:
+    """Return why a suite can have no new task of that id; None when it can."""
+    try:
+        made = new_task(identifier, suite)
+    except ScaffoldError as error:
+        return error.what
+    return f"{made.path} is there already; choose another id." if made.path.exists() else None
+
+
 @dataclass(frozen=True, slots=True)
 class TaskPlace:
     """Where a new task of a suite goes; ``file`` is None when no pattern would pick it up.

@@ -201,6 +201,7 @@ COMMANDS = (
     "waza.restartEngine",
     "waza.newSuite",
     "waza.newTask",
+    "waza.checkTaskId",
     "waza.newGrader",
     "waza.newGraderFromText",
     "waza.saveRecordAsTask",

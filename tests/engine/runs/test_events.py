@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from tests.engine.suites import GREETS, run, task, write_suite
@@ -63,3 +64,17 @@ def test_each_trigger_prompt_is_told(tmp_path: Path) -> None:
         "Write a text": (True, "passed"),
         "Add two numbers": (False, "passed"),
     }
+
+
+def test_a_long_answer_is_told_by_its_beginning_and_says_so(tmp_path: Path) -> None:
+    """The mock repeats the prompt: an answer of megabytes would drown whoever looks on."""
+    suite = write_suite(
+        tmp_path, {"a": task("a", prompt="hello " * 1_000), "b": task("b", prompt="hi")}, graders=GREETS
+    )
+    _, events = run(suite)
+    told = {event.task: event.message or "" for event in events if event.kind == "output" and event.trial}
+    assert told["a"].startswith("Mock response for: hello hello")
+    beginning, _, rest = told["a"].partition("… (")
+    assert len(beginning) == 2_000
+    assert re.fullmatch(r"4,\d{3} more characters\)", rest), rest
+    assert "…" not in told["b"]

@@ -56,6 +56,25 @@ def test_a_task_and_a_grader_are_added(engine: Engine, skill: Path, tmp_path: Pa
     assert engine.request("eval.validate", path=suite)["result"] == {"valid": True}
 
 
+def test_an_id_is_looked_at_before_a_task_is_made(engine: Engine, skill: Path, tmp_path: Path) -> None:
+    suite = engine.request("eval.new", skill=str(skill), directory=str(tmp_path))["result"]["eval"]
+    files = sorted(tmp_path.rglob("*.yaml"))
+
+    def problem(identifier: str) -> str | None:
+        return engine.request("task.check", path=suite, task_id=identifier)["result"]["problem"]
+
+    assert problem("fills-two") is None
+    assert "Windows keeps that name" in (problem("con") or "")
+    assert sorted(tmp_path.rglob("*.yaml")) == files, "nothing is written"
+    engine.request("task.new", path=suite, task_id="fills-two")
+    assert (problem("fills-two") or "").endswith("fills-two.yaml is there already; choose another id.")
+    eval_file = Path(suite)
+    eval_file.write_text(
+        eval_file.read_text("utf-8").replace("tasks/*.yaml", "tasks/fills-two.yaml"), "utf-8"
+    )
+    assert "where no new file fits; add `- tasks/*.yaml` to it first" in (problem("another") or "")
+
+
 @pytest.mark.parametrize(
     ("method", "params"),
     [

@@ -158,16 +158,18 @@ export class TestExplorer implements vscode.Disposable {
             this.enqueue(test, each);
         });
         try {
-            for (const each of planned) {
-                if (client === undefined || token.isCancellationRequested) {
-                    break;
+            await this.runs.asOne(client === undefined ? 0 : planned.length, async (together) => {
+                for (const each of planned) {
+                    if (client === undefined || token.isCancellationRequested) {
+                        break;
+                    }
+                    this.chosen.set(each.id, test);
+                    await this.runs.run(client, { ...each, options }, token, together);
+                    if (this.chosen.get(each.id) === test) {
+                        this.chosen.delete(each.id);
+                    }
                 }
-                this.chosen.set(each.id, test);
-                await this.runs.run(client, { ...each, options }, token);
-                if (this.chosen.get(each.id) === test) {
-                    this.chosen.delete(each.id);
-                }
-            }
+            });
         } finally {
             test.end();
         }
@@ -236,6 +238,9 @@ export class TestExplorer implements vscode.Disposable {
             judged();
             if (chosen === undefined) {
                 test.end();
+            }
+            if (this.tree.hasUntold) {
+                this.refreshSoon(); // what was renamed or deleted while it ran leaves no row behind
             }
         };
         const view = new TestRunView(this.tree, test, new RunReports(target), started.id, ended, (item) => this.tree.within(item, started));

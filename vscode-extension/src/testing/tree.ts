@@ -30,6 +30,8 @@ export class TestTree {
     private readonly items = new Map<string, vscode.TestItem>();
     /** What runs with each item that the server has told of. */
     private readonly runs = new Map<string, string | undefined>();
+    /** The suites, tasks and prompts that only a run has told of: their files may have gone while it went on. */
+    private readonly untold = new Set<string>();
     /** Why results may no longer hold, by item. */
     private readonly stale = new Map<string, string>();
     /** How the last run of a suite ended, or of a part of it: the icon beside it is VS Code's sum, which shows an error where tasks failed, too. */
@@ -122,6 +124,9 @@ export class TestTree {
         made.tags = [RUNNABLE];
         this.describe(made);
         this.items.set(id, made);
+        if (trial === undefined && kindOf(id) !== "grader") {
+            this.untold.add(id);
+        }
         siblings.add(made);
         return made;
     }
@@ -160,6 +165,11 @@ export class TestTree {
             }
         });
         return below;
+    }
+
+    /** Whether there are items that the server has not told of. */
+    get hasUntold(): boolean {
+        return this.untold.size > 0;
     }
 
     /** The ids of all suites that have been read. */
@@ -255,6 +265,7 @@ export class TestTree {
             this.items.set(id, item);
         }
         this.runs.set(id, runs ?? undefined);
+        this.untold.delete(id);
         this.describe(item);
         item.label = label;
         item.range = rangeOf(range);
@@ -276,6 +287,7 @@ export class TestTree {
     private forget(item: vscode.TestItem): void {
         this.items.delete(item.id);
         this.runs.delete(item.id);
+        this.untold.delete(item.id);
         item.children.forEach((child) => {
             this.forget(child);
         });

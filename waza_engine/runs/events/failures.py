@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from waza_engine.counting import counted
 from waza_engine.results.json_values import given
 from waza_engine.results.record import Validation
 
-SHOWN_CHARACTERS = 2000
+_SHOWN_CHARACTERS = 2000
 _MOST_FAILURES = 20
 
 
@@ -20,8 +21,16 @@ def failures_of(verdict: Validation) -> list[dict[str, Any]]:
     return [
         {
             "path": list(check.path),
-            "message": check.message[:SHOWN_CHARACTERS],
+            "message": shown(check.message),
             **given(expected=check.expected, actual=check.actual),
         }
         for check in failed
     ]
+
+
+def shown(text: str) -> str:
+    """Return the beginning of a long text, and how much is left out: answers may have megabytes."""
+    left_out = len(text) - _SHOWN_CHARACTERS
+    if left_out <= 0:
+        return text
+    return f"{text[:_SHOWN_CHARACTERS]}… ({counted(left_out, 'more character')})"

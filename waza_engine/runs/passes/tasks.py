@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from waza_engine.counting import counted
 from waza_engine.results.record import TaskOutcome, TrialOutcome, verdicts_of
 from waza_engine.results.task_conclusion import conclude_task, judged_status
-from waza_engine.runs.events.failures import SHOWN_CHARACTERS, failures_of
+from waza_engine.runs.events.failures import failures_of, shown
 from waza_engine.runs.events.stream import EventKind
 from waza_engine.runs.limits.bounded import CancelledRunError, start_call
 from waza_engine.runs.passes.caching import TaskCache
@@ -221,7 +221,7 @@ class TaskRunner:
         self._take()
         self._backend.start(
             request,
-            lambda text: self._send("output", task=task_id, trial=number, message=text[:SHOWN_CHARACTERS]),
+            lambda text: self._send("output", task=task_id, trial=number, message=shown(text)),
             lambda cut: self._on_trial(task_id, cut),
             lambda found: self._reports.put(lambda: self._trial_ended(begun, found)),
         )

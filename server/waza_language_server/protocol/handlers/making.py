@@ -38,7 +38,8 @@ Given = Mapping[str, str]
 async def make(ls: WazaServer, command: str, arguments: Sequence[object]) -> dict[str, Any]:
     """Carry out one of the commands; return what was written: ``{files}``, of a suite also ``{eval}``.
 
-    ``waza.newSuite`` takes ``{skill, uri?}``, ``waza.newTask`` ``{suite, id, prompt?}`` and
+    ``waza.newSuite`` takes ``{skill, uri?}``, ``waza.newTask`` ``{suite, id, prompt?}`` (before it
+    ``waza.checkTaskId`` ``{suite, id}`` answers with the ``problem`` of the id, or None) and
     ``waza.newGrader`` ``{file, type}``, one of the types that ``waza.graderTypes`` lists. Files and skills
     are paths or ``file:`` URIs. Raises ``JsonRpcException`` with the reason when it cannot be made. A suite
     without ``uri`` is shown by clients that can be asked to.
@@ -75,6 +76,10 @@ async def _suite(ls: WazaServer, given: Given) -> dict[str, Any]:
 async def _task(ls: WazaServer, given: Given) -> dict[str, Any]:
     prompt = {"prompt": given["prompt"]} if given.get("prompt") else {}
     return await _ask(ls, "task.new", path=str(_path(given["suite"])), task_id=given["id"], **prompt)
+
+
+async def _checked(ls: WazaServer, given: Given) -> dict[str, Any]:
+    return await _ask(ls, "task.check", path=str(_path(given["suite"])), task_id=given["id"])
 
 
 async def _recorded(ls: WazaServer, given: Given) -> dict[str, Any]:
@@ -175,6 +180,7 @@ Work = Callable[["WazaServer", Given], Any]
 MAKING: Mapping[str, tuple[tuple[str, ...], Work]] = {
     "waza.newSuite": (("skill", "uri?"), _suite),
     "waza.newTask": (("suite", "id", "prompt?"), _task),
+    "waza.checkTaskId": (("suite", "id"), _checked),
     "waza.newGrader": (("file", "type"), _grader),
     "waza.saveRecordAsTask": (("id", "name", "trial?", "record?"), _recorded),
     "waza.graderTypes": ((), _types),

@@ -1,0 +1,88 @@
+/** Runs that were asked for by one click, one after the other: what they came to is told once, when the last has ended. */
+
+import type { RunRequest } from "./runs";
+
+/** The most that are named in a message. */
+const MOST_NAMED = 3;
+/** What is said of a run by its verdict; every other one means that something broke. */
+const COUNTED: Readonly<Record<string, string>> = {
+    passed: "passed",
+    failed: "failed",
+    unjudged: "without a verdict",
+    limited: "stopped by a limit",
+    interrupted: "interrupted",
+};
+const IN_ERROR = "in error";
+
+/** How a run ended. */
+export interface RunOutcome {
+    readonly id: string;
+    readonly title: string;
+    /** The verdict of its conclusion; of one that passed and whose results are lost, that it is in error. */
+    readonly verdict: string;
+    /** How it ended, in words: `1 of 2 tasks passed, 1 failed`. */
+    readonly words: string;
+    /** Whether there is something to be walked and to be run again. */
+    readonly leavesFailures: boolean;
+    /** Whether some answer was found wrong, and not only something else broke. */
+    readonly isWrong: boolean;
+    /** Whether there are results to be opened. */
+    readonly isKept: boolean;
+    /** The runs that try again what failed. */
+    readonly again: () => RunRequest[];
+}
+
+export class RunsTogether {
+    readonly begun = Date.now();
+    private readonly outcomes: RunOutcome[] = [];
+
+    /** @param planned how many runs were asked for */
+    constructor(private readonly planned: number) {}
+
+    take(outcome: RunOutcome): void {
+        this.outcomes.push(outcome);
+    }
+
+    /** True when none of them has begun; why is told where it was refused. */
+    get isEmpty(): boolean {
+        return this.outcomes.length === 0;
+    }
+
+    /** Those that leave something to be walked. */
+    get failures(): readonly RunOutcome[] {
+        return this.outcomes.filter(({ leavesFailures }) => leavesFailures);
+    }
+
+    /** The verdict of all: what is worst in one. */
+    get verdict(): string {
+        const verdicts = this.outcomes.map(({ verdict }) => verdict);
+        if (verdicts.includes("failed")) {
+            return "failed";
+        }
+        return verdicts.length < this.planned ? "interrupted" : (verdicts.find((verdict) => verdict !== "passed") ?? "passed");
+    }
+
+    /** What they came to, in numbers: `2 of 3 runs: 1 passed, 1 failed`. */
+    get counts(): string {
+        const numbers = new Map<string, number>();
+        for (const { verdict } of this.outcomes) {
+            const word = COUNTED[verdict] ?? IN_ERROR;
+            numbers.set(word, (numbers.get(word) ?? 0) + 1);
+        }
+        const ended = this.outcomes.length;
+        const of = ended === this.planned ? `${ended} runs` : `${ended} of ${this.planned} runs`;
+        return `${of}: ${[...numbers].map(([word, count]) => `${count} ${word}`).join(", ")}`;
+    }
+
+    /** What each came to, a line each. */
+    get lines(): string[] {
+        return this.outcomes.map(({ title, words }) => `${title}: ${words}`);
+    }
+
+    /** What those came to that leave something to be walked, the first of them by name. */
+    get named(): string {
+        const more = this.failures.length - MOST_NAMED;
+        const first = this.failures.slice(0, MOST_NAMED).map(({ title, words }) => `${title}: ${words}`);
+        return [...first, ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
+    }
+}
