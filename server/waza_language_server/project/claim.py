@@ -170,7 +170,7 @@ def _is_eval(content: _Content, siblings: Collection[str]) -> bool:
     if "skill" in keys and keys & {"graders", "tasks", "tasks_from"}:
         # Of skills other tools write, too: without any other block of a suite it is the tasks that tell.
         is_sure = bool(keys & _BLOCKS_BESIDE_TASKS) or content.in_braces
-        return is_sure or not _are_foreign_tasks(content, "prompt")
+        return is_sure or not _ask_nothing(content, "inputs", "prompt", "task_files")
     if keys >= _SMALLEST_SUITE:
         return True
     if keys & _EVAL_KEYS <= _NOTHING_BUT_TASKS and _are_foreign_tasks(content):
@@ -196,15 +196,18 @@ def _has_one_word_of_others(content: _Content) -> bool:
     return "trials_per_task" in content.block("config") and len(content.keys & _EVAL_KEYS) >= 4
 
 
-def _are_foreign_tasks(content: _Content, *asking: str) -> bool:
-    """Whether tasks are another tool's: mappings that ask nothing of an agent, or words that are no files.
-
-    Beside `inputs` the keys ``asking`` are taken for asking something.
-    """
-    if inside := content.block("tasks"):
-        return inside.isdisjoint({"inputs", *asking})
+def _are_foreign_tasks(content: _Content) -> bool:
+    """Whether tasks are another tool's: mappings that ask nothing of an agent, or words that are no files."""
+    if content.block("tasks"):
+        return _ask_nothing(content, "inputs")
     words = content.words("tasks")
     return bool(words) and not any(sign in word for word in words for sign in "/*.?[")
+
+
+def _ask_nothing(content: _Content, *asking: str) -> bool:
+    """Whether tasks are mappings without any of the keys by which an agent is asked something."""
+    inside = content.block("tasks")
+    return bool(inside) and inside.isdisjoint(asking)
 
 
 def _is_surely_eval(content: _Content) -> bool:

@@ -30,6 +30,11 @@ def test_an_eval_file_with_a_skill_and_tasks_is_claimed(name: str) -> None:
     assert kind(name, SUITE) == "eval"
 
 
+@pytest.mark.parametrize("tasks", ["- t", "- task_files: [tasks/*.yaml]", "task_files: [tasks/*.yaml]"])
+def test_a_skill_and_tasks_by_name_or_by_files_are_enough(tasks: str) -> None:
+    assert kind("eval.yaml", f"name: x\nskill: my-skill\ntasks:\n  {tasks}\n") == "eval"
+
+
 def test_a_configured_eval_name_is_claimed() -> None:
     path = PurePosixPath("/repo/suite.yaml")
     assert claim(path, "skill: x\ntasks: []\n", eval_names=["suite.yaml"]) == "eval"
