@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from waza_engine.counting import counted
 from waza_engine.spec.reading.yaml_faults import TAB, sentence
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.text.edit import Edit, Fix
@@ -75,7 +76,7 @@ def _shifted_lines(lines: list[re.Match[str]], number: int) -> SyntaxFault:
         return SyntaxFault(_content(outer[0]), message, "yaml-indentation", fixes=(fix,))
     by = column - _width(lines[number])
     edits = tuple(Edit(Span(line.start(), line.start() + by), "") for line in lines[:number])
-    spaces = "1 space" if by == 1 else f"{by} spaces"
+    spaces = counted(by, "space")
     message = f"The first line of a text says where all begin, and this one stands {spaces} further in."
     fix = Fix("Align the line" if number == 1 else "Align the lines", edits)
     return SyntaxFault(_content(lines[0]), message, "yaml-indentation", fixes=(fix,))

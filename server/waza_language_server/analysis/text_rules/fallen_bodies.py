@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator
 from dataclasses import replace
 from itertools import islice
 
+from waza_engine.counting import counted
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.text_rules.slip import Slip, as_one, column_of_line
 from waza_language_server.syntax.fault import SyntaxFault
@@ -112,7 +113,7 @@ def _end_of_items(text: str, lines: LineIndex, row: int, column: int) -> int:
 
 
 def _item_too_far(problem: Problem, far: int) -> Problem:
-    spaces = "1 space" if far == 1 else f"{far} spaces"
+    spaces = counted(far, "space")
     return replace(
         problem, message=f"This item stands {spaces} too far to the right of the others of its list."
     )
@@ -209,7 +210,7 @@ def _moved(text: str, lines: LineIndex, rows: tuple[int, int], by: int, starts: 
     below = ", with the lines below it" if len(edits) > 1 else ""
     message = f"`{name}` belongs to the block above, so indent it by {column + by} spaces{below}."
     if by < 0:
-        spaces = "1 space" if by == -1 else f"{-by} spaces"
+        spaces = counted(-by, "space")
         message = f"`{name}` stands {spaces} too far to the right{below}."
     title = "Align the line" if len(edits) == 1 else "Align the lines"
     place = Span(first.start + column, first.start + len(written.rstrip()))

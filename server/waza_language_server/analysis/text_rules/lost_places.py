@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator
 
+from waza_engine.counting import counted
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.text_rules.slip import Slip, column_of_line
 from waza_language_server.syntax.fault import SyntaxFault
@@ -121,7 +122,7 @@ def key_too_far_left(
                 # What stands below it was moved as well.
                 continue
             edit = Edit(Span(line.start, line.start + column), " " * usual)
-            spaces = "1 space" if usual == 1 else f"{usual} spaces"
+            spaces = counted(usual, "space")
             message = f"`{key['key']}` belongs to the block above, so indent it by {spaces}."
             place = Span(line.start + column, line.start + len(written))
             problem = Problem("yaml-indentation", place, message, "error", (Fix("Align the line", (edit,)),))

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from waza_engine.counting import counted
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.text_rules.slip import Slip, as_one, column_of_line
 from waza_language_server.syntax.fault import SyntaxFault
@@ -367,7 +368,7 @@ def _shifted(
     written = text[first.start : first.end]
     place = Span(first.start + len(written) - len(written.lstrip()), first.start + len(written.rstrip()))
     far = abs(by)
-    spaces = "1 space" if far == 1 else f"{far} spaces"
+    spaces = counted(far, "space")
     side = "left" if by > 0 else "right"
     message = f"This item stands {spaces} too far to the {side} of {beside}."
     if not is_item:

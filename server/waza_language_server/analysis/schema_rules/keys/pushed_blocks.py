@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import takewhile
 
+from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKey
@@ -178,7 +179,7 @@ def _line_too_far(
 ) -> PushedBlock:
     key, column = head.key.value, column_of(subject.text, head.key.span.start)
     far = column - _column_of_keys(subject.text, above)
-    spaces = "1 space" if far == 1 else f"{far} spaces"
+    spaces = counted(far, "space")
     place = "at the top of the file" if above.parent is None else f"in {subject.name_of(above)}"
     message = f"`{key}` belongs {place}; this line alone stands {spaces} too far to the right."
     fix = Fix("Align the line", partial(_moved_left, subject.text, head.key.span, far))

@@ -11,7 +11,7 @@ from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.nodes import Node
-from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
 
 _LINE = re.compile(r"(?<=\n)(?=[ ]*[^\s])")
@@ -83,8 +83,7 @@ def swallowed_block(subject: Subject, node: Node) -> Iterator[Problem]:
     far = column - column_of(text, next(owner.each_entry()).key.span.start)
     if far <= 0:
         return
-    starts = [match.start(), *(at.start() for at in _LINE.finditer(text, match.end(), behind))]
-    edits = tuple(Edit(Span(at, at + far), "") for at in starts if text[at : at + far] == " " * far)
+    edits = _moved_left(text, Span(match.start(), behind), far)
     message = (
         f"From here on this is a part of the text of `{holder.key.value}`, so `{match['key']}` is not set; "
         f"move it to the left by {far} columns."
@@ -111,13 +110,18 @@ def block_among_free_keys(subject: Subject, mapping: Node) -> Iterator[Problem]:
     far = column_of(text, entry.key.span.start) - column_of(text, next(owner.each_entry()).key.span.start)
     start = entry.key.span.start - column_of(text, entry.key.span.start)
     end = max(entry.value.span.end, entry.key.span.end)
-    starts = [start, *(at.start() for at in _LINE.finditer(text, start, end))]
-    edits = tuple(Edit(Span(at, at + far), "") for at in starts if text[at : at + far] == " " * far)
+    edits = _moved_left(text, Span(start, end), far)
     message = (
         f"`{key}` is one of the free keys of `{mapping.step}` here, and not set where it belongs; "
         f"move it to the left by {far} columns."
     )
     yield Problem("misplaced-key", entry.key.span, message, "information", (Fix("Align the lines", edits),))
+
+
+def _moved_left(text: str, block: Span, far: int) -> Edits:
+    """Return the edits that move the lines of a block to the left, as far as they have room for it."""
+    starts = [block.start, *(at.start() for at in _LINE.finditer(text, block.start + 1, block.end))]
+    return tuple(Edit(Span(at, at + far), "") for at in starts if text[at : at + far] == " " * far)
 
 
 def _is_block(shape: Shape, key: str, rows: list[str], column: int) -> bool:
