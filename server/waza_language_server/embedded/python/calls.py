@@ -32,11 +32,14 @@ _MOST: Mapping[str, tuple[int, int]] = MappingProxyType(
         **dict.fromkeys(["strip", "lstrip", "rstrip"], (0, 1)),
         **dict.fromkeys(["startswith", "endswith", "count", "find", "rfind", "index", "rindex"], (1, 3)),
         **dict.fromkeys(["removeprefix", "removesuffix", "join"], (1, 1)),
+        **dict.fromkeys(["split", "rsplit"], (0, 2)),
+        "splitlines": (0, 1),
         "replace": (2, 3),
     }
 )
 """How many arguments methods of text take, at least and at most."""
 _OF_TEXT = frozenset(["count", "find", "rfind", "index", "rindex", "replace", "removeprefix", "removesuffix"])
+_OF_TEXT_OR_NOTHING = frozenset(["split", "rsplit", "strip", "lstrip", "rstrip"])
 _PARAMETERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = MappingProxyType(
     {
         **dict.fromkeys(
@@ -109,7 +112,7 @@ def _of_function(source: PythonSource, call: ast.Call, name: str, names: Kinds) 
         new = f"([{bare}])" if source.text[start : start + 1] == "(" else f"[{bare}]"
         rewrites = (_replaced(source, start, end, new, "Write it as a list"),)
     does = "has no length" if name == "len" else f"is no list that `{name}` could go through"
-    yield _finding(source, argument, f"`{_shown(source, argument)}` is {kind.title}, which {does}", rewrites)
+    yield _finding(source, argument, f"`{source.brief(argument)}` is {kind.title}, which {does}", rewrites)
 
 
 def _number(source: PythonSource, call: ast.Call, name: str) -> Iterator[Finding]:
@@ -118,7 +121,7 @@ def _number(source: PythonSource, call: ast.Call, name: str) -> Iterator[Finding
             try:
                 (int if name == "int" else float)(written)
             except ValueError:
-                yield _finding(source, argument, f"`{_shown(source, argument)}` is no number", ())
+                yield _finding(source, argument, f"`{source.brief(argument)}` is no number", ())
         case _:
             return
 
@@ -154,7 +157,7 @@ def _pattern(source: PythonSource, node: ast.expr, names: Kinds) -> Iterator[Fin
         return
     kind = kind_of(node, names)
     if kind is not None and (is_number(kind) or kind.owner in (list, dict, tuple, set)):
-        yield _finding(source, node, f"`{_shown(source, node)}` is {kind.title} and no pattern", ())
+        yield _finding(source, node, f"`{source.brief(node)}` is {kind.title} and no pattern", ())
 
 
 def _searched(source: PythonSource, node: ast.expr, names: Kinds) -> Iterator[Finding]:
@@ -163,7 +166,7 @@ def _searched(source: PythonSource, node: ast.expr, names: Kinds) -> Iterator[Fi
         return
     start, end = source.start(node), source.end(node)
     rewrites = (_replaced(source, start, end, f"str({source.segment(node)})", "Write `str(…)`"),)
-    what = f"`{_shown(source, node)}` is {kind.title}, and only text can be searched"
+    what = f"`{source.brief(node)}` is {kind.title}, and only text can be searched"
     yield _finding(source, node, what, rewrites if kind.owner in (list, dict, tuple, int, float) else ())
 
 
@@ -196,8 +199,12 @@ def _of_text(source: PythonSource, call: ast.Call, name: str, names: Kinds) -> I
         return
     if name == "join":
         if kind.item is CALL:
-            what = f"`join` takes texts, and each item of `{_shown(source, first)}` is {CALL.title}"
+            what = f"`join` takes texts, and each item of `{source.brief(first)}` is {CALL.title}"
             yield _finding(source, first, what, (_names_joined(source, first),))
+        elif is_number(kind) or kind is NOTHING:
+            yield _finding(
+                source, first, f"`join` takes texts, and `{source.brief(first)}` is {kind.title}", ()
+            )
         return
     if name in ("startswith", "endswith"):
         if kind.owner is tuple:
@@ -211,11 +218,11 @@ def _of_text(source: PythonSource, call: ast.Call, name: str, names: Kinds) -> I
                 _replaced(source, start, end, f"({inside})", "Write it in parentheses", preferred=True),
             )
         what = (
-            f"`{name}` takes a text, or several in parentheses, and `{_shown(source, first)}` is {kind.title}"
+            f"`{name}` takes a text, or several in parentheses, and `{source.brief(first)}` is {kind.title}"
         )
         yield _finding(source, first, what, rewrites)
-    elif name in _OF_TEXT:
-        what = f"`{name}` looks for text, and `{_shown(source, first)}` is {kind.title}"
+    elif name in _OF_TEXT or (name in _OF_TEXT_OR_NOTHING and kind is not NOTHING):
+        what = f"`{name}` works with text, and `{source.brief(first)}` is {kind.title}"
         yield _finding(source, first, what, ())
 
 
@@ -247,8 +254,3 @@ def _replaced(
     source: PythonSource, start: int, end: int, new: str, title: str, *, preferred: bool = False
 ) -> Rewrite:
     return Rewrite(title, (f"{source.text[:start]}{new}{source.text[end:]}",), preferred=preferred)
-
-
-def _shown(source: PythonSource, node: ast.expr) -> str:
-    text = " ".join(source.segment(node).split())
-    return text if len(text) <= 40 else f"{text[:39]}…"

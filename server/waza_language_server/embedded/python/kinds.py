@@ -100,6 +100,9 @@ def kind_of(node: ast.expr, names: Kinds) -> Kind | None:
             return _CONSTANTS.get(type(value))
         case ast.UnaryOp() | ast.BinOp() | ast.BoolOp() | ast.IfExp():
             return _kind_of_operation(node, names)
+        case ast.Set(elts=elements) if any(isinstance(each, ast.Set) for each in elements):
+            # There is no such value, which is told.
+            return None
         case ast.List(elts=elements):
             return Kind("a list", list, kind_of(elements[0], names) if len(elements) == 1 else None)
         case ast.ListComp(elt=element, generators=generators):

@@ -24,6 +24,7 @@ from waza_language_server.embedded.python.kinds import (
 )
 from waza_language_server.embedded.python.operands import comparison_findings, operation_findings
 from waza_language_server.embedded.python.python_source import PythonSource, parts_of
+from waza_language_server.embedded.python.refused_values import refusal_findings
 from waza_language_server.embedded.python.scopes import Comprehension
 from waza_language_server.spelling import nearest, slip_of
 
@@ -96,6 +97,7 @@ def _visit(source: PythonSource, node: ast.AST, names: Kinds, *, called: bool = 
             yield from _visit(source, node.slice, names)
         case ast.Call():
             yield from call_findings(source, node, names)
+            yield from refusal_findings(source, node, names)
             yield from _visit(source, node.func, names, called=True)
             for part in (*node.args, *node.keywords):
                 yield from _visit(source, part, names)
@@ -115,6 +117,7 @@ def _operands(source: PythonSource, node: ast.AST, names: Kinds) -> Iterator[Fin
         yield from comparison_findings(source, node, names)
     elif isinstance(node, ast.BinOp):
         yield from operation_findings(source, node, names)
+    yield from refusal_findings(source, node, names)
 
 
 def _visit_comprehension(source: PythonSource, node: Comprehension, names: Kinds) -> Iterator[Finding]:

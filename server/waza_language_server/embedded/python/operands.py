@@ -22,7 +22,7 @@ from waza_language_server.embedded.python.kinds import (
     is_number,
     kind_of,
 )
-from waza_language_server.embedded.python.python_source import PythonFault, PythonSource, parse_python
+from waza_language_server.embedded.python.python_source import PythonFault, PythonSource, brief, parse_python
 
 _SIGNS: dict[type[ast.operator | ast.cmpop], str] = {
     ast.Add: "+",
@@ -79,7 +79,7 @@ def operation_findings(source: PythonSource, node: ast.BinOp, names: Kinds) -> I
         return
     start, end = source.end(node.left), source.start(node.right)
     at = source.text.find(sign, start, end)
-    what = f"`{_shown(source, node.left)}` is {left.title} and `{_shown(source, node.right)}` {right.title}"
+    what = f"`{source.brief(node.left)}` is {left.title} and `{source.brief(node.right)}` {right.title}"
     rewrites: tuple[Rewrite, ...] = ()
     word = _JOINING.get(type(node.op))
     if word is not None and at >= 0:
@@ -146,7 +146,7 @@ class _Compared:
         """Return a finding for a value that cannot be looked into, or never holds the other."""
         left, right = self._kinds
         if is_number(right) or right in (MATCH, NOTHING):
-            what = f"`{_shown(self._source, self._right)}` is {right.title}, in which nothing can be"
+            what = f"`{self._source.brief(self._right)}` is {right.title}, in which nothing can be"
             message = f"{what}; that fails the assertion."
             return self._finding("assertion-type", message, ())
         if right is TEXT and left is not TEXT:
@@ -157,8 +157,8 @@ class _Compared:
             return None
         outcome = "true" if isinstance(self._operator, ast.NotIn) else "false"
         message = (
-            f"The items of `{_shown(self._source, self._right)}` are {_plural(item)}, of which "
-            f"`{_shown(self._source, self._left)}` is none, so this is always {outcome}."
+            f"The items of `{self._source.brief(self._right)}` are {_plural(item)}, of which "
+            f"`{self._source.brief(self._left)}` is none, so this is always {outcome}."
         )
         return self._finding("assertion-constant", message, self._among(item))
 
@@ -168,7 +168,7 @@ class _Compared:
     def _kinds_in_words(self) -> str:
         left, right = self._kinds
         return (
-            f"`{_shown(self._source, self._left)}` is {left.title} and `{_shown(self._source, self._right)}` "
+            f"`{self._source.brief(self._left)}` is {left.title} and `{self._source.brief(self._right)}` "
             f"is {right.title}"
         )
 
@@ -201,7 +201,7 @@ class _Compared:
         text += ")" * (text.count("(") - text.count(")"))
         new = text if wanted else f"not {text}"
         changed = f"{self._source.text[: self._start]}{new}{self._source.text[self._end :]}"
-        return (Rewrite(f"Write `{_short(new)}`", (changed,), preferred=True),) if _parses(changed) else ()
+        return (Rewrite(f"Write `{brief(new)}`", (changed,), preferred=True),) if _parses(changed) else ()
 
     def _as_text(self) -> tuple[Rewrite, ...]:
         if isinstance(self._left, ast.Constant) and isinstance(self._left.value, int | float):
@@ -220,7 +220,7 @@ class _Compared:
     def _written(self, node: ast.expr, new: str, *, preferred: bool = False) -> Rewrite:
         text = self._source.text
         changed = f"{text[: self._source.start(node)]}{new}{text[self._source.end(node) :]}"
-        return Rewrite(f"Write `{_short(new)}`", (changed,), preferred=preferred)
+        return Rewrite(f"Write `{brief(new)}`", (changed,), preferred=preferred)
 
 
 def _chained(source: PythonSource, node: ast.Compare, at: int) -> Finding | None:
@@ -241,7 +241,7 @@ def _chained(source: PythonSource, node: ast.Compare, at: int) -> Finding | None
         isinstance(before, ast.Constant) and isinstance(behind, ast.Constant) and before.value == behind.value
     )
     outcome = "true" if is_equal is isinstance(node.ops[at], ast.Eq | ast.Is) else "false"
-    message = f"Comparisons form a chain: this asks `{_short(compared)}`, too, which is always {outcome}."
+    message = f"Comparisons form a chain: this asks `{brief(compared)}`, too, which is always {outcome}."
     return Finding("assertion-constant", start + _blanks(source.text[start:end]), end, message, rewrites)
 
 
@@ -280,15 +280,6 @@ def _is_truth(node: ast.expr) -> bool:
 
 def _plural(kind: Kind) -> str:
     return {CALL: "tool calls, each a dict", EVENT: "events, each a dict"}.get(kind, f"each {kind.title}")
-
-
-def _shown(source: PythonSource, node: ast.expr) -> str:
-    return _short(source.segment(node))
-
-
-def _short(text: str) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= 40 else f"{plain[:39]}…"
 
 
 def _parses(text: str) -> bool:

@@ -76,6 +76,10 @@ class PythonSource:
         """Return the text of a node."""
         return self.text[self.start(node) : self.end(node)]
 
+    def brief(self, node: ast.expr | ast.stmt) -> str:
+        """Return the text of a node in one line of at most 40 characters, for messages."""
+        return brief(self.segment(node))
+
     @property
     def expression(self) -> ast.Expression:
         """The tree of a text parsed as an expression."""
@@ -121,8 +125,15 @@ class PythonSource:
         return self._starts[index] + characters
 
 
+_MOST_SHOWN = 40
 _WITHOUT_NODES = frozenset({"arg", "attr", "conversion", "ctx", "id", "kind", "op", "ops"})
 """Fields of nodes of expressions that hold words, operators, and nothing below them."""
+
+
+def brief(text: str) -> str:
+    """Return a text in one line of at most 40 characters."""
+    plain = " ".join(text.split())
+    return plain if len(plain) <= _MOST_SHOWN else f"{plain[: _MOST_SHOWN - 1]}…"
 
 
 def parts_of(node: ast.AST) -> list[ast.AST]:
