@@ -93,6 +93,7 @@ class EvalConfig(Block):
         "repetitions": "trials_per_task",
         "repeat": "trials_per_task",
         "num_trials": "trials_per_task",
+        "epochs": "trials_per_task",
         "engine": "executor",
         "engine_type": "executor",
         "model_id": "model",

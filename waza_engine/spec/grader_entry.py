@@ -45,9 +45,13 @@ class GraderEntry(Block):
         "kind": "type",
         "options": "config",
         "params": "config",
+        "parameters": "config",
+        "settings": "config",
+        "arguments": "config",
+        "args": "config",
         "with": "config",
     }
-    uncertain: ClassVar = frozenset({"with"})
+    uncertain: ClassVar = frozenset({"with", "arguments", "args"})
 
     name: Annotated[Text, kind("grader.name")] = Field(default="", description=NAME_DESCRIPTION)
     type: Annotated[Text, kind("grader.type")] = Field(

@@ -23,6 +23,12 @@ class SkillFrontmatter(Block):
 
     model_config = ConfigDict(extra="allow", frozen=True)
     first_keys: ClassVar = ("name", "description")
+    misspellings: ClassVar = {
+        "title": "name",
+        "skill": "name",
+        "desc": "description",
+        "summary": "description",
+    }
 
     name: Annotated[
         Text,

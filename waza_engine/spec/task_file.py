@@ -37,11 +37,14 @@ _TASK_MISSPELLINGS = {
     "task_id": "id",
     "tag": "tags",
     "grader": "graders",
+    "evaluators": "graders",
+    "scorers": "graders",
+    "assert": "graders",
     "skip": "enabled",
     "skipped": "enabled",
     "disabled": "enabled",
 }
-_UNCERTAIN = frozenset({"skip", "skipped", "disabled"})
+_UNCERTAIN = frozenset({"skip", "skipped", "disabled", "scorers", "assert"})
 
 
 class TaskKeys(Block):

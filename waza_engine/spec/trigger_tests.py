@@ -60,6 +60,10 @@ class TriggerTests(Block):
         "should_not_trigger": "should_not_trigger_prompts",
         "positive": "should_trigger_prompts",
         "negative": "should_not_trigger_prompts",
+        "positive_prompts": "should_trigger_prompts",
+        "negative_prompts": "should_not_trigger_prompts",
+        "must_trigger_prompts": "should_trigger_prompts",
+        "must_not_trigger_prompts": "should_not_trigger_prompts",
         "negative_tests": "should_not_trigger_prompts",
         "name": "skill",
     }

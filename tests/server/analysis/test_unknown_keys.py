@@ -421,3 +421,33 @@ def test_a_key_that_holds_what_is_taken_over_elsewhere_is_none_to_delete(shared:
     text = f"{TASK}{shared}\ngraders:\n  - <<: *g\n    name: a\n    config: {{contains: [x]}}\n"
     [problem] = problems(text)
     assert (problem.code, problem.severity, problem.fixes) == ("unknown-key", "information", ())
+
+
+@pytest.mark.parametrize("name", ["settings", "conf", "spec", "arguments", "check"])
+def test_a_block_is_known_by_the_keys_in_it(name: str) -> None:
+    right = graders("  - type: text\n    name: a\n    config:\n      contains: [done]\n")
+    text = right.replace("    config:", f"    {name}:")
+    (found,) = problems(text)
+    assert found.code == "unknown-key"
+    assert "did you mean `config`?" in found.message
+    assert fixed(text, "unknown-key") == right
+
+
+def test_a_block_with_a_prompt_in_it_is_what_the_agent_gets() -> None:
+    right = "id: t\nname: T\ninputs:\n  prompt: Go\n"
+    (found,) = problems(text := right.replace("inputs:", "vars:"))
+    assert "did you mean `inputs`?" in found.message
+    assert fixed(text, "unknown-key") == right
+
+
+def test_a_block_of_common_keys_tells_nothing() -> None:
+    (found,) = problems(f"{TASK}owner:\n  name: Ana\n")
+    assert "did you mean" not in found.message
+
+
+def test_a_copied_grader_that_kept_its_type_gets_that_of_its_options() -> None:
+    right = graders("  - type: code\n    name: a\n    config:\n      assertions: ['len(output) > 3']\n")
+    text = right.replace("type: code", "type: text")
+    (found,) = problems(text)
+    assert next(fix.title for fix in found.fixes) == "Change the type to `code`"
+    assert fixed(text, "unknown-key") == right

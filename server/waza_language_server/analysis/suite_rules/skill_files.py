@@ -96,7 +96,8 @@ def _keys(view: SuiteView) -> Found:
     tree, root = view.document.tree, view.document.tree.root
     if root is None or root.kind != "mapping":
         return
-    known = view.workspace.catalog.document("skill").properties
+    shape = view.workspace.catalog.document("skill")
+    known = shape.properties
     missing = [key for key in _NEEDED if root.entry(key) is None]
     for key in _NEEDED:
         value = root.get(key)
@@ -113,14 +114,15 @@ def _keys(view: SuiteView) -> Found:
         if fallen is not None:
             yield Problem("unknown-key", entry.key.span, fallen[0], "warning", (fallen[1],))
             continue
-        meant = slip_of(entry.key.value, known)
+        slip = slip_of(entry.key.value, known)
+        meant = slip or shape.misspellings.get(entry.key.value)
         if meant is None or root.entry(meant) is not None or tree.broken(entry.key):
             # Agents have keys of their own.
             continue
         message = f"`{entry.key.value}` is no key of a skill that is known; did you mean `{meant}`?"
         fixes: tuple[Fix, ...] = ()
         if entry.key.style == "plain" and known[meant].shape.fits(entry.value.target.kind):
-            fixes = (Fix(f"Change to `{meant}`", (Edit(entry.key.span, meant),), preferred=True),)
+            fixes = (Fix(f"Change to `{meant}`", (Edit(entry.key.span, meant),), preferred=bool(slip)),)
         missing = [key for key in missing if key != meant]
         yield Problem("unknown-key", entry.key.span, message, "warning", fixes)
     more = _more_keys(view) if missing else None

@@ -83,7 +83,9 @@ def call_findings(source: PythonSource, call: ast.Call, names: Kinds) -> Iterato
 
 def _of_function(source: PythonSource, call: ast.Call, name: str, names: Kinds) -> Iterator[Finding]:
     if name in ("int", "float"):
-        yield from _number(source, call, name)
+        yield from _number(source, call, name, names)
+    elif name in ("list", "dict"):
+        yield from _gone_through(source, call, name, names)
     if name not in _OF_ONE:
         return
     if len(call.args) != 1 or call.keywords:
@@ -115,13 +117,25 @@ def _of_function(source: PythonSource, call: ast.Call, name: str, names: Kinds) 
     yield _finding(source, argument, f"`{source.brief(argument)}` is {kind.title}, which {does}", rewrites)
 
 
-def _number(source: PythonSource, call: ast.Call, name: str) -> Iterator[Finding]:
+def _gone_through(source: PythonSource, call: ast.Call, name: str, names: Kinds) -> Iterator[Finding]:
+    kind = kind_of(call.args[0], names) if len(call.args) == 1 else None
+    if kind is not None and (is_number(kind) or kind is NOTHING):
+        what = f"`{source.brief(call.args[0])}` is {kind.title}, of which `{name}` makes none"
+        yield _finding(source, call.args[0], what, ())
+
+
+def _number(source: PythonSource, call: ast.Call, name: str, names: Kinds) -> Iterator[Finding]:
     match call:
         case ast.Call(args=[ast.Constant(value=str(written)) as argument], keywords=[]):
             try:
                 (int if name == "int" else float)(written)
             except ValueError:
                 yield _finding(source, argument, f"`{source.brief(argument)}` is no number", ())
+        case ast.Call(args=[argument], keywords=[]):
+            kind = kind_of(argument, names)
+            if kind is not None and not is_number(kind) and kind.owner not in (str, bytes):
+                what = f"`{source.brief(argument)}` is {kind.title}, of which `{name}` makes no number"
+                yield _finding(source, argument, what, ())
         case _:
             return
 

@@ -77,11 +77,9 @@ def _printed(source: PythonSource, node: ast.FormattedValue | ast.BinOp, names: 
 
 
 def _no_number(source: PythonSource, value: ast.expr, sign: str, names: Kinds) -> Iterator[Finding]:
-    kind = kind_of(value, names)
-    if kind is TEXT:
-        yield _finding(
-            source, value, f"`{sign}` prints a number, and `{source.brief(value)}` is {kind.title}"
-        )
+    if kind_of(value, names) is TEXT:
+        what = f"`{sign}` prints a number, and `{source.brief(value)}` is {TEXT.title}"
+        yield _finding(source, value, what)
 
 
 def _called(source: PythonSource, call: ast.Call, names: Kinds) -> Iterator[Finding]:

@@ -27,7 +27,7 @@ from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
 
 _MOST_BESIDE = 50
-_EVERYWHERE = frozenset({"name", "id", "description", "type", "tags", "value", "path", "model", "version"})
+EVERYWHERE = frozenset({"name", "id", "description", "type", "tags", "value", "path", "model", "version"})
 """Keys that mean something else at every level: nobody writes them at the wrong one by mistake."""
 _MOST_CHILDREN = 200
 """Keys and values; all of them are looked at for each that stands at the wrong level."""
@@ -229,7 +229,7 @@ def _level_below(mapping: Node, shape: Shape, entry: Entry) -> tuple[str, str] |
     options = [place for place in found if place[0] == "config"]
     if options:
         return options[0]
-    return found[0] if len(found) == 1 and entry.key.value not in _EVERYWHERE else None
+    return found[0] if len(found) == 1 and entry.key.value not in EVERYWHERE else None
 
 
 def _emptied_above(mapping: Node, shape: Shape, entry: Entry) -> str | None:
@@ -281,7 +281,7 @@ def _level_above(subject: Subject, mapping: Node, entry: Entry) -> Node | None:
             shape = subject.shape_at(above)
             known = shape.properties.get(key) if shape is not None else None
             if shape is not None and known is not None and known.shape.fits(entry.value.target.kind):
-                missed = key not in _EVERYWHERE or key in {*shape.required, *_advised(shape)}
+                missed = key not in EVERYWHERE or key in {*shape.required, *_advised(shape)}
                 return above if missed and (outside or above.entry(key) is None) else None
         if _is_grader_itself(subject, above):
             return None
@@ -303,7 +303,7 @@ def _needless_block(mapping: Node, shape: Shape, entry: Entry) -> Entry | None:
     """Return the only entry of an unknown block that the mapping around the block knows and has not."""
     block = entry.value
     held = block.last_entry if len(block.green.children) == 2 else None
-    if held is None or held.key.value in _EVERYWHERE:
+    if held is None or held.key.value in EVERYWHERE:
         return None
     known = shape.properties.get(held.key.value)
     if known is None or mapping.entry(held.key.value) is not None:

@@ -15,6 +15,7 @@ from waza_language_server.analysis.schema_rules.graders.keyed_graders import bar
 from waza_language_server.analysis.schema_rules.graders.one_pattern import OPTION, as_one_pattern, one_pattern
 from waza_language_server.analysis.schema_rules.keys.fallen_text import fallen_text
 from waza_language_server.analysis.schema_rules.keys.misplaced_keys import (
+    EVERYWHERE,
     at_other_level,
     in_needless_block,
     in_own_block,
@@ -35,7 +36,7 @@ from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import alike_in_words, listed, slip_of, slips_of
 from waza_language_server.syntax.aliases import anchors_of
-from waza_language_server.syntax.edits import delete_entry
+from waza_language_server.syntax.edits import delete_entry, replace_scalar
 from waza_language_server.syntax.escapes import quoted
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits, Fix
@@ -91,17 +92,15 @@ def _glued_to_value(subject: Subject, mapping: Node, shape: Shape, entry: Entry)
 
 
 def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey:
+    if (known := _by_its_other_name(subject, mapping, shape, entry)) is not None:
+        return known
     key = entry.key.value
-    known = _turned(mapping, shape, shape.misspellings.get(key))
-    if known is not None and _is_rather_slip(mapping, shape, entry, known):
-        known = None
-    if known is not None and _may_be_meant(shape, known, entry):
-        counted = _meant_number(known, shape.properties[known].shape, entry.value) is not None
-        safe = not counted and key not in shape.uncertain and _is_other_name(mapping, shape, entry, known)
-        return _misspelt(subject, mapping, shape, entry, known, safe=safe)
+    slips = slips_of(key, shape.properties)
+    held = _known_by_content(mapping, shape, entry) if not slips else None
+    if held is not None:
+        return _misspelt(subject, mapping, shape, entry, held, safe=False)
     if (moved := at_other_level(subject, mapping, shape, entry)) is not None:
         return moved
-    slips = slips_of(key, shape.properties)
     if slips:
         safe = len(slips) == 1 and not key.startswith(_SIGNS_OF_CHANGES)
         return _misspelt(subject, mapping, shape, entry, slips[0], safe=safe)
@@ -131,6 +130,19 @@ def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
     return _misspelt(subject, mapping, shape, entry, alike, safe=False)
 
 
+def _by_its_other_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
+    """Return the problem of a key that has another name elsewhere, or in common speech; None of any other."""
+    key = entry.key.value
+    known = _turned(mapping, shape, shape.misspellings.get(key))
+    if known is None or _is_rather_slip(mapping, shape, entry, known):
+        return None
+    if not _may_be_meant(shape, known, entry):
+        return None
+    counted = _meant_number(known, shape.properties[known].shape, entry.value) is not None
+    safe = not counted and key not in shape.uncertain and _is_other_name(mapping, shape, entry, known)
+    return _misspelt(subject, mapping, shape, entry, known, safe=safe)
+
+
 def _turned(mapping: Node, shape: Shape, known: str | None) -> str | None:
     """Return the key that is meant where a switch beside it says the contrary: `should_match: false`."""
     switch = mapping.entry("should_match") if known is not None else None
@@ -138,6 +150,22 @@ def _turned(mapping: Node, shape: Shape, known: str | None) -> str | None:
         return known
     contrary = known.replace("match", "not_match")
     return contrary if contrary in shape.properties else known
+
+
+def _known_by_content(mapping: Node, shape: Shape, entry: Entry) -> str | None:
+    """Return the one block that is missing and knows every key which stands below an unknown one."""
+    block = entry.value
+    if block.kind != "mapping" or not 0 < len(block.green.children) <= _LOOKED_AT:
+        return None
+    keys = frozenset(block.key_names)
+    if keys <= EVERYWHERE:
+        return None
+    fitting = [
+        name
+        for name, known in shape.properties.items()
+        if mapping.entry(name) is None and keys <= known.shape.branch("mapping").properties.keys()
+    ]
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def _keyed_glob(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
@@ -290,6 +318,19 @@ def _types_with_option(subject: Subject, mapping: Node, key: str) -> tuple[str, 
     return tuple(name for name in current_types(subject.catalog) if key in subject.catalog.options_of(name))
 
 
+def _type_changes(subject: Subject, mapping: Node, owners: tuple[str, ...]) -> Iterator[Fix]:
+    """Yield the fix of a grader whose options are all those of one other type: a copy that kept its type."""
+    written = subject.node.get("type")
+    fitting = [name for name in owners if mapping.key_names and _has_options(subject, name, mapping)]
+    if len(fitting) == 1 and written is not None and written.kind == "scalar":
+        repair = partial(replace_scalar, subject.tree, written, fitting[0])
+        yield Fix(f"Change the type to `{fitting[0]}`", repair)
+
+
+def _has_options(subject: Subject, name: str, mapping: Node) -> bool:
+    return subject.catalog.options_of(name).issuperset(mapping.key_names)
+
+
 def _stray(
     subject: Subject, mapping: Node, shape: Shape, entry: Entry, owners: tuple[str, ...]
 ) -> UnknownKey:
@@ -306,7 +347,7 @@ def _stray(
         message = f"{article} `{written}` grader has no option `{entry.key.value}`"
     if owners:
         message += f" (one of {listed(owners[:3], 'and')} graders)"
-    fixes = removals(subject, entry)
+    fixes = (*_type_changes(subject, mapping, owners), *removals(subject, entry))
     problem = Problem(
         "unknown-key",
         entry.key.span,
