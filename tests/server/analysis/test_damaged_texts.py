@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.server.analysis.drawing import TASK, drawn, graders, problems
+from tests.server.analysis.drawing import EVAL, TASK, drawn, graders, problems
 from waza_language_server.syntax.tried_edits import apply
 
 CHECK = "- type: text\n  name: a\n  config:\n    contains:\n"
@@ -120,3 +120,34 @@ def test_a_list_within_what_people_read_is_information() -> None:
     )
     [problem] = [problem for problem in problems(text) if problem.code == "yaml-indentation"]
     assert problem.severity == "information"
+
+
+@pytest.mark.parametrize(
+    ("written", "right"),
+    [
+        ("gpt-4o // best", "gpt-4o # best"),
+        ("gpt-4o (latest)", "gpt-4o # (latest)"),
+        ("gpt-4o -- the cheap one", "gpt-4o # the cheap one"),
+        ("gpt-4o \\", "gpt-4o"),
+    ],
+)
+def test_a_note_behind_the_name_of_a_model(written: str, right: str) -> None:
+    (problem,) = problems(text := EVAL.replace("model: m\n", f"model: {written}\n"), "eval")
+    assert problem.code == "unlikely-value"
+    assert apply(text, problem.fixes[0].edits) == EVAL.replace("model: m\n", f"model: {right}\n")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "name: Orders (edge case)",
+        "name: Orders -- a -- b",
+        "description: Orders // see there",
+        "id: orders//2",
+        "tags: [a // b]",
+    ],
+)
+def test_names_in_words_have_no_notes_behind_them(row: str) -> None:
+    text = TASK.replace("name: T", row) if row.startswith("name") else f"{TASK}{row}\n"
+    text = text.replace("id: t\n", "") if row.startswith("id") else text
+    assert problems(text) == ()

@@ -85,3 +85,43 @@ def test_other_signs_in_place_of_the_closing_line(line: str) -> None:
     text = SKILL.replace("---\n# N", f"{line}\n\n# N")
     problem = next(each for each in problems(text, "skill") if each.code == "skill-frontmatter")
     assert apply(text, problem.fixes[0].edits) == text.replace(f"{line}\n\n# N", "---\n\n# N")
+
+
+def test_a_key_above_lines_of_text_without_colon_and_bar() -> None:
+    right = "id: t\nname: T\ninputs:\n  prompt: |\n    My query is slow:\n    SELECT x\n\n    What now?\n"
+    [problem] = problems(text := right.replace("prompt: |", "prompt"))
+    assert text[problem.span.start : problem.span.end] == "prompt"
+    assert apply(text, problem.fixes[0].edits) == right
+
+
+@pytest.mark.parametrize(
+    ("written", "right"),
+    [
+        ("prompt\n    Is it slow?\n", "prompt:\n    Is it slow?\n"),
+        ("promt\n    Is it slow?\n    Or not?\n", "prompt: |\n    Is it slow?\n    Or not?\n"),
+    ],
+)
+def test_a_key_without_its_colon_is_no_prompt(written: str, right: str) -> None:
+    text = f"id: t\nname: T\ninputs:\n  {written}"
+    [problem] = problems(text)
+    assert [apply(text, fix.edits) for fix in problem.fixes] == [f"id: t\nname: T\ninputs:\n  {right}"]
+    assert not problem.fixes[0].preferred
+
+
+@pytest.mark.parametrize("begun", ["prom", "prompt", "fil"])
+def test_a_key_that_is_being_written_is_not_made_the_prompt(begun: str) -> None:
+    [problem] = problems(f"id: t\nname: T\ninputs:\n  {begun}\n")
+    assert problem.fixes == ()
+
+
+def test_a_dash_that_one_of_several_lines_has_is_no_part_of_an_item() -> None:
+    right = f"{TASK}tags:\n  - basic\n  - slow\n"
+    [problem] = problems(text := right.replace("- basic", "basic"))
+    assert apply(text, problem.fixes[0].edits) == right
+
+
+def test_a_list_below_a_key_without_colon_is_no_part_of_the_text_above() -> None:
+    right = "id: t\nname: T\ndescription: |\n  words\ntags:\n  - basic\n  - slow\ninputs:\n  prompt: Go\n"
+    [problem] = problems(text := right.replace("tags:", "tags"))
+    assert text[problem.span.start : problem.span.end] == "tags"
+    assert apply(text, problem.fixes[0].edits) == right

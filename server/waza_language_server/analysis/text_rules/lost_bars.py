@@ -13,7 +13,7 @@ from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
 _BARE_KEY = re.compile(
-    r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?P<blanks>[ \t]*)"
+    r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*)(?P<colon>:?)(?P<blanks>[ \t]*)"
     r"(?P<sign>\"[|>][-+]?\"|'[|>][-+]?'|\|[-+]?\||\|>|>\||\|:|-\||/|\\)?(?:[ \t]+#.*|[ \t]*)\Z"
 )
 _KEY_AND_TEXT = re.compile(
@@ -38,7 +38,7 @@ def lost_bar(text: str, lines: LineIndex, fault: SyntaxFault, texts: Collection[
         written = text[line.start : line.end].rstrip()
         column = len(written) - len(written.lstrip(" "))
         key = _BARE_KEY.match(written)
-        is_own = above == number and key is not None and key["sign"] is not None
+        is_own = above == number and key is not None and (key["sign"] is not None or not key["colon"])
         if not written or (column >= margin and not is_own):
             continue
         margin = column
@@ -46,9 +46,14 @@ def lost_bar(text: str, lines: LineIndex, fault: SyntaxFault, texts: Collection[
             last = _end_of_text(text, lines, above + 1, len(key["lead"]))
             if last < max(number, above + 1) or _BULLET.match(text, lines.line_span(above + 1).start):
                 return
+            if not key["colon"] and (key["sign"] is not None or last <= above + 1):
+                # Of one line below it the colon alone is missing.
+                return
             place = Span(line.start + key.start("key"), line.start + key.end("key"))
             behind = key.start("blanks") if key["sign"] is None else key.end("sign")
-            edit = Edit(Span(line.start + key.start("blanks"), line.start + behind), " |")
+            edit = Edit(
+                Span(line.start + key.start("blanks"), line.start + behind), " |" if key["colon"] else ": |"
+            )
             written = f"`{key['key']}: |`"
             message = (
                 f"Lines of text stand below `{key['key']}`; write {written}, which makes one text of them."

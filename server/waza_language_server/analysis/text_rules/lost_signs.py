@@ -93,7 +93,7 @@ def lost_signs(
     if (word := _WORD_ALONE.match(written)) is not None and number + 1 < lines.line_count:
         below = lines.line_span(number + 1)
         item = _ITEM.match(text, below.start, below.end)
-        if item is not None and len(item["lead"]) == word.start("key"):
+        if item is not None and len(item["lead"]) >= word.start("key"):
             key = Span(line.start + word.start("key"), line.start + word.end("key"))
             message = f"A colon is missing here; write `{word['key']}:`."
             yield LostSign(key, message, "Add the colon", Edit(Span(key.end, key.end), ":"), key.start)

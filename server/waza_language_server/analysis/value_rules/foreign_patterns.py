@@ -18,6 +18,7 @@ from waza_language_server.text.edit import Fix
 
 _BETWEEN_SLASHES = re.compile(r"/((?:[^/\\]|\\.)+)/([gimsuy]{1,6})")
 _FLAGS = frozenset("ims")
+_RAW = re.compile(r"[rR](?P<quote>[\"'])(?P<pattern>.+)(?P=quote)")
 _PARTS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
 """Characters, escapes and classes, of which a pattern consists."""
 _LITERAL = re.compile(r"[A-Za-z0-9_{]")
@@ -27,11 +28,12 @@ _TWICE_ESCAPED = re.compile(r"\\\\([dDsSwW])(?=[+*?{])")
 
 
 def foreign_patterns(view: GraderView) -> Found:
-    """Yield patterns between slashes with flags, those with each backslash twice, ends in the middle."""
+    """Yield patterns between slashes, raw texts of Python, each backslash twice, ends in the middle."""
     for node, shape in view.located:
         if shape.kind == "regex" and node.kind == "scalar":
             yield None
             yield from _between_slashes(view.file.tree, node)
+            yield from _raw_text(view.file.tree, node)
             yield from _twice_escaped(view.file.tree, node)
             yield from _end_in_the_middle(view.file.tree, node)
 
@@ -48,6 +50,19 @@ def _between_slashes(tree: Tree, node: Node) -> Iterator[Problem]:
         f"Write `{shown(right)}`."
     )
     yield _problem(tree, node, message, right)
+
+
+def _raw_text(tree: Tree, node: Node) -> Iterator[Problem]:
+    match = _RAW.fullmatch(node.value) if node.style == "plain" else None
+    if match is None or match["quote"] in match["pattern"]:
+        return
+    sign = f"r{match['quote']}"
+    right = match["pattern"]
+    message = (
+        f"So Python writes a pattern; here `{sign}` and the quote at the end are looked for, too. "
+        f"Write `{shown(right)}`."
+    )
+    yield replace(_problem(tree, node, message, right), severity="warning")
 
 
 def _twice_escaped(tree: Tree, node: Node) -> Iterator[Problem]:

@@ -191,9 +191,10 @@ def _rows_as_items(subject: Subject, node: Node) -> Edits:
     if len(rows) > _MOST_ITEMS or len({column_of(text, row.start()) for row in rows}) > 1:
         return ()
     signs = [_NUMBERED.match(row[0]) for row in rows]
-    # A number in front of each line is none of its words.
+    # A number in front of each line is none of its words, nor is the dash that some of them have.
     lines = [
-        row[0][sign.end() :] if sign and all(signs) else row[0] for row, sign in zip(rows, signs, strict=True)
+        row[0][sign.end() :] if sign and all(signs) else row[0].removeprefix("- ").lstrip(" ")
+        for row, sign in zip(rows, signs, strict=True)
     ]
     items = [line if value_of(line) == line else plain_or_quoted(line) for line in lines]
     return tuple(

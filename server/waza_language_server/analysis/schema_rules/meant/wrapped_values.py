@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
+from waza_language_server.spelling import slip_of
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.nodes import Node
@@ -23,6 +24,10 @@ _KEY_AND_VALUE = re.compile(
     r"(?P<key>[a-z_]+)(?P<blank>[ ]+)(?:\"[^\"\r\n]*\"|'[^'\r\n]*'|[^\s\"':#][^:#\r\n]*)"
 )
 """A key that has lost its colon, and its value."""
+_KEY_ALONE = re.compile(r"(?P<key>[A-Za-z_]\w*)[ \t]*(?=\r?\n|\Z)")
+"""A word on a line of its own: a key of which more is to be written."""
+_BEGINNING = 3
+"""From how many letters on a word is the beginning of a key."""
 _WORD = re.compile(r"[A-Za-z]\w*")
 _KEY_BEFORE = re.compile(r"[\w-]+:|[\w-]+[ ]*:?[ ]*[|>][-+]?(?:\s|$)")
 _HEADER = re.compile(r"[ \t]*(?P<sign>[|>][-+0-9]*)")
@@ -44,6 +49,11 @@ def blocks_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
         place = Span(start + opened.end("key"), start + opened.start("sign"))
         yield Fix(f"Write `{opened['key']}: {opened['sign']}`", (Edit(place, ": "),))
         return
+    begun = _KEY_ALONE.match(written) if node.style == "plain" else None
+    meant = _meant_key(begun["key"], block) if begun is not None else None
+    if begun is not None and meant is not None:
+        yield from _with_colon(node, begun, meant)
+        return
     unparted = _KEY_AND_VALUE.fullmatch(written) if node.style == "plain" else None
     if unparted is not None and unparted["key"] in block.properties:
         blank = Span(node.span.start + unparted.start("blank"), node.span.start + unparted.end("blank"))
@@ -61,6 +71,22 @@ def blocks_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
         edit = as_block(subject, node, _EXPECTATION, in_brackets=True)
         if edit is not None:
             yield Fix(f"Write `{_EXPECTATION}: […]`", (edit,))
+
+
+def _with_colon(node: Node, begun: re.Match[str], meant: str) -> Iterator[Fix]:
+    """Yield the fix of a key that lacks its end, where the lines below it may be its text."""
+    below = begun.string[begun.end() :].strip()
+    if below:
+        sign = ": |" if "\n" in below else ":"
+        place = Span(node.span.start, node.span.start + begun.end("key"))
+        yield Fix(f"Write `{meant}{sign}`", (Edit(place, f"{meant}{sign}"),))
+
+
+def _meant_key(word: str, block: Shape) -> str | None:
+    """Return the key of a block that a word is, begins, or is a slip away from; None when there is none."""
+    known = block.properties
+    begun = [key for key in known if word == key or (len(word) >= _BEGINNING and key.startswith(word))]
+    return min(begun, key=len) if begun else slip_of(word, known)
 
 
 def expectation_of_list(subject: Subject, node: Node, shape: Shape) -> Edits:

@@ -20,6 +20,7 @@ from waza_language_server.text.span import Span
 
 ENDINGS = frozenset("\"',;")
 """How texts end that are looked at."""
+_ENDS_OF_NOTES = frozenset("\\)")
 SIGNS_OF_BLOCKS = frozenset("Il1¦│-=/\\")
 """How texts over several lines begin that are looked at."""
 DASH_INSIDE = " - "
@@ -41,6 +42,11 @@ _NAMES = frozenset({"tool.name", "path.workspace", "task.id", "grader.name", "mo
 """Kinds of text that have no comma at their end."""
 _NAMING = frozenset({"id", "name", "skill", "version"})
 """Keys of names, where a single word has no such sign at its end."""
+_NAMED = frozenset({"model", "task.id", "grader.name", "grader.type", "skill.name"})
+"""Kinds of text that are one word where notes are written behind it."""
+_NOTE_BEHIND = re.compile(
+    r"(?P<name>[\w.:/@-]+)[ \t]+(?:(?P<slashes>//[ \t]*\S.*)|(?P<sign>\\)|(?P<words>\([^()]+\)|--[ \t].*))"
+)
 _NAME = re.compile(r"[\w./-]+[,;]")
 _LISTED = re.compile(r"\w[\w./*-]*(?:[ ][a-z][\w./*-]*)*,")
 """What stands in lists of words: no greeting (`Hello Ana,`), no line of code (`break;`)."""
@@ -49,7 +55,7 @@ _MEANT_BEFORE_QUOTE = {
     "'": re.compile(r"[^\w.!?…)]\Z|(?<![\w.])\w{1,2}\Z|(?<![\w.])\d+\Z|[szx]\Z|\win\Z|[={}<>$`\\]|\([^)]*\Z"),
 }
 """What stands before a quote that may be meant: code (`href="`, `print(f"`), inches, `O'`, `runnin'`."""
-_LOOKED_FOR = frozenset({"task.glob", "path.fixture", "path.suite", "python.assertion", "regex", "rubric"})
+_LOOKED_FOR = frozenset({"task.glob", "path.fixture", "path.suite", "python.assertion", "rubric"})
 """Kinds of text of which it is told by other rules when they are not what they should be."""
 _PATHS = frozenset(
     {"path.fixture", "path.suite", "path.workspace", "path.skill", "path.repository", "task.glob", "glob"}
@@ -74,6 +80,8 @@ def damaged_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
         yield from _sign_at_end(node, shape)
     if node.value[0] in SIGNS_OF_BLOCKS:
         yield from _sign_of_block(text, node)
+    if last in _ENDS_OF_NOTES or "//" in node.value or "--" in node.value:
+        yield from _note_behind(text, node, shape)
     if (
         not shape.enum
         and shape.kind not in _OWN_WORDS
@@ -87,6 +95,9 @@ def may_be_damaged(text: str, node: Node) -> bool:
     value, end = node.green.value, node.green.end + node.offset
     return (
         value[-1] in ENDINGS
+        or value[-1] in _ENDS_OF_NOTES
+        or " //" in value
+        or " --" in value
         or DASH_INSIDE in value
         or text.startswith("#", end + 1)
         or text.startswith("#", end + 2)
@@ -167,7 +178,31 @@ def _quote_at_end(node: Node, quote: str, shape: Shape) -> Iterator[Problem]:
     in_quotes = f"{quote}{before}{quote}" if "\\" not in before or quote == "'" else quoted(before)
     fix = Fix(f"Change to `{shown(in_quotes)}`", (Edit(node.span, in_quotes),))
     message = f"`{shown(node.value)}` ends with a quote that none opens, so the quote is a part of the text."
-    yield Problem("unlikely-value", node.span, message, "warning", (fix,))
+    # What a pattern looks for may end with one.
+    severity: Severity = "information" if shape.kind == "regex" else "warning"
+    yield Problem("unlikely-value", node.span, message, severity, (fix,))
+
+
+def _note_behind(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
+    """Yield what stands behind a name as other languages write notes: all of it is the name for YAML."""
+    if shape.kind not in _NAMED and node.step not in _NAMING and node.step != "type":
+        return
+    note = _NOTE_BEHIND.fullmatch(node.value)
+    if note is None or text[node.span.start : node.span.end] != node.value:
+        return
+    written = note["slashes"] or note["sign"] or note["words"]
+    if note["words"] is not None and shape.kind != "model":
+        return
+    place = Span(node.span.end - len(written), node.span.end)
+    if note["sign"] is not None:
+        blanks = Span(node.span.start + len(note["name"]), node.span.end)
+        message = f"The `{written}` is a part of this name; no line of YAML goes on because of it."
+        fix = Fix(f"Delete the `{written}`", (Edit(blanks, ""),))
+    else:
+        comment = f"# {written.removeprefix('//').removeprefix('--').strip()}"
+        message = f"`{shown(written)}` is a part of this name for YAML, where comments begin with `#`."
+        fix = Fix("Make a comment of it", (Edit(place, comment),))
+    yield Problem("unlikely-value", place, message, "warning", (fix,))
 
 
 def _sign_at_end(node: Node, shape: Shape) -> Iterator[Problem]:
