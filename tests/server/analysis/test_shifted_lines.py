@@ -269,3 +269,12 @@ def test_a_text_goes_back_into_its_list_and_not_among_the_graders(inner: int, pl
     wrong = graders(f"{head}{''.join(rows)}{B}")
     [problem] = problems(wrong)
     assert [apply(wrong, fix.edits) for fix in problem.fixes] == [right]
+
+
+@pytest.mark.parametrize("by", [2, -2])
+def test_an_item_at_the_column_of_the_options_above_it_is_marked_itself(by: int) -> None:
+    first = "  - type: code\n    name: a\n    config:\n      assertions:\n        - len(output) > 3\n"
+    text = graders(f"{first}{_indented(B, by)}" if by > 0 else f"{_indented(first, by)}{B}")
+    [found] = problems(text)
+    assert text[found.span.start :].startswith("- type: text\n")
+    assert yaml.safe_load(apply(text, found.fixes[0].edits)) == yaml.safe_load(graders(f"{first}{B}"))

@@ -22,21 +22,27 @@ _BARE_KEY = re.compile(r"[A-Za-z_][\w-]*:[ \t]*(?:[|>][-+]?[ \t]*)?(?:#.*)?\Z")
 _KEY_ON_LINE = re.compile(r"(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
 _TABS = re.compile(r"\t[ \t]*")
 _LOOKED_AT = 40
+_FURTHER_BELOW = 100
+"""Lines below a key in which the list that it begins comes to its end."""
 _BELOW = 12
 """Lines below a fault in which the item may begin that causes it."""
 _MOST_LINES = 400
 _COLUMNS_TRIED = 2
 
 
-def shifted_items(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
+def shifted_items(
+    text: str, lines: LineIndex, fault: SyntaxFault, *, outside: bool = False
+) -> Iterator[Slip]:
     """Yield an item with all its lines at the column of the items above it, alone and with those below it.
 
-    Last its first line alone, where the others are in their place.
+    Last its first line alone, where the others are in their place. With ``outside`` it is the next item to
+    the left of the fault: at the column of a key it makes a list of what stands below that.
     """
     number = lines.line_of(fault.span.start)
-    for line in range(number, min(lines.line_count, number + _BELOW)):
+    margin = fault.span.start - lines.line_span(number).start
+    for line in range(number, min(lines.line_count, number + (_FURTHER_BELOW if outside else _BELOW))):
         item = _item_at(text, lines, line)
-        if item is None:
+        if item is None or (outside and len(item["lead"]) >= margin):
             continue
         column = len(item["lead"])
         for usual in islice(_columns_of_items_above(text, lines, line, column), _COLUMNS_TRIED):

@@ -15,6 +15,7 @@ from itertools import chain, islice
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found
 from waza_language_server.analysis.text_rules.block_texts import tabbed_text, text_at_margin
+from waza_language_server.analysis.text_rules.change_marks import change_mark
 from waza_language_server.analysis.text_rules.fallen_bodies import (
     fallen_body,
     first_block_pushed,
@@ -181,6 +182,7 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
     faults = tree.errors
     texts = texts_of(kind, catalog)
     yield from chain.from_iterable(lost_bar(tree.text, lines, each, texts) for each in faults[:_TRIALS])
+    yield from chain.from_iterable(change_mark(tree.text, lines, each) for each in faults[:1])
     yield from chain.from_iterable(odd_bullet(tree.text, lines, each, texts) for each in faults[:_TRIALS])
     yield from chain.from_iterable(swapped_lines(tree.text, lines, each) for each in faults[:1])
     for fault in faults:
@@ -246,6 +248,8 @@ def _items(
     for fault in faults[:1]:
         yield from first_block_pushed(tree.text, lines, fault)
         yield from first_items_pushed(tree.text, lines, fault, surely=True)
+        if fault.message == NO_DASH:
+            yield from shifted_items(tree.text, lines, fault, outside=True)
         yield from shifted_items(tree.text, lines, fault)
         yield from first_items_pushed(tree.text, lines, fault)
         yield from text_of_deeper_list(tree.text, lines, fault)

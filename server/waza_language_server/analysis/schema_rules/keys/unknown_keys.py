@@ -32,6 +32,7 @@ from waza_language_server.analysis.schema_rules.meant.scalars import (
 )
 from waza_language_server.analysis.schema_rules.meant.wrapped_values import as_block, as_list, only_text
 from waza_language_server.analysis.schema_rules.subject import Subject
+from waza_language_server.analysis.text_rules.change_marks import marked_key
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import alike_in_words, listed, slip_of, slips_of
@@ -61,6 +62,8 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
     if not key.isascii() and (indent := odd_indent(subject, entry.key)) is not None:
         span, message, fix = indent
         return UnknownKey(Problem("yaml-indentation", span, message, "error", (fix,)), mapping, mapping, ())
+    if (marked := marked_key(subject.text, entry.key.span)) is not None:
+        return UnknownKey(marked, mapping, mapping, ())
     if (glued := _glued_to_value(subject, mapping, shape, entry)) is not None:
         return glued
     if (keyed := _keyed_glob(subject, mapping, shape, entry)) is not None:
