@@ -118,6 +118,8 @@ def _explain_reserved(
     text: str, start: int, end: int, first_line: Span, quote: tuple[Fix, ...]
 ) -> SyntaxFault:
     head = text[start]
+    if head == "`" and (of_markdown := fence(text, first_line)) is not None:
+        return of_markdown
     if (number := _SIGN_AND_NUMBER.fullmatch(text, start, end)) is not None:
         # A limit where a text may stand as well.
         cut = Fix(f"Write `{number['number']}`", (Edit(Span(start, number.start("number")), ""),))

@@ -18,11 +18,17 @@ from waza_language_server.syntax.value_quotes import before_comment
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
+_THREE_QUOTES = re.compile(r'(?P<written>"""(?P<inner>[^"\r\n]+)""")[ \t]*(?=[\r\n]|\Z)')
 _SIGN_OF_BLOCK = re.compile(r"[|>][-+]?")
 
 
 def explain_double(text: str, start: int, end: int) -> SyntaxFault:
     """Say why the text in double quotes at ``text[start:end]`` cannot be read."""
+    if (python := _THREE_QUOTES.match(text, start, end)) is not None:
+        place = Span(start, python.end("written"))
+        edit = Edit(place, f'"{python["inner"]}"')
+        message = "A text stands in one pair of quotes, not in three as in Python."
+        return SyntaxFault(place, message, fixes=(Fix("Write one pair of quotes", (edit,)),))
     body = DOUBLE_BODY.match(text, start, end)
     stop = body.end() if body else start + 1
     if stop >= end:

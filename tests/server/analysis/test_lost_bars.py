@@ -125,3 +125,23 @@ def test_a_list_below_a_key_without_colon_is_no_part_of_the_text_above() -> None
     [problem] = problems(text := right.replace("tags:", "tags"))
     assert text[problem.span.start : problem.span.end] == "tags"
     assert apply(text, problem.fixes[0].edits) == right
+
+
+@pytest.mark.parametrize("column", [2, 4])
+def test_a_text_between_three_quotes_is_a_block(column: int) -> None:
+    quotes = '"' * 3
+    right = "id: t\nname: T\ninputs:\n  prompt: |\n    Go: to it\n\n    and on\n  context: {a: b}\n"
+    text = right.replace("|", quotes).replace("on\n", f"on\n{' ' * column}{quotes}\n")
+    [problem] = problems(text)
+    assert text[problem.span.start : problem.span.end] == "prompt"
+    assert apply(text, problem.fixes[0].edits) == right
+
+
+def test_a_text_between_three_quotes_on_one_line() -> None:
+    [problem] = problems(text := TASK.replace("Go", '"""Go: on"""'))
+    assert apply(text, problem.fixes[0].edits) == TASK.replace("Go", '"Go: on"')
+
+
+def test_a_line_of_markdown_above_the_mark_of_a_document_goes() -> None:
+    text = f"```yaml\n---\n{TASK}"
+    assert apply(text, problems(text)[0].fixes[0].edits) == f"---\n{TASK}"

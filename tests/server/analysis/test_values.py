@@ -696,3 +696,15 @@ def test_expected_texts_as_a_list(written: str, meant: str) -> None:
     text = f"{TASK}expected:{written}"
     assert fixed(text, "wrong-type") == f"{TASK}expected:{meant}"
     assert not problems(f"{TASK}expected:{meant}")
+
+
+@pytest.mark.parametrize(
+    ("written", "right"), [("90 (seconds)", "90"), ("2 (minutes)", "120"), ("7 (each)", "7")]
+)
+def test_a_number_with_a_note_in_parentheses(written: str, right: str) -> None:
+    text = EVAL.replace("timeout_seconds: 60", f"timeout_seconds: {written}")
+    found = next(problem for problem in problems(text, "eval") if problem.code == "wrong-type")
+    assert apply(text, found.fixes[0].edits) == EVAL.replace(
+        "timeout_seconds: 60", f"timeout_seconds: {right}"
+    )
+    assert not found.fixes[0].preferred

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.text_rules.slip import Slip, column_of_line
+from waza_language_server.analysis.text_rules.slip import Slip, as_one, column_of_line
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
@@ -14,7 +14,7 @@ from waza_language_server.text.span import Span
 
 _BARE_KEY = re.compile(
     r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*)(?P<colon>:?)(?P<blanks>[ \t]*)"
-    r"(?P<sign>\"[|>][-+]?\"|'[|>][-+]?'|\|[-+]?\||\|>|>\||\|:|-\||/|\\)?(?:[ \t]+#.*|[ \t]*)\Z"
+    r"(?P<sign>\"[|>][-+]?\"|'[|>][-+]?'|\|[-+]?\||\|>|>\||\|:|-\||/|\\|\"\"\")?(?:[ \t]+#.*|[ \t]*)\Z"
 )
 _KEY_AND_TEXT = re.compile(
     r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]+[^\s\"'|>\[{&*!#%@`][^\r\n]*\Z"
@@ -24,6 +24,8 @@ _KEY_OR_ITEM = re.compile(
 )
 _BULLET = re.compile(r"\s*[*•·‣◦–—]\s")
 """How lists begin that are none: they are no text."""
+_THREE_QUOTES = '"' * 3
+"""What opens and closes a text over several lines in Python."""
 _LOOKED_AT = 60
 """Lines above a fault in which the key of the text may stand."""
 _MOST_LINES = 200
@@ -51,17 +53,29 @@ def lost_bar(text: str, lines: LineIndex, fault: SyntaxFault, texts: Collection[
                 return
             place = Span(line.start + key.start("key"), line.start + key.end("key"))
             behind = key.start("blanks") if key["sign"] is None else key.end("sign")
-            edit = Edit(
-                Span(line.start + key.start("blanks"), line.start + behind), " |" if key["colon"] else ": |"
-            )
+            bar = " |" if key["colon"] else ": |"
+            edits = [Edit(Span(line.start + key.start("blanks"), line.start + behind), bar)]
+            if key["sign"] == _THREE_QUOTES:
+                edits += _closing_quotes(text, lines, last)
             written = f"`{key['key']}: |`"
             message = (
                 f"Lines of text stand below `{key['key']}`; write {written}, which makes one text of them."
             )
-            fix = Fix(f"Write {written}", (edit,))
-            body = Span(lines.line_span(above + 1).start, lines.line_span(last).end)
+            fix = Fix(f"Write {written}", tuple(edits))
+            body = Span(lines.line_span(above + 1).start, max(lines.line_span(last).end, edits[-1].span.end))
             problem = Problem("yaml-syntax", place, message, "error", (fix,))
+            edit = as_one(text, edits)
             yield Slip(problem, edit, known_at=place.start, cures=body)
+            return
+
+
+def _closing_quotes(text: str, lines: LineIndex, last: int) -> Iterator[Edit]:
+    """Yield the edit that deletes the line which has nothing but the quotes that close a text."""
+    for number in (last, last + 1):
+        line = lines.line_span(min(number, lines.line_count - 1))
+        if text[line.start : line.end].strip() == _THREE_QUOTES:
+            above = lines.line_span(number - 1).end
+            yield Edit(Span(above, line.end), "")
             return
 
 

@@ -25,6 +25,7 @@ _ASKED = frozenset({"yes", "on", "y", "no", "off", "n"})
 _LIST_SIGNS = ",; "
 """What other notations write behind a value."""
 _NUMBER = re.compile(r"(?P<digits>[-+]?\d[\d.,_' ]*?)[ ]?(?P<unit>%|[A-Za-z]+)?")
+_NOTED = re.compile(r"(?P<number>[-+]?\d[\d.]*)[ ]+\((?P<note>[^()]+)\)")
 _GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(?:(?P<sign>[,_' ])\d{3})(?:(?P=sign)\d{3})*")
 _PLAIN = re.compile(r"[-+]?\d+(?:[.,]\d+)?")
 _MILLISECONDS: Mapping[str, int] = MappingProxyType(
@@ -89,6 +90,13 @@ def meant_number(written: str, key: str, shape: Shape, *, whole: bool) -> Meant 
     Keys of times count seconds, those on ``_ms`` milliseconds. None where the unit has no place at the key,
     and where the number is no whole one and must be.
     """
+    noted = _NOTED.fullmatch(written.strip())
+    if noted is not None:
+        # What is in parentheses may be the unit, else it is for people.
+        readings = (f"{noted['number']} {noted['note']}", noted["number"])
+        read = (meant_number(each, key, shape, whole=whole) for each in readings)
+        meant = next((each for each in read if each is not None), None)
+        return Meant(meant.value, sure=False) if meant is not None else None
     match = _NUMBER.fullmatch(written.strip().rstrip(_LIST_SIGNS))
     number = _number(match["digits"].strip(), whole=whole) if match is not None else None
     if match is None or number is None:
