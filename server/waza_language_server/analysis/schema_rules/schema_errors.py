@@ -7,9 +7,10 @@ never shown, and of the alternatives of a value only the one that the author cho
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, cast
 
+from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE
@@ -28,7 +29,7 @@ _MOST_SLIPS = 100
 """Unknown keys of a mapping, parts of which cannot be read, that are looked at."""
 
 
-@dataclass(slots=True)
+@frozen()
 class _Collected:
     """The problems of one subject before they are weighed against each other."""
 

@@ -13,10 +13,11 @@ import io
 import re
 import tokenize
 import warnings
-from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import islice
 from typing import Literal, cast
+
+from waza_engine.frozen import frozen
 
 _LAYOUT = frozenset(
     {tokenize.NEWLINE, tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
@@ -37,7 +38,7 @@ _SHORT = 200
 """Characters of a text that is not nested too deeply for the compiler."""
 
 
-@dataclass(frozen=True)
+@frozen()
 class PythonFault:
     """Why a text is no expression, in Python's own words, and between which character offsets."""
 
@@ -46,7 +47,7 @@ class PythonFault:
     reason: str
 
 
-@dataclass(frozen=True)
+@frozen()
 class Token:
     """A token with character offsets."""
 
@@ -56,13 +57,13 @@ class Token:
     end: int
 
 
-@dataclass(frozen=True)
 class PythonSource:
     """A parsed text. ``lead`` characters of blanks were dropped in front, as ``eval`` does."""
 
-    text: str
-    tree: ast.Expression | ast.Module
-    lead: int
+    def __init__(self, text: str, tree: ast.Expression | ast.Module, lead: int) -> None:
+        self.text = text
+        self.tree = tree
+        self.lead = lead
 
     def start(self, node: ast.expr | ast.stmt) -> int:
         """Return the offset of the first character of a node."""
