@@ -127,7 +127,7 @@ def _explain(subject: Subject, error: FoundError, collected: _Collected) -> Iter
         case "anyOf" | "oneOf":
             yield from _explain_alternatives(subject, node, shape, error, collected)
         case "not":
-            collected.problems += _conflict(subject, node, shape)
+            collected.problems.extend(_conflict(subject, node, shape))
         case "minProperties" | "maxProperties" if shape.exactly_one:
             problem = missing_keys.exactly_one(subject, node, shape.exactly_one)
             collected.nothing.append((node, shape.exactly_one, problem))

@@ -57,13 +57,13 @@ class Token:
     end: int
 
 
+@frozen(eq=False, slots=False)
 class PythonSource:
     """A parsed text. ``lead`` characters of blanks were dropped in front, as ``eval`` does."""
 
-    def __init__(self, text: str, tree: ast.Expression | ast.Module, lead: int) -> None:
-        self.text = text
-        self.tree = tree
-        self.lead = lead
+    text: str
+    tree: ast.Expression | ast.Module
+    lead: int
 
     def start(self, node: ast.expr | ast.stmt) -> int:
         """Return the offset of the first character of a node."""
