@@ -32,7 +32,8 @@ def syntax_finding(text: str, fault: PythonFault, known: frozenset[str]) -> Find
         message = "This assertion is empty; write an expression such as `len(output) > 0`."
         return Finding("assertion-syntax", 0, len(text), message)
     if (other := in_other_signs(text)) and (working := _working(other.python, known)) is not None:
-        message = f"`{other.written}` is no operator of Python, which writes `{other.meant}`."
+        what = "name" if other.written.startswith("$") else "operator"
+        message = f"`{other.written}` is no {what} of Python, which writes `{other.meant}`."
         rewrite = Rewrite("Write it in Python", (working,), preferred=True)
         return Finding("assertion-syntax", other.start, other.end, message, (rewrite,))
     if marks := javascript_marks(text):
@@ -50,6 +51,10 @@ def syntax_finding(text: str, fault: PythonFault, known: frozenset[str]) -> Find
         )
         rewrites = tuple(_statements(text, fault, known))
         return Finding("assertion-statement", fault.start, fault.end, message, rewrites)
+    if (colon := text.rstrip()).endswith(":") and (working := _working(colon[:-1], known)) is not None:
+        rewrite = Rewrite("Delete the colon", (working,), preferred=True)
+        message = "No colon stands behind a condition that is an expression; delete it."
+        return Finding("assertion-syntax", len(colon) - 1, len(colon), message, (rewrite,))
     if each := list(_any_or_all(text, known)):
         message = "A condition for each of several values needs `any(…)` or `all(…)` around it."
         return Finding("assertion-syntax", fault.start, fault.end, message, tuple(each))

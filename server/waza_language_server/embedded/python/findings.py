@@ -6,11 +6,12 @@ explains an assertion that is no Python, or that names what is not there, is loa
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from functools import lru_cache
 
 from waza_engine.assertions.names import ALL_NAMES
-from waza_language_server.embedded.language import Finding
+from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python.meaning import meaning_findings
 from waza_language_server.embedded.python.python_source import PythonFault, PythonSource, parse_python
 from waza_language_server.embedded.python.scopes import Resolution, resolve_names
@@ -32,6 +33,8 @@ def assertion_findings(
         from waza_language_server.embedded.python.faults import syntax_finding
 
         return (syntax_finding(text, source, known),), known
+    if isinstance(source.expression.body, ast.Lambda):
+        return (_never_called(source, source.expression.body),), known
     resolution = _resolve(source, known)
     if resolution is None:
         return (), known
@@ -40,6 +43,18 @@ def assertion_findings(
     from waza_language_server.embedded.python.missing_names import name_findings
 
     return tuple(name_findings(source, resolution, known)), known | resolution.leaked
+
+
+def _never_called(source: PythonSource, function: ast.Lambda) -> Finding:
+    """Return the finding of an assertion that is a function: as a value it is always true."""
+    start, end = source.start(function), source.end(function)
+    body = source.segment(function.body)
+    names = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
+    message = (
+        "Nobody calls this `lambda`, so it is always true, whatever the agent does; write its result alone."
+    )
+    rewrites = (Rewrite("Write the result alone", (body,)),) if names <= KNOWN_NAMES else ()
+    return Finding("assertion-constant", start, end, message, rewrites)
 
 
 def _meaning(source: PythonSource, known: frozenset[str]) -> tuple[Finding, ...]:

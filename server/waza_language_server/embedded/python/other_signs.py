@@ -1,10 +1,11 @@
-"""Operators of other languages: ``AND``, ``=<``, ``<>``, ``output contains 'x'``."""
+"""Signs of other languages: ``AND``, ``=<``, ``<>``, ``$output``, ``output contains 'x'``."""
 
 from __future__ import annotations
 
 import ast
 import re
 
+from waza_engine.assertions.names import CONTEXT_NAMES
 from waza_engine.frozen import frozen
 from waza_language_server.embedded.python.python_source import PythonSource, parse_python
 
@@ -12,7 +13,8 @@ _PART = re.compile(
     r"""(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
     |(?P<word>(?<![\w.])(?:AND|And|OR|Or|NOT|Not|IN|In|IS|Is)(?!\w))
     |(?P<holds>(?<![\w.])(?:contains|CONTAINS|includes)(?=\s))
-    |(?P<sign>=<|=>|<>)""",
+    |(?P<variable>\$(?:\{[ ]*)?(?P<name>CONTEXT)\b(?:[ ]*\})?)
+    |(?P<sign>=<|=>|<>)""".replace("CONTEXT", "|".join(CONTEXT_NAMES)),
     re.VERBOSE,
 )
 _SIGNS = {"=<": "<=", "=>": ">=", "<>": "!="}
@@ -22,7 +24,7 @@ _TIGHT = ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript | as
 
 @frozen()
 class OtherSigns:
-    """The first operator of another language, what Python writes instead, and the whole text so."""
+    """The first sign of another language, what Python writes instead, and the whole text so."""
 
     start: int
     end: int
@@ -32,7 +34,7 @@ class OtherSigns:
 
 
 def in_other_signs(text: str) -> OtherSigns | None:
-    """Return the text with the operators of Python, None when it has no others."""
+    """Return the text with the signs of Python, None when it has no others."""
     if len(text) > _LONGEST_CHARACTERS:
         return None
     found = [part for part in _PART.finditer(text) if part.lastgroup != "string"]
@@ -49,6 +51,8 @@ def in_other_signs(text: str) -> OtherSigns | None:
 def _meant(part: re.Match[str]) -> str:
     if part["word"]:
         return part["word"].lower()
+    if part["variable"]:
+        return part["name"]
     return _SIGNS.get(part.group(), part.group())
 
 
