@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 
-from waza_engine.assertions.names import CONTEXT_NAMES
 from waza_engine.frozen import frozen
 from waza_language_server.embedded.python.python_source import PythonSource, parse_python
 
@@ -13,8 +12,8 @@ _PART = re.compile(
     r"""(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
     |(?P<word>(?<![\w.])(?:AND|And|OR|Or|NOT|Not|IN|In|IS|Is)(?!\w))
     |(?P<holds>(?<![\w.])(?:contains|CONTAINS|includes)(?=\s))
-    |(?P<variable>\$(?:\{[ ]*)?(?P<name>CONTEXT)\b(?:[ ]*\})?)
-    |(?P<sign>=<|=>|<>)""".replace("CONTEXT", "|".join(CONTEXT_NAMES)),
+    |(?P<variable>\$(?:\{[ ]*)?(?P<name>[a-z_]+)\b(?:[ ]*\})?)
+    |(?P<sign>=<|=>|<>)""",
     re.VERBOSE,
 )
 _SIGNS = {"=<": "<=", "=>": ">=", "<>": "!="}
