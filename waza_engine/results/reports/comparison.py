@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
+from waza_engine.figures import is_finite
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import Conclusion, chosen_parts, conclude
 from waza_engine.results.json_values import Json, block_of
@@ -121,6 +121,6 @@ def _delta(values: Sequence[float | None]) -> float | None:
 
 
 def _number(value: object) -> float | None:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+    if not isinstance(value, int | float) or isinstance(value, bool) or not is_finite(value):
         return None
     return value
