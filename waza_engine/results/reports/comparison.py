@@ -30,14 +30,17 @@ def comparison(recordings: Sequence[Recording]) -> Json:
     summaries = [block_of(document, "summary") for document in documents]
     durations = [_number(s.get("duration_ms")) for s in summaries]
     runs = [run_of(document) for document in documents]
-    scores, rates = (
-        [
-            None if _number(written.get(key)) is None else getattr(run.summary, key)
-            for run, written in zip(runs, summaries, strict=True)
-        ]
-        for key in ("aggregate_score", "success_rate")
-    )
     concluded = [conclude(run) for run in runs]
+    scores = [
+        None if _number(written.get("aggregate_score")) is None else run.summary.aggregate_score
+        for run, written in zip(runs, summaries, strict=True)
+    ]
+    rates = [
+        None
+        if _number(written.get("success_rate")) is None
+        else found.counts.pass_rate(run.summary.success_rate)
+        for run, written, found in zip(runs, summaries, concluded, strict=True)
+    ]
     by_run = [_tasks(recording) for recording in recordings]
     by_id = [{task.id: task.verdict for task in found.tasks} for found in concluded]
     identifiers = dict.fromkeys(identifier for tasks in by_run for identifier in tasks)
