@@ -243,6 +243,21 @@ def test_a_text_reply_is_asked_for(scripted_model: StartModel) -> None:
     assert "`Score: N`" in model.requests[0].prompt
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        'It printed {"score": 1}, as it should.\nScore: 4',
+        'Score: 4\n\nIt printed {"score": 1}, as it should.',
+        'It printed {"name": x}.\n\n**Score:** 4',
+    ],
+)
+def test_a_line_that_was_asked_for_is_not_the_json_that_is_quoted(
+    reply: str, scripted_model: StartModel
+) -> None:
+    config = {**QUALITY, "response_format": "text"}
+    assert judged(scripted_model(reply), "prompt", config).score == 0.75
+
+
 def test_a_rubric_with_a_form_of_its_own_keeps_it(scripted_model: StartModel) -> None:
     model = scripted_model(said(overall_score=4))
     rubric = 'Rate (1-5). Return JSON: {"clarity": <1-5>, "overall_score": <1-5>}'

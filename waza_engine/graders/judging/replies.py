@@ -65,17 +65,22 @@ class Reply:
     criteria: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
-def read_reply(said: str, scale: Scale, wanted: str = "") -> Reply:
-    """Return the rating of a reply; ``wanted`` is the field that the rubric names. Raises ``RatingError``."""
+def read_reply(said: str, scale: Scale, wanted: str = "", *, as_text: bool = False) -> Reply:
+    """Return the rating of a reply. Raises ``RatingError``.
+
+    ``wanted`` is the field that the rubric names; ``as_text`` says that the judge was asked for a line of
+    text, so that JSON in front of it or behind it is what the judge quotes.
+    """
     text = without_thoughts(said)
     if not text.strip():
         raise RatingError("thought, and gave no reply" if said.strip() else "gave an empty reply")
-    objects, rest, broken = _objects(text)
+    objects, rest, broken = _objects(text, everywhere=as_text)
     replies = (_read(found, scale, wanted) for found in reversed(objects))
-    reply = None if rating_line(rest) else next(filter(None, replies), None)
+    has_line = rating_line(rest)
+    reply = None if has_line else next(filter(None, replies), None)
     if reply is not None:
         return reply
-    if broken:
+    if broken and not (as_text and has_line):
         raise RatingError(f"replied with JSON that cannot be read: {_beginning(text)}")
     found = rating_in_text(rest)
     if found is not None and found.criteria:
@@ -190,8 +195,10 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _objects(text: str) -> tuple[list[Mapping[str, Any]], str, bool]:
+def _objects(text: str, *, everywhere: bool) -> tuple[list[Mapping[str, Any]], str, bool]:
     """Return the outermost JSON objects in a text, what stands behind them, and whether one is broken.
+
+    ``everywhere`` adds what stands in front of them and in between.
 
     A list of objects that rate a criterion each is one object.
     """
@@ -209,7 +216,9 @@ def _objects(text: str) -> tuple[list[Mapping[str, Any]], str, bool]:
             break
         else:
             broken = broken or re.search(r"[\"']\s*:", piece) is not None
-    rest = text[found[-1][1] :] if found else text
+    ends = [0, *(end for _, end, _ in found)]
+    between = [text[before:start] for before, (start, _, _) in zip(ends, found, strict=False)]
+    rest = "\n".join([*(between if everywhere else ()), text[ends[-1] :]])
     return list(_grouped(text, found)), rest, broken
 
 
