@@ -24,7 +24,7 @@ def judge_models(suite: Suite, tasks: Sequence[SelectedTask]) -> tuple[str, ...]
         built.grader.config.model or default
         for task in tasks
         if task.trial is not None
-        for built in task.trial.graders
+        for built in task.trial.all_graders
         if built.grader is not None and isinstance(built.grader.config, JudgedConfig)
     ]
     return tuple(dict.fromkeys(models))
