@@ -32,6 +32,8 @@ export interface Conclusion {
     /** How a run ended, in one line. */
     readonly words?: string;
     readonly reason?: string;
+    /** Why a task has passed so far only: not all of its trials ran. */
+    readonly cut_short?: string;
     readonly reasons?: readonly string[];
     /** Those of `reasons` that say no more than the numbers of tasks do. */
     readonly counted_reasons?: readonly string[];
