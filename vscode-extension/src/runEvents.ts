@@ -82,6 +82,11 @@ const VERDICTS: Readonly<Record<string, Verdict>> = {
     limited: "errored",
 };
 
+/** What the event that closes a task says of it: one that has passed so far only has not passed. */
+export function concludedVerdict({ conclusion, kind }: RunEvent): Verdict {
+    return conclusion?.cut_short ? "errored" : verdictOf(conclusion?.verdict ?? kind);
+}
+
 /** The engine's word in those of VS Code; whatever was not judged is skipped. */
 export function verdictOf(word: string): Verdict {
     return VERDICTS[word] ?? "skipped";

@@ -42,6 +42,11 @@ export class RunState {
         const key = `${event.task ?? ""} ${event.trial ?? 0}`;
         if (event.kind === "started" && event.trial !== undefined) {
             this.busy.set(key, [event.label ?? event.task ?? "", event.trial > 1 ? `trial ${event.trial}` : ""].filter(Boolean).join(" · "));
+        } else if (event.kind === "asking" || event.kind === "grading") {
+            const named = this.busy.get(key)?.replace(/ · grading$/u, "");
+            if (named !== undefined) {
+                this.busy.set(key, event.kind === "grading" ? `${named} · grading` : named);
+            }
         } else if (event.kind === "graded") {
             this.last = `${event.task ?? ""} · ${event.label ?? event.grader ?? ""}`;
         } else if (event.kind === "waits" || event.kind === "run_started") {

@@ -21,6 +21,15 @@ void test("while it runs: how much is done, which task and trial, how long, what
     assert.equal(state.progress(34_000), "3/12 · greets · trial 2 · 0:34 · $0.22");
 });
 
+void test("while it runs: whether the answer is awaited or being graded", () => {
+    const started: RunEvent[] = [{ kind: "run_started", completed: 0, total: 2 }, { kind: "started", task: "greets", label: "greets", trial: 1 }];
+    const at = (...kinds: string[]) => after(...started, ...kinds.map((kind) => ({ kind, task: "greets", trial: 1 }))).progress(5_000);
+    assert.equal(at("asking"), "0/2 · greets · 0:05");
+    assert.equal(at("asking", "output", "grading"), "0/2 · greets · grading · 0:05");
+    assert.equal(at("asking", "grading", "asking"), "0/2 · greets · 0:05");
+    assert.equal(at("asking", "grading", "passed"), "0/2 · 0:05");
+});
+
 void test("a run that waits for its turn says what for, until it begins", () => {
     const waits: RunEvent = { kind: "waits", message: "waits for one of 4 other runs to end" };
     assert.equal(after(waits).progress(5_000), "waits for one of 4 other runs to end · 0:05");

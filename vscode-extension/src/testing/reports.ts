@@ -7,7 +7,7 @@
 
 import type { Location } from "vscode-languageclient/node";
 import { promptIn, type Runnable } from "../runnables";
-import { verdictOf, type RunEvent, type Verdict } from "../runEvents";
+import { concludedVerdict, verdictOf, type RunEvent, type Verdict } from "../runEvents";
 import { shownScore } from "../runWords";
 
 export interface ReportMessage {
@@ -207,8 +207,7 @@ export class RunReports {
             }
         }
         if (this.target.kind !== "grader") {
-            // What has passed so far has not passed: its trials are green, and their sum would be.
-            const verdict = cut ? "errored" : verdictOf(event.conclusion?.verdict ?? event.kind);
+            const verdict = concludedVerdict(event);
             // The first failure that one walks to is that of the task: it says why, too.
             const text = [reason, ...failing].join("\n");
             const whole = together(event, graded.map((each) => each.event));

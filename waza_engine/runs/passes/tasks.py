@@ -25,7 +25,7 @@ from waza_engine.runs.trials.backend import TrialBackend
 from waza_engine.runs.trials.context import RunContext
 from waza_engine.runs.trials.request import TrialRequest
 from waza_engine.runs.trials.selection import SelectedTask
-from waza_engine.runs.trials.trial import TrialTask
+from waza_engine.runs.trials.trial import Phase, TrialTask
 from waza_engine.scoring.composite import TrialStatus, composite
 from waza_engine.scoring.tasks import task_statistics, task_status
 
@@ -225,7 +225,7 @@ class TaskRunner:
         self._take()
         self._backend.start(
             request,
-            lambda text: self._send("output", task=task_id, trial=number, message=shown(text)),
+            lambda text, phase=None: self._tell(task_id, number, text, phase),
             lambda cut: self._on_trial(task_id, cut),
             lambda found: self._reports.put(lambda: self._trial_ended(begun, found)),
         )
@@ -387,6 +387,12 @@ class TaskRunner:
             message=trial.error or None,
             duration_ms=trial.duration_ms,
         )
+
+    def _tell(self, task_id: str, trial: int, text: str, phase: Phase | None) -> None:
+        if phase is None:
+            self._send("output", task=task_id, trial=trial, message=shown(text))
+        else:
+            self._send(phase, task=task_id, trial=trial)
 
     def _tell_end(self, trials: int, kind: EventKind, **values: Any) -> None:
         spent = self._context.executor.spent

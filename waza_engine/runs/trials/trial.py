@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal, Protocol
 
 from waza_engine.executors.base import ExecutionRequest, Executor
 from waza_engine.graders.base import GradingContext
@@ -40,6 +41,9 @@ from waza_engine.spec.checkpoint import Checkpoint
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.vocabulary import ToolCall
 
+Phase = Literal["asking", "grading"]
+"""What goes on in a trial: an attempt sends its prompt, or its answer is judged."""
+
 
 @dataclass(frozen=True, slots=True)
 class TrialTask:
@@ -60,6 +64,14 @@ class TrialTask:
     tool_policy: str = ""
 
 
+class Tell(Protocol):
+    """Takes a text worth showing, or "" and the phase that a trial enters."""
+
+    def __call__(self, text: str, phase: Phase | None = None, /) -> None:
+        """Take it; called from any thread."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class _Trial:
     """An attempt of a trial under way; ``before`` is what the attempts before it left."""
@@ -67,7 +79,7 @@ class _Trial:
     task: TrialTask
     request: TrialRequest
     context: RunContext
-    tell: Callable[[str], None]
+    tell: Tell
     keep: Callable[[TrialOutcome], None]
     before: Attempt | None = None
 
@@ -82,7 +94,7 @@ def run_trial(
     task: TrialTask,
     request: TrialRequest,
     context: RunContext,
-    tell: Callable[[str], None],
+    tell: Tell,
     keep: Callable[[TrialOutcome], None] = lambda cut: None,
 ) -> TrialOutcome:
     """Return the last attempt of a trial.
@@ -194,6 +206,7 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
         )
 
     files_changed = watched_files(workspace.directory)
+    trial.tell("", "asking")
     talk = converse(
         context.executor,
         execution,
@@ -219,6 +232,7 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
         return Attempt(replace(outcome, status="skipped"))
     # Graders of nothing would find fault with it, or none; judges would be paid for that.
     if talk.answered and task.graded and not talk.left_nothing:
+        trial.tell("", "grading")
         outcome = _graded(outcome, trial, _grading_context(talk, execution, trial, judging), judging)
         outcome = replace(
             outcome, validations={**(outcome.validations or {}), **_expected_calls(outcome, commands)}
