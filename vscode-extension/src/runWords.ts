@@ -155,8 +155,14 @@ export function inSettings(words: string): string {
 }
 
 /** The same of a text that may quote other programs, which have a `--model` of their own: of the options that the engine alone has. */
-export function judgeInSettings(words: string): string {
-    return withSettings(words, (flag) => flag.startsWith("--judge-"));
+export function ownInSettings(words: string): string {
+    return withSettings(words, (flag) => flag.startsWith("--judge-") || flag === "--max-cost" || flag === "--keep-workspace");
+}
+
+/** Whether the event that ended a run has said a reason, in a sentence of its own or within another one. */
+export function isToldBy(reason: string, end: RunEvent | undefined): boolean {
+    const told = [end?.message, end?.conclusion?.words, ...(end?.conclusion?.reasons ?? [])].join("\n").toLowerCase();
+    return told.includes(reason.replace(/\.$/u, "").toLowerCase());
 }
 
 function withSettings(words: string, isMeant: (flag: string) => boolean): string {

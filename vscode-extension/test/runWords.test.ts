@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunEvent } from "../src/runEvents";
 import { lineOf } from "../src/runLog";
-import { INTERRUPTED, judgeInSettings, reasonFirst, RunState, shortened, waysOut, waysToLogIn, type WayOut } from "../src/runWords";
+import { INTERRUPTED, isToldBy, ownInSettings, reasonFirst, RunState, shortened, waysOut, waysToLogIn, type WayOut } from "../src/runWords";
 
 function after(...events: RunEvent[]): RunState {
     const state = new RunState();
@@ -49,6 +49,14 @@ void test("a run whose server is gone says so, and that what was finished is kep
     );
 });
 
+void test("a reason that the end of a run has told is not told again", () => {
+    const words = "the run was interrupted: the engine was ended by signal 9; what was finished is kept";
+    const killed: RunEvent = { kind: "ended", status: "error", conclusion: { verdict: "interrupted", words, reasons: [words] } };
+    assert.equal(isToldBy("The engine was ended by signal 9.", killed), true);
+    assert.equal(isToldBy("The results could not be written.", killed), false);
+    assert.equal(isToldBy("The engine was ended by signal 9.", undefined), false);
+});
+
 void test("the buttons of a message fit its reason", () => {
     const shown = (argument: WayOut["argument"]) => (typeof argument === "object" ? [argument.file, argument.line] : [argument]);
     const commands = (reason: string) => waysOut(reason).map(({ command, argument }) => [command, ...shown(argument)].filter(Boolean).join(" "));
@@ -71,7 +79,8 @@ void test("what the command line calls an option is a setting here, and a judge 
 });
 
 void test("a text that may quote other programs keeps their options: those of the judge alone are settings", () => {
-    assert.equal(judgeInSettings("say `npm run --model x` or `--model x`, unless `--judge-executor` names one"), "say `npm run --model x` or `--model x`, unless `waza.run.judgeExecutor` names one");
+    assert.equal(ownInSettings("say `npm run --model x` or `--model x`, unless `--judge-executor` names one"), "say `npm run --model x` or `--model x`, unless `waza.run.judgeExecutor` names one");
+    assert.equal(ownInSettings("the agent does not report what it uses, so `--max-cost` cannot be kept"), "the agent does not report what it uses, so `waza.run.maxCost` cannot be kept");
     assert.equal(lineOf({ kind: "warning", message: "warning: name one with `--judge-model gpt-4o`" }), "warning: warning: name one with `waza.run.judgeModel: gpt-4o`");
     const reason = "the run was cancelled; what was finished is kept";
     assert.equal(lineOf({ kind: "ended", message: reason, conclusion: { verdict: "interrupted", reasons: [reason] } }), `ended: ${reason} · interrupted`);
