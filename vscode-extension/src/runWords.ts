@@ -43,7 +43,7 @@ export class RunState {
         if (event.kind === "started" && event.trial !== undefined) {
             this.busy.set(key, [event.label ?? event.task ?? "", event.trial > 1 ? `trial ${event.trial}` : ""].filter(Boolean).join(" · "));
         } else if (event.kind === "asking" || event.kind === "grading") {
-            const named = this.busy.get(key)?.replace(/ · grading$/u, "");
+            const named = this.busy.get(key)?.replace(/ \u00b7 grading$/u, "");
             if (named !== undefined) {
                 this.busy.set(key, event.kind === "grading" ? `${named} · grading` : named);
             }
