@@ -22,6 +22,7 @@ from waza_engine.files import Boundary
 from waza_engine.results.json_values import blocks_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, results_directory, started_by_name
 from waza_engine.results.reading.heads import RunHead, head_of, place_in_time
+from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.scores import (
     MOST_SCORES,
     CheckResult,
@@ -203,6 +204,7 @@ def _newest_first(
 
     ``with_unread`` also those of which nothing can be read, but when they were written: that is their name.
     """
+    owner = None if eval_file is None else Owner(suite_dir, eval_file)
     found: list[tuple[Path, RunHead]] = []
     for path in (yield from _result_files(suite_dir)):
         yield
@@ -210,10 +212,12 @@ def _newest_first(
         if head is None:
             # Of another make: it says all of that behind its tasks.
             result = yield from _REMEMBERED.scores_in(path, longest_bytes)
-            head = result and RunHead(result.timestamp, result.eval_file, is_whole=False)
+            head = result and RunHead(
+                result.timestamp, result.eval_file, is_whole=False, suite=result.eval_name
+            )
             if result is None and with_unread and (started := started_by_name(path)) is not None:
                 head = RunHead(started, "", is_whole=False)
-        if head is not None and (eval_file is None or head.eval_file in ("", eval_file)):
+        if head is not None and (owner is None or owner.has(head.eval_file, head.suite)):
             found.append((path, head))
     found.sort(key=lambda file: place_in_time(file[1].started, file[0]), reverse=True)
     return found
