@@ -40,7 +40,7 @@ def check_prices(budget: Budget, model: str, judges: Sequence[str]) -> list[str]
         return []
     names = ", ".join(f"`{name}`" for name in unpriced)
     if budget.max_tokens is None:
-        what = f"The price of {names} is not known, so --max-cost cannot be kept"
+        what = f"The price of {names} is not known, so `--max-cost` cannot be kept"
         raise SuiteError(f"{what}; limit the tokens with --max-tokens.")
     return [f"the price of {names} is not known: only --max-tokens limits it"]
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal, Protocol
 
 from waza_engine.executors.base import ExecutionRequest, Executor
 from waza_engine.graders.base import GradingContext
@@ -39,6 +40,9 @@ from waza_engine.scoring.cost import cost_of, total_cost
 from waza_engine.spec.checkpoint import Checkpoint
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.vocabulary import ToolCall, checkpoint_grader
+
+Phase = Literal["asking", "grading"]
+"""What goes on in a trial: an attempt sends its prompt, or its answer is judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,14 @@ class TrialTask:
         return (*self.graders, *at_checkpoints)
 
 
+class Tell(Protocol):
+    """Takes a text worth showing, or "" and the phase that a trial enters."""
+
+    def __call__(self, text: str, phase: Phase | None = None, /) -> None:
+        """Take it; called from any thread."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class _Trial:
     """An attempt of a trial under way; ``before`` is what the attempts before it left."""
@@ -80,7 +92,7 @@ class _Trial:
     task: TrialTask
     request: TrialRequest
     context: RunContext
-    tell: Callable[[str], None]
+    tell: Tell
     keep: Callable[[TrialOutcome], None]
     before: Attempt | None = None
 
@@ -95,7 +107,7 @@ def run_trial(
     task: TrialTask,
     request: TrialRequest,
     context: RunContext,
-    tell: Callable[[str], None],
+    tell: Tell,
     keep: Callable[[TrialOutcome], None] = lambda cut: None,
 ) -> TrialOutcome:
     """Return the last attempt of a trial.
@@ -207,6 +219,7 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
         )
 
     files_changed = watched_files(workspace.directory)
+    trial.tell("", "asking")
     talk = converse(
         context.executor,
         execution,
@@ -232,6 +245,7 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
         return Attempt(replace(outcome, status="skipped"))
     # Graders of nothing would find fault with it, or none; judges would be paid for that.
     if talk.answered and task.graded and not talk.left_nothing:
+        trial.tell("", "grading")
         outcome = _graded(outcome, trial, _grading_context(talk, execution, trial, judging), judging)
         outcome = replace(
             outcome, validations={**(outcome.validations or {}), **_expected_calls(outcome, commands)}
