@@ -11,6 +11,9 @@ from waza_engine.results.reading.expenses import expenses_of
 from waza_engine.results.reading.history import history_of
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.owners import Owner
+from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
+from waza_engine.runs.regrading.resident import ResidentSuites
 
 SUITE = "name: {}\nskill: greeter\ntasks: [tasks/*.yaml]\n"
 SAYS = "- {type: text, name: says, config: {contains: [Mock]}}\n"
@@ -51,3 +54,15 @@ def test_scores_history_and_expenses_follow_a_renamed_eval_file(tmp_path: Path) 
     assert [one.verdict for one in history_of(renamed).runs] == ["passed"]
     assert len(list(expenses_of(tmp_path, renamed.name))) == 1
     assert latest_results(tmp_path, eval_file="third.yaml") is None
+
+
+def test_a_record_is_graded_again_by_its_eval_file_under_the_name_that_it_has_now(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=SAYS)
+    run(path)
+    (record,) = (tmp_path / ".waza" / "results").glob("*.json")
+    renamed = path.rename(path.with_name("nightly-eval.yaml"))
+    regrading = prepare_regrading(RegradeRequest(record), ResidentSuites())
+    assert regrading.suite.path == renamed
+    path.with_name("weekly-eval.yaml").write_text(renamed.read_text())
+    with pytest.raises(SuiteError, match="name it with `--suite`"):
+        prepare_regrading(RegradeRequest(record), ResidentSuites())

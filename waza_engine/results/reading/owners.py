@@ -47,6 +47,12 @@ class Owner:
         return self._gone[name]
 
 
+def name_now(directory: Path, recorded: str, suite_name: str) -> str:
+    """Return the name that a renamed eval file has now, "" where that is not known."""
+    known = _by_name(directory).get(suite_name, []) if suite_name else []
+    return known[0] if len(known) == 1 and Owner(directory, known[0]).has(recorded, suite_name) else ""
+
+
 def _by_name(directory: Path) -> dict[str, list[str]]:
     """Return the names of the eval files of a directory by the names of their suites."""
     found: dict[str, list[str]] = {}

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from waza_engine.results.places import results_directory
+from waza_engine.results.reading.owners import name_now
 from waza_engine.results.reading.recordings import Recording
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading.resident import ResidentSuites
@@ -31,8 +32,17 @@ def suite_of_record(recording: Recording, suites: ResidentSuites, files: SuiteFi
             eval_file = folder / name
             if eval_file.is_file() and (own or _is_of_name(eval_file, eval_name, suites, files)):
                 return eval_file
+        renamed = _renamed(folder, recording) if own else None
+        if renamed is not None:
+            return renamed
     known = f" `{eval_name}`" if eval_name else ""
     raise SuiteError(f"The suite{known} of {recording.path} is not above it; name it with `--suite`.")
+
+
+def _renamed(folder: Path, recording: Recording) -> Path | None:
+    """Return the eval file under the name that it has now."""
+    name = name_now(folder, recording.eval_file, recording.header.eval_name)
+    return folder / name if name else None
 
 
 def _is_of_name(eval_file: Path, name: str, suites: ResidentSuites, files: SuiteFiles) -> bool:
