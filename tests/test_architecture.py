@@ -45,6 +45,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.spec.program_files",
     "waza_engine.spec.rubric_paths",
     "waza_engine.spec.reading.scalars",
+    "waza_engine.spec.reading.searched_folders",
     "waza_engine.spec.reading.task_globs",
     "waza_engine.spec.reading.yaml_events",
     "waza_engine.spec.reading.yaml_faults",

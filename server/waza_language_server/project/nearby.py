@@ -211,7 +211,7 @@ class Nearby:
     def _files_below(self, folder: Path) -> list[Path]:
         disk = self._project.disk
         found: list[Path] = []
-        below = folders_below(disk, folder, lambda name: name not in {".git", "node_modules"})
+        below = folders_below(disk, folder, lambda name, _: name not in {".git", "node_modules"})
         for place in itertools.islice(below, MAX_FIXTURES):
             found += [place / name for name, is_folder in disk.names(place).value if not is_folder]
             if len(found) >= MAX_FIXTURES:
