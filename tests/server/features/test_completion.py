@@ -490,6 +490,23 @@ def test_an_alias_is_written_behind_its_key() -> None:
 
 
 @pytest.mark.parametrize(
+    ("source", "offered"),
+    [
+        ("%YAML 1.2\n<CURSOR>\n---\nname: x\n", False),
+        ("%YAML 1.2\n# more\nn<CURSOR>", False),
+        ("# about\n\n<CURSOR>\n\n# more\n---\nname: x\n", False),
+        ("# about\r\n<CURSOR>\r\n---\r\nname: x\r\n", False),
+        ("<CURSOR>\n---x: y\n", True),
+        ("# %YAML\n<CURSOR>\nname: x\n", True),
+        ("%YAML 1.2\n---\n<CURSOR>\n", True),
+        ("---\n<CURSOR>\nname: x\n", True),
+    ],
+)
+def test_above_the_beginning_of_the_document_no_key_is_offered(source: str, offered: bool) -> None:
+    assert ("config" in labels(source)) is offered
+
+
+@pytest.mark.parametrize(
     "source", ["---<CURSOR>\nname: x\n", "%YA<CURSOR>\n---\nname: x\n", "name: x\n...<CURSOR>\n"]
 )
 def test_what_parts_documents_is_no_key(source: str) -> None:
