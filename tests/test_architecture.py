@@ -28,6 +28,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.frozen",
     "waza_engine.command_line",
     "waza_engine.counting",
+    "waza_engine.early_interruption",
     "waza_engine.figures",
     "waza_engine.markdown",
     "waza_engine.masking",
