@@ -193,7 +193,7 @@ def _has_blocks_of_others(keys: Collection[str]) -> bool:
     if not strange or not _BLOCKS.isdisjoint(keys):
         return False
     slips = {key for key in strange if slip_of(key, _EVAL_KEYS)}
-    return not slips or ("skill" not in keys and slips != strange)
+    return not slips or ("skill" not in keys and bool(strange - slips))
 
 
 def _are_foreign_scales(content: _Content) -> bool:
