@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -463,6 +464,23 @@ def test_programs_on_the_path_are_offered_and_what_cannot_be_started_is_not(
 def test_a_name_with_a_comma_is_quoted_in_brackets() -> None:
     source = "graders: [{type: code, name: 'a, b'}]\ntasks:\n- id: t\n  expected: {graders: [<CURSOR>]}\n"
     assert taken(source, "a, b").endswith("{graders: ['a, b']}\n")
+
+
+JSON = '{"config": {"executor": VALUE, "model": "m"}, "graders": [{"type": GRADER, "config": {}}]}'
+
+
+@pytest.mark.parametrize("value", ["<CURSOR>3", "3<CURSOR>", "<CURSOR>", " <CURSOR>null", "mo<CURSOR>"])
+def test_in_json_a_text_is_written_in_its_quotes(value: str) -> None:
+    source = JSON.replace("GRADER", '"text"').replace("VALUE", value)
+    assert json.loads(taken(source, "mock"))["config"] == {"executor": "mock", "model": "m"}
+    source = JSON.replace("VALUE", '"mock"').replace("GRADER", value)
+    assert json.loads(taken(source, "regex"))["graders"] == [{"type": "regex", "config": {}}]
+
+
+@pytest.mark.parametrize("value", ["<CURSOR> {}", "<CURSOR>{}", " <CURSOR>[1]", "<CURSOR>\n  # why\n  {}"])
+@pytest.mark.parametrize("source", [JSON, "config: {executor: VALUE, model: m}\n"])
+def test_in_front_of_a_block_in_brackets_there_is_no_other_value(source: str, value: str) -> None:
+    assert labels(source.replace("GRADER", '"text"').replace("VALUE", value)) == []
 
 
 # In and beside marks of YAML.
