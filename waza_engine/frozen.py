@@ -20,11 +20,14 @@ Record = TypeVar("Record")
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def frozen(*, eq: bool = True, order: bool = False) -> Callable[[type[Record]], type[Record]]:
+def frozen(
+    *, eq: bool = True, order: bool = False, slots: bool = True
+) -> Callable[[type[Record]], type[Record]]:
     """Make a class a record whose fields the type checker lets nobody set.
 
     Without ``eq`` records are equal to themselves alone, and can be keys of weak dictionaries. Fields may
     have what ``dataclasses.field`` says, but for ``kw_only``; a base class must be no record.
+    Without ``slots`` it may have cached properties.
     """
 
     def make(record: type[Record]) -> type[Record]:
@@ -32,7 +35,7 @@ def frozen(*, eq: bool = True, order: bool = False) -> Callable[[type[Record]], 
         # It would be made of the signature, which takes as long as all the rest.
         if written.get("__doc__") is None:
             record.__doc__ = record.__name__
-        made = dataclass(init=False, repr=False, eq=False, slots=True, weakref_slot=not eq)(record)
+        made = dataclass(init=False, repr=False, eq=False, slots=slots, weakref_slot=slots and not eq)(record)
         known = fields(cast("Any", made))
         methods: dict[str, Any] = {"__init__": _init(made, known), "__repr__": _repr}
         if eq:

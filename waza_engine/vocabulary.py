@@ -5,7 +5,7 @@ Light: the readers of results load it without any models.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from waza_engine.frozen import frozen
@@ -21,7 +21,7 @@ LONGEST_COMPARED = 20_000
 """Characters of a text that is kept with the check that compared it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Commit:
     """The commit of a suite's repository when a run began: its full hash.
 
@@ -37,7 +37,7 @@ class Commit:
         return f"{self.hash[:7]}{' with uncommitted changes' if self.dirty else ''}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ToolCall:
     """One tool call of the agent, in start order."""
 
@@ -48,7 +48,7 @@ class ToolCall:
     success: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class CommandInvocation:
     """One call of a mocked program, its arguments without secrets.
 
@@ -61,7 +61,7 @@ class CommandInvocation:
     response: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ToolDenial:
     """One call of a tool that the ``tools`` of an agent file did not allow; ``kind`` is upstream's word."""
 
@@ -70,7 +70,7 @@ class ToolDenial:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class SkillInvocation:
     """One skill that the agent invoked, in order."""
 
@@ -78,7 +78,7 @@ class SkillInvocation:
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ModelUsage:
     """What one model was asked for. ``request_cost`` counts premium requests."""
 
@@ -90,7 +90,7 @@ class ModelUsage:
     request_cost: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Usage:
     """Token counts of a session; turns are agent turns.
 

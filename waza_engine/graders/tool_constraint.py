@@ -14,17 +14,23 @@ from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.explanation import Explanation, Proposal, RulePath, shortened
 from waza_engine.graders.matching.expected_calls import (
     NO_CALLS,
-    ExpectedCall,
-    check_call,
-    check_pattern,
     explained_call,
     proposed_calls,
 )
 from waza_engine.graders.matching.explaining import explained_limit, tally
-from waza_engine.graders.matching.matchers import ArgumentMatcher, matches, text_of
+from waza_engine.graders.matching.matchers import ArgumentMatcher, text_of
 from waza_engine.graders.matching.patterns import PatternError, found
 from waza_engine.graders.matching.proposing import proposed_most, proposed_names, proposed_patterns
-from waza_engine.graders.matching.tool_names import names_tool
+from waza_engine.graders.matching.tool_patterns import (
+    PATTERNS,
+    AllowedCall,
+    ToolPattern,
+    allows,
+    argument_text,
+    call_matches,
+    check_patterns,
+    label_of,
+)
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import (
@@ -38,53 +44,6 @@ from waza_engine.spec.schema_version import after_0_38
 from waza_engine.vocabulary import Check, ToolCall
 
 _MOST_DESCRIBED = 5
-_PATTERNS = {"command_pattern": "command", "skill_pattern": "skill", "path_pattern": "path"}
-
-
-class ToolPattern(ExpectedCall):
-    """A tool call by patterns: it matches when one single call satisfies all of them."""
-
-    command_pattern: PlainText | None = Field(
-        default=None,
-        description="A regular expression for the argument `command`; upper and lower case are the same.",
-        examples=["azd\\s+up"],
-        json_schema_extra={"x-waza-kind": "regex"},
-    )
-    skill_pattern: PlainText | None = Field(
-        default=None,
-        description="A regular expression for the argument `skill`; upper and lower case are the same.",
-        examples=["^azure-deploy$"],
-        json_schema_extra={"x-waza-kind": "regex"},
-    )
-    path_pattern: PlainText | None = Field(
-        default=None,
-        description="A regular expression for the argument `path`; upper and lower case are the same.",
-        examples=["^src/"],
-        json_schema_extra={"x-waza-kind": "regex"},
-    )
-    misspellings: ClassVar = {
-        **ExpectedCall.misspellings,
-        "command": "command_pattern",
-        "path": "path_pattern",
-        "path_regex": "path_pattern",
-        "command_regex": "command_pattern",
-        "skill": "skill_pattern",
-    }
-    uncertain: ClassVar = frozenset({"path", "skill", "command"})
-
-
-class AllowedCall(ToolPattern):
-    """A tool call that is allowed: a tool by its name, narrowed by patterns."""
-
-    tool: PlainText = Field(
-        description=(
-            "The tool's name, no pattern. Upper and lower case are the same, and so are `read` and `view`, "
-            "`write` and `edit`, `fetch` and `web_fetch`."
-        ),
-        examples=["bash"],
-        pattern=r"\S",
-        json_schema_extra={"x-waza-kind": "tool.name"},
-    )
 
 
 ToolEntry = Annotated[
@@ -199,12 +158,12 @@ class ToolConstraintGrader(Grader[ToolConstraintConfig]):
         for key, entries in (("expect_tools", config.expect_tools), ("reject_tools", config.reject_tools)):
             for index, entry in enumerate(entries):
                 if isinstance(entry, ToolPattern):
-                    _check_patterns(f"config.{key}[{index}]", entry)
+                    check_patterns(f"config.{key}[{index}]", entry)
         for index, entry in enumerate(config.allow_only or ()):
             if isinstance(entry, ToolPattern):
                 # The name is no pattern here.
                 plain = entry.model_copy(update={"tool": "x"})
-                _check_patterns(f"config.allow_only[{index}]", plain)
+                check_patterns(f"config.allow_only[{index}]", plain)
 
     def grade(self, context: GradingContext) -> Verdict:
         """Check the recorded calls and the usage."""
@@ -234,8 +193,8 @@ class ToolConstraintGrader(Grader[ToolConstraintConfig]):
         return verdict_of_checks(
             checks,
             all_passed="All tool constraint checks passed",
-            expect_tools=[_label(entry) for entry in config.expect_tools],
-            reject_tools=[_label(entry) for entry in config.reject_tools],
+            expect_tools=[label_of(entry) for entry in config.expect_tools],
+            reject_tools=[label_of(entry) for entry in config.reject_tools],
             tools_used=[call.name for call in calls],
             **_allow_only_details(config.allow_only, calls),
             **(
@@ -304,12 +263,12 @@ def _proposed_entry(
 ) -> Iterator[Proposal]:
     calls = [call for context in contexts for call in context.tool_calls or ()]
     named = [call for call in calls if found(entry.tool.strip(), call.name, ignore_case=True)]
-    for key, argument in _PATTERNS.items():
+    for key, argument in PATTERNS.items():
         pattern = getattr(entry, key)
         if pattern and path[2:3] in ((), (key,)):
-            values = [_argument_text(call, argument) for call in named]
+            values = [argument_text(call, argument) for call in named]
             yield from proposed_patterns((*place, key), pattern, values, ignore_case=True)
-    if path[2:3] not in tuple((key,) for key in _PATTERNS):
+    if path[2:3] not in tuple((key,) for key in PATTERNS):
         yield from proposed_calls(place, entry, contexts, path)
 
 
@@ -318,14 +277,14 @@ def _written(entry: Any) -> Any:
 
 
 def _explained_entry(entry: Any, calls: Sequence[ToolCall]) -> Explanation:
-    fitting = [call for call in calls if _call_matches(entry, call)]
+    fitting = [call for call in calls if call_matches(entry, call)]
     if fitting:
         times = "1 call fits" if len(fitting) == 1 else f"{len(fitting)} calls fit"
         values = tuple(_described(call) for call in fitting[:_MOST_DESCRIBED])
         told = f"{times} of {len(calls)}"
         return Explanation(f"{len(fitting)}×", (told,), values, weight=float(len(fitting)))
     if isinstance(entry, ToolPattern):
-        patterns = {name: getattr(entry, key) for key, name in _PATTERNS.items() if getattr(entry, key)}
+        patterns = {name: getattr(entry, key) for key, name in PATTERNS.items() if getattr(entry, key)}
         wanted = {name: ArgumentMatcher(regex=f"(?i){pattern}") for name, pattern in patterns.items()}
         return explained_call(entry.tool.strip(), {**wanted, **entry.args}, calls)
     names = [call.name for call in calls]
@@ -337,45 +296,15 @@ def _described(call: ToolCall) -> tuple[str, str]:
     return call.name, shortened(text_of(call.arguments))
 
 
-def _check_patterns(place: str, entry: ToolPattern) -> None:
-    check_call(place, entry)
-    for key in _PATTERNS:
-        if pattern := getattr(entry, key):
-            check_pattern(f"{place}.{key}", pattern)
-
-
 def _entry_check(
     path: tuple[str | int, ...], entry: Any, calls: Sequence[ToolCall], *, wanted: bool
 ) -> Check:
     try:
-        used = any(_call_matches(entry, call) for call in calls)
+        used = any(call_matches(entry, call) for call in calls)
     except PatternError as error:
         return Check(path, False, str(error))
     complaint = "expected tool not used" if wanted else "rejected tool was used"
-    return Check(path, used == wanted, "" if used == wanted else f"{complaint}: {_label(entry)}")
-
-
-def _call_matches(entry: Any, call: ToolCall) -> bool:
-    if not isinstance(entry, ToolPattern):
-        return call.name == entry
-    # Upstream trims the pattern of the name: blanks around it must not let a forbidden tool pass.
-    if not found(entry.tool.strip(), call.name, ignore_case=True):
-        return False
-    return _arguments_match(entry, call)
-
-
-def _arguments_match(entry: ToolPattern, call: ToolCall) -> bool:
-    for key, argument in _PATTERNS.items():
-        pattern = getattr(entry, key)
-        if pattern and not found(pattern, _argument_text(call, argument), ignore_case=True):
-            return False
-    return matches(call, entry.args)
-
-
-def _argument_text(call: ToolCall, name: str) -> str:
-    """Return an argument as text, in whatever case its name is written, as upstream looks for it."""
-    named = (value for key, value in call.arguments.items() if key.lower() == name)
-    return text_of(call.arguments[name] if name in call.arguments else next(named, None))
+    return Check(path, used == wanted, "" if used == wanted else f"{complaint}: {label_of(entry)}")
 
 
 def _allow_only_checks(allowed: Sequence[Any], calls: Sequence[ToolCall]) -> list[Check]:
@@ -387,7 +316,7 @@ def _allow_only_checks(allowed: Sequence[Any], calls: Sequence[ToolCall]) -> lis
 
 def _allowed_check(allowed: Sequence[Any], call: ToolCall) -> Check:
     try:
-        fits = any(_allows(entry, call) for entry in allowed)
+        fits = any(allows(entry, call) for entry in allowed)
     except PatternError as error:
         return Check(("allow_only",), False, str(error))
     return Check(("allow_only",), fits, "" if fits else f"tool that is not allowed: {call.name}")
@@ -397,20 +326,5 @@ def _allow_only_details(allowed: Sequence[Any] | None, calls: Sequence[ToolCall]
     if allowed is None:
         return {}
     refused = [call.name for call in calls if not _allowed_check(allowed, call).passed]
-    labels = [_label(entry) for entry in allowed]
+    labels = [label_of(entry) for entry in allowed]
     return {"allow_only": labels, "allow_only_declared": True, "allow_only_violations": refused}
-
-
-def _allows(entry: Any, call: ToolCall) -> bool:
-    if not isinstance(entry, ToolPattern):
-        return names_tool(entry, call.name)
-    return names_tool(entry.tool, call.name) and _arguments_match(entry, call)
-
-
-def _label(entry: Any) -> str:
-    if not isinstance(entry, ToolPattern):
-        return str(entry)
-    parts = [f"{key}: {getattr(entry, key)}" for key in _PATTERNS if getattr(entry, key)]
-    if entry.args:
-        parts.append(f"args: {', '.join(entry.args)}")
-    return f"{entry.tool} ({', '.join(parts)})" if parts else entry.tool

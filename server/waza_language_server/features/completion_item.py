@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -69,7 +68,7 @@ class Completion:
         return plain_text(self.edit.text) if self.is_snippet else self.edit.text
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Place:
     """Where something is completed, and what is known around it."""
 

@@ -7,10 +7,11 @@ alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Literal
 
+from waza_engine.frozen import frozen
 from waza_engine.steps import Steps, finished
 from waza_language_server.project.front_matter import front_matter
 from waza_language_server.syntax.tree import Tree, parse_in_steps
@@ -20,7 +21,7 @@ from waza_language_server.text.line_index import LineIndex
 DocumentKind = Literal["eval", "task", "trigger_tests", "project_config", "skill"]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Document:
     """One version of one file. ``version`` is the editor's number, 0 for a file read from disk."""
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import waza_engine
 from waza_language_server.schema.schema_root import SchemaRoot
 from waza_language_server.schema.shape import JsonSchema, Shape
+from waza_language_server.schema.validators import validator_class
 
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
@@ -145,10 +146,8 @@ class Catalog:
 
     def _validator(self, group: str, name: str, root: SchemaRoot) -> Validator:
         if (group, name) not in self._validators:
-            from jsonschema_rs import Draft202012Validator
-
             schema = cast("dict[str, Any]", root.schema)
-            self._validators[group, name] = Draft202012Validator(schema, retriever=_refuse)
+            self._validators[group, name] = validator_class()(schema, retriever=_refuse)
         return self._validators[group, name]
 
     def _read(self, name: str) -> JsonSchema:

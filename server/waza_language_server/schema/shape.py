@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from waza_engine.frozen import frozen
+from waza_language_server.schema.validators import validator_class
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
@@ -390,6 +391,4 @@ def _occurs(pattern: str, text: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _pattern_validator(pattern: str) -> Draft202012Validator:
-    from jsonschema_rs import Draft202012Validator
-
-    return Draft202012Validator({"pattern": pattern})
+    return validator_class()({"pattern": pattern})

@@ -26,7 +26,6 @@ from waza_engine.graders.judging.judge import Judge
 from waza_engine.graders.matching.patterns import current_workers
 from waza_engine.masking import read_environment
 from waza_engine.processes.scope import ProcessScope, current_scope
-from waza_engine.results.places import results_directory
 from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, Recording
 from waza_engine.results.record import Validation
 from waza_engine.runs.agent.workspace import WorkspaceError
@@ -51,17 +50,16 @@ from waza_engine.runs.regrading.recorded_trials import (
     without_workspace,
 )
 from waza_engine.runs.regrading.resident import ResidentSuites
+from waza_engine.runs.regrading.suite_of_record import suite_of_record
 from waza_engine.runs.settings.options import check_executor
 from waza_engine.runs.settings.table import Budget
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.reading.file_names import EVAL_NAMES
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
 ResultT = TypeVar("ResultT")
-_LEVELS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +281,7 @@ def prepare_regrading(request: RegradeRequest, suites: ResidentSuites) -> Regrad
     files = DISK.overlaid(request.overlays)
     # A suite that leaves the choice to the command line says nothing of who answered.
     answered = recording.header.executor or "replay"
-    path = request.suite or _suite_of(recording, suites, files)
+    path = request.suite or suite_of_record(recording, suites, files)
     resident = suites.suite(path)
     given = {"executor": answered}
     suite, selected, found = resident.selected(path, given, files, request.tasks, request.graders)
@@ -337,29 +335,6 @@ def _judge_executor(name: str | None, suite: Suite, meter: Meter) -> Executor | 
     if not made.has_model:
         raise SuiteError(f"`--judge-executor {name}` has no model, so it cannot judge; `openai` can.")
     return MeteredExecutor(made, meter)
-
-
-def _suite_of(recording: Recording, suites: ResidentSuites, files: SuiteFiles) -> Path:
-    """Return the eval file that a record belongs to: beside its ``.waza``, or above it with its name."""
-    place = Path(os.path.abspath(recording.path))  # noqa: PTH100 - a linked record belongs where it lies
-    names = (recording.eval_file,) if recording.eval_file else EVAL_NAMES
-    eval_name = recording.header.eval_name
-    for folder in place.parents[:_LEVELS]:
-        # Where an engine put the record, its suite may have been renamed since; elsewhere the name must fit.
-        own = place.parent == results_directory(folder)
-        for name in names:
-            eval_file = folder / name
-            if eval_file.is_file() and (own or _is_of_name(eval_file, eval_name, suites, files)):
-                return eval_file
-    known = f" `{eval_name}`" if eval_name else ""
-    raise SuiteError(f"The suite{known} of {recording.path} is not above it; name it with `--suite`.")
-
-
-def _is_of_name(eval_file: Path, name: str, suites: ResidentSuites, files: SuiteFiles) -> bool:
-    try:
-        return bool(name) and suites.name_of(eval_file, files) == name
-    except SuiteFileError:
-        return False
 
 
 def _joined(

@@ -7,9 +7,10 @@ never shown, and of the alternatives of a value only the one that the author cho
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, cast
 
+from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE
@@ -28,7 +29,7 @@ _MOST_SLIPS = 100
 """Unknown keys of a mapping, parts of which cannot be read, that are looked at."""
 
 
-@dataclass(slots=True)
+@frozen()
 class _Collected:
     """The problems of one subject before they are weighed against each other."""
 
@@ -126,7 +127,7 @@ def _explain(subject: Subject, error: FoundError, collected: _Collected) -> Iter
         case "anyOf" | "oneOf":
             yield from _explain_alternatives(subject, node, shape, error, collected)
         case "not":
-            collected.problems += _conflict(subject, node, shape)
+            collected.problems.extend(_conflict(subject, node, shape))
         case "minProperties" | "maxProperties" if shape.exactly_one:
             problem = missing_keys.exactly_one(subject, node, shape.exactly_one)
             collected.nothing.append((node, shape.exactly_one, problem))

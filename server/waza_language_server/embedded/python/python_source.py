@@ -13,10 +13,11 @@ import io
 import re
 import tokenize
 import warnings
-from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import islice
 from typing import Literal, cast
+
+from waza_engine.frozen import frozen
 
 _LAYOUT = frozenset(
     {tokenize.NEWLINE, tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
@@ -37,7 +38,7 @@ _SHORT = 200
 """Characters of a text that is not nested too deeply for the compiler."""
 
 
-@dataclass(frozen=True)
+@frozen()
 class PythonFault:
     """Why a text is no expression, in Python's own words, and between which character offsets."""
 
@@ -46,7 +47,7 @@ class PythonFault:
     reason: str
 
 
-@dataclass(frozen=True)
+@frozen()
 class Token:
     """A token with character offsets."""
 
@@ -56,7 +57,7 @@ class Token:
     end: int
 
 
-@dataclass(frozen=True)
+@frozen(eq=False, slots=False)
 class PythonSource:
     """A parsed text. ``lead`` characters of blanks were dropped in front, as ``eval`` does."""
 

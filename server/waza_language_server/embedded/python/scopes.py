@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from waza_engine.frozen import frozen
@@ -60,7 +60,7 @@ def resolve_names(tree: ast.Expression, known: frozenset[str]) -> Resolution:
     return Resolution(tuple(walk.failing), frozenset(walk.leaked))
 
 
-@dataclass(slots=True)
+@frozen()
 class _Scope:
     """A nested scope: its node and the names it binds."""
 
@@ -68,7 +68,7 @@ class _Scope:
     bound: set[str]
 
 
-@dataclass(slots=True)
+@frozen()
 class _Walk:
     """Goes through an expression in the order of evaluation, so that a walrus binds for what comes later."""
 
