@@ -11,6 +11,14 @@ _NO_SCORE = 1e6
 """What is no score of anything, and would be a line of digits."""
 
 
+def is_finite(value: float) -> bool:
+    """Tell whether a number is one to reckon with; a whole one may have more digits than any figure."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
 def reaches(value: float, threshold: float) -> bool:
     """Tell whether a figure is not below what is asked for."""
     return value >= threshold - ROUNDING

@@ -204,6 +204,8 @@ async def test_what_is_there_is_told_without_words_of_the_command_line(skill: Pa
         await editor.command("waza.newTask", asked)
         told = await editor.command("waza.checkTaskId", asked)
         assert str(told["problem"]).endswith("one.yaml is there already; choose another id.")
+        saved = {**asked, "command": "waza.saveRecordAsTask"}
+        assert await editor.command("waza.checkTaskId", saved) == told
         with pytest.raises(JsonRpcException) as taken:
             await editor.command("waza.newTask", {"suite": suite, "id": "one"})
         assert taken.value.message.endswith("one.yaml is already there.")

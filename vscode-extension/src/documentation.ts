@@ -6,7 +6,7 @@
 
 import * as vscode from "vscode";
 import type { Middleware, vsdiag } from "vscode-languageclient/node";
-import { judgeInSettings } from "./runWords";
+import { ownInSettings } from "./runWords";
 
 export const OPEN_PAGE = "waza.openPage";
 
@@ -22,7 +22,7 @@ export function withPages(text: string): string {
 export function hoverWithPages(hover: vscode.Hover | null | undefined): vscode.Hover | null | undefined {
     for (const content of hover?.contents ?? []) {
         if (content instanceof vscode.MarkdownString) {
-            content.value = judgeInSettings(withPages(content.value));
+            content.value = ownInSettings(withPages(content.value));
         }
     }
     return hover;
@@ -32,16 +32,16 @@ export function hoverWithPages(hover: vscode.Hover | null | undefined): vscode.H
 export function hintWithSettings(hint: vscode.InlayHint): vscode.InlayHint {
     const parts = typeof hint.label === "string" ? [] : hint.label;
     if (typeof hint.label === "string") {
-        hint.label = judgeInSettings(hint.label);
+        hint.label = ownInSettings(hint.label);
     }
     for (const part of parts) {
-        part.value = judgeInSettings(part.value);
+        part.value = ownInSettings(part.value);
     }
     for (const each of [hint, ...parts]) {
         if (each.tooltip instanceof vscode.MarkdownString) {
-            each.tooltip.value = judgeInSettings(each.tooltip.value);
+            each.tooltip.value = ownInSettings(each.tooltip.value);
         } else if (typeof each.tooltip === "string") {
-            each.tooltip = judgeInSettings(each.tooltip);
+            each.tooltip = ownInSettings(each.tooltip);
         }
     }
     return hint;
@@ -70,7 +70,7 @@ function reportWithPages<Report extends vsdiag.DocumentDiagnosticReport>(report:
 
 function withPage(problem: vscode.Diagnostic): vscode.Diagnostic {
     const { code } = problem;
-    problem.message = judgeInSettings(problem.message);
+    problem.message = ownInSettings(problem.message);
     if (typeof code === "object" && code.target.scheme === "file" && code.target.path.endsWith(".md")) {
         const asked = encodeURIComponent(JSON.stringify([code.target.toString()]));
         problem.code = { value: code.value, target: vscode.Uri.parse(`command:${OPEN_PAGE}?${asked}`, true) };

@@ -1,11 +1,11 @@
 /** What of a run has failed, so that it alone can be run again: what failed elsewhere in the window costs nothing. */
 
 import { kindOf } from "./runnables";
-import { verdictOf, type RunEvent } from "./runEvents";
+import { concludedVerdict, verdictOf, type RunEvent } from "./runEvents";
 import type { RunRequest } from "./runs";
 import { plannedRuns } from "./testing/plan";
 
-const ENDED: ReadonlySet<string> = new Set(["failed", "errored", "tried"]);
+const ENDED: ReadonlySet<string> = new Set(["passed", "failed", "errored", "tried"]);
 
 export class FailedItems {
     private readonly ids = new Set<string>();
@@ -16,7 +16,7 @@ export class FailedItems {
         if (event.item === undefined || event.baseline === true || !ENDED.has(event.kind) || (event.kind !== "tried" && event.trial !== undefined)) {
             return;
         }
-        const verdict = verdictOf(event.kind === "tried" ? (event.status ?? "") : (event.conclusion?.verdict ?? event.kind));
+        const verdict = event.kind === "tried" ? verdictOf(event.status ?? "") : concludedVerdict(event);
         if (verdict === "failed" || verdict === "errored") {
             this.ids.add(event.item);
         }

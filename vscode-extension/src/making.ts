@@ -122,7 +122,7 @@ export async function saveRecordAsTask(connect: Connect, item: string, record?: 
         title: "Save Record as Task",
         prompt: "The id of the new task, the name of its file",
         placeHolder: "explains-loops-again",
-        validateInput: (text) => whyNoId(text, taken),
+        validateInput: async (text) => whyNoId(text, taken) ?? (await whyNoTask(connect, suiteOf(suite), text, "waza.saveRecordAsTask")),
     });
     if (name !== undefined) {
         const trial = /#trial-(\d+)/u.exec(item)?.[1];
@@ -185,10 +185,10 @@ export async function createGrader(connect: Connect): Promise<void> {
 }
 
 /** Why the suite can have no new task of that id, as the server says: no pattern picks its file up, say. */
-async function whyNoTask(connect: Connect, suite: string | undefined, id: string): Promise<string | undefined> {
+async function whyNoTask(connect: Connect, suite: string | undefined, id: string, command?: string): Promise<string | undefined> {
     const client = await connect();
     try {
-        const asked = { command: "waza.checkTaskId", arguments: [{ suite, id }] };
+        const asked = { command: "waza.checkTaskId", arguments: [{ suite, id, ...(command === undefined ? {} : { command }) }] };
         const answer = (await client?.sendRequest(ExecuteCommandRequest.type, asked)) as { readonly problem: string | null } | undefined;
         return answer?.problem ?? undefined;
     } catch {

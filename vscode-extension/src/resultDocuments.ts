@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { promptIn, titleOf } from "./runnables";
+import { ownInSettings } from "./runWords";
 import { runnableOf } from "./testing/reports";
 
 const SCHEME = "waza-result";
@@ -26,7 +27,7 @@ export class ResultDocuments implements vscode.TextDocumentContentProvider, vsco
         }
         try {
             const asked = { id: uri.query, record: uri.fragment };
-            return (await client.sendRequest<{ markdown: string }>("waza/resultDocument", asked)).markdown;
+            return ownInSettings((await client.sendRequest<{ markdown: string }>("waza/resultDocument", asked)).markdown);
         } catch (error) {
             return error instanceof Error ? error.message : String(error);
         }

@@ -6,6 +6,7 @@ import { type AnsweredTask, escaped, PAGE_COMMANDS, resultHtml, type TrialWorksp
 import { suiteIdOf, suiteOf } from "./runnables";
 import { titleInWorkspace } from "./runTitles";
 import type { RunView } from "./runViews";
+import { ownInSettings } from "./runWords";
 
 const STYLE = ["media", "result.css"];
 
@@ -181,7 +182,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
         const { markdown, resultsFile: record, goesOn, regraded, ...found } = await this.read(id);
         // Behind the reading: what goes meanwhile would be taken for the run before it.
         const gone = await missing({ id, record: before });
-        const rendered = await render(markdown);
+        const rendered = await render(ownInSettings(markdown));
         if (this.panel !== panel || this.drawings !== turn) {
             return; // closed, or drawn anew meanwhile
         }

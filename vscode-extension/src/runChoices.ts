@@ -53,7 +53,8 @@ export async function chooseRunOptions(
 
 /** Asks who is to answer the prompts, and keeps it in the settings of the workspace. */
 export async function chooseExecutor(context: vscode.ExtensionContext): Promise<void> {
-    const chosen = await pickExecutor(context, "Who answers the prompts?");
+    const now = runOptions((name) => vscode.workspace.getConfiguration("waza.run").get(name)).executor;
+    const chosen = await pickExecutor(context, "Who answers the prompts?", now);
     if (chosen !== undefined) {
         const inWorkspace = vscode.workspace.workspaceFolders !== undefined;
         const target = inWorkspace ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
@@ -72,11 +73,11 @@ function choicesOf(now: RunOptions, context: vscode.ExtensionContext, models: Mo
         { label: "$(play) Run" },
         row("Trials", now.trials, async ({ trials }) => said(await askNumber("Trials of each task", trials, WHOLE), (each) => ({ trials: each }))),
         row("Model", now.model, async ({ model }) => said(await models.ask("The agent's model", model), (each) => ({ model: each }))),
-        row("Executor", now.executor, async () => said(await pickExecutor(context, "Who answers the prompts?"), (each) => ({ executor: each }))),
+        row("Executor", now.executor, async ({ executor }) => said(await pickExecutor(context, "Who answers the prompts?", executor), (each) => ({ executor: each }))),
         row("Judge's model", now.judgeModel, async ({ judgeModel }) =>
             said(await models.ask("The model of judges that name none", judgeModel), (each) => ({ judgeModel: each })),
         ),
-        row("Judge's executor", now.judgeExecutor, async () => said(await pickExecutor(context, "Who asks the judges?", "judgeExecutor"), (each) => ({ judgeExecutor: each })), AS_THE_AGENT),
+        row("Judge's executor", now.judgeExecutor, async ({ judgeExecutor }) => said(await pickExecutor(context, "Who asks the judges?", judgeExecutor, "judgeExecutor"), (each) => ({ judgeExecutor: each })), AS_THE_AGENT),
         row("At the same time", now.workers, async ({ workers }) =>
             said(await askNumber("Trials that run at the same time", workers, WHOLE), (each) => ({ workers: each })),
         ),
@@ -91,6 +92,11 @@ function choicesOf(now: RunOptions, context: vscode.ExtensionContext, models: Mo
 /** A row with a value; the blank keeps its name below those of the rows with a mark. */
 function row(label: string, value: string | number | undefined, change: NonNullable<Choice["change"]>, none = AS_THE_SUITE_SAYS): Choice {
     return { label: `$(blank) ${label}`, description: String(value ?? none), change };
+}
+
+/** A choice of which one is in force: it has the mark. */
+function marked(label: string, isNow: boolean): string {
+    return `$(${isNow ? "check" : "blank"}) ${label}`;
 }
 
 function check(label: string, description: string, isOn: boolean, turned: Said): Choice {
@@ -168,8 +174,10 @@ class Models {
         });
         list.onDidChangeValue(show);
         list.show();
-        const items = (await this.all()).map(({ name, words }) => ({ label: name, description: words, name }));
-        known = [{ label: AS_THE_SUITE_SAYS, description: "", name: "" }, ...items];
+        const all = await this.all();
+        const own = now === undefined || now === "" || all.some(({ name }) => name === now) ? [] : [{ name: now, words: "" }];
+        const items = [...own, ...all].map(({ name, words }) => ({ label: marked(name, name === now), description: words, name }));
+        known = [{ label: marked(AS_THE_SUITE_SAYS, now === undefined || now === ""), description: "", name: "" }, ...items];
         list.busy = false;
         show();
         const answer = await asked;
@@ -189,11 +197,11 @@ interface ModelItem extends vscode.QuickPickItem {
     readonly name: string;
 }
 
-async function pickExecutor(context: vscode.ExtensionContext, title: string, of: "executor" | "judgeExecutor" = "executor"): Promise<string | undefined> {
+async function pickExecutor(context: vscode.ExtensionContext, title: string, now: string | undefined, of: "executor" | "judgeExecutor" = "executor"): Promise<string | undefined> {
     const { contributes } = context.extension.packageJSON as Manifest;
     const setting = contributes.configuration.properties[`waza.run.${of}`];
     const items = (setting?.enum ?? []).map((name, index) => ({
-        label: setting?.enumItemLabels?.[index] ?? name,
+        label: marked(setting?.enumItemLabels?.[index] ?? name, name === (now ?? "")),
         description: setting?.enumDescriptions?.[index] ?? "",
         name,
     }));

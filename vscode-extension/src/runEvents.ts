@@ -32,6 +32,8 @@ export interface Conclusion {
     /** How a run ended, in one line. */
     readonly words?: string;
     readonly reason?: string;
+    /** Why a task has passed so far only: not all of its trials ran. */
+    readonly cut_short?: string;
     readonly reasons?: readonly string[];
     /** Those of `reasons` that say no more than the numbers of tasks do. */
     readonly counted_reasons?: readonly string[];
@@ -79,6 +81,11 @@ const VERDICTS: Readonly<Record<string, Verdict>> = {
     broken: "errored",
     limited: "errored",
 };
+
+/** What the event that closes a task says of it: one that has passed so far only has not passed. */
+export function concludedVerdict({ conclusion, kind }: RunEvent): Verdict {
+    return conclusion?.cut_short ? "errored" : verdictOf(conclusion?.verdict ?? kind);
+}
 
 /** The engine's word in those of VS Code; whatever was not judged is skipped. */
 export function verdictOf(word: string): Verdict {

@@ -4,10 +4,12 @@ import type { LogOutputChannel } from "vscode";
 import { plain } from "./messages";
 import type { RunEvent } from "./runEvents";
 import type { RunView } from "./runViews";
-import { inSettings, shownScore } from "./runWords";
+import { inSettings, isToldBy, shownScore } from "./runWords";
 import type { RunRequest } from "./runs";
 
 export class RunLog implements RunView {
+    private ended: RunEvent | undefined;
+
     constructor(
         private readonly log: LogOutputChannel,
         private readonly request: RunRequest,
@@ -16,6 +18,7 @@ export class RunLog implements RunView {
     }
 
     take(event: RunEvent): void {
+        this.ended = event.kind === "ended" ? event : this.ended;
         const line = lineOf(event);
         const [prefix, rest] = [/^(warning|error): /u.exec(event.message ?? "")?.[1], plain(line)];
         if (prefix === "error" || event.kind === "errored") {
@@ -28,7 +31,7 @@ export class RunLog implements RunView {
     }
 
     end(problem: string | undefined): void {
-        if (problem !== undefined) {
+        if (problem !== undefined && !isToldBy(problem, this.ended)) {
             this.log.error(plain(`${inSettings(problem)} (${this.request.id})`));
         }
     }

@@ -42,6 +42,11 @@ export class RunState {
         const key = `${event.task ?? ""} ${event.trial ?? 0}`;
         if (event.kind === "started" && event.trial !== undefined) {
             this.busy.set(key, [event.label ?? event.task ?? "", event.trial > 1 ? `trial ${event.trial}` : ""].filter(Boolean).join(" · "));
+        } else if (event.kind === "asking" || event.kind === "grading") {
+            const named = this.busy.get(key)?.replace(/ \u00b7 grading$/u, "");
+            if (named !== undefined) {
+                this.busy.set(key, event.kind === "grading" ? `${named} · grading` : named);
+            }
         } else if (event.kind === "graded") {
             this.last = `${event.task ?? ""} · ${event.label ?? event.grader ?? ""}`;
         } else if (event.kind === "waits" || event.kind === "run_started") {
@@ -150,8 +155,14 @@ export function inSettings(words: string): string {
 }
 
 /** The same of a text that may quote other programs, which have a `--model` of their own: of the options that the engine alone has. */
-export function judgeInSettings(words: string): string {
-    return withSettings(words, (flag) => flag.startsWith("--judge-"));
+export function ownInSettings(words: string): string {
+    return withSettings(words, (flag) => flag.startsWith("--judge-") || flag === "--max-cost" || flag === "--keep-workspace");
+}
+
+/** Whether the event that ended a run has said a reason, in a sentence of its own or within another one. */
+export function isToldBy(reason: string, end: RunEvent | undefined): boolean {
+    const told = [end?.message, end?.conclusion?.words, ...(end?.conclusion?.reasons ?? [])].join("\n").toLowerCase();
+    return told.includes(reason.replace(/\.$/u, "").toLowerCase());
 }
 
 function withSettings(words: string, isMeant: (flag: string) => boolean): string {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunEvent } from "../src/runEvents";
 import { lineOf } from "../src/runLog";
-import { INTERRUPTED, judgeInSettings, reasonFirst, RunState, shortened, waysOut, waysToLogIn, type WayOut } from "../src/runWords";
+import { INTERRUPTED, isToldBy, ownInSettings, reasonFirst, RunState, shortened, waysOut, waysToLogIn, type WayOut } from "../src/runWords";
 
 function after(...events: RunEvent[]): RunState {
     const state = new RunState();
@@ -19,6 +19,15 @@ void test("while it runs: how much is done, which task and trial, how long, what
         { kind: "failed", task: "asks", trial: 1, completed: 3, total: 12, cost_usd: 0.224 },
     );
     assert.equal(state.progress(34_000), "3/12 · greets · trial 2 · 0:34 · $0.22");
+});
+
+void test("while it runs: whether the answer is awaited or being graded", () => {
+    const started: RunEvent[] = [{ kind: "run_started", completed: 0, total: 2 }, { kind: "started", task: "greets", label: "greets", trial: 1 }];
+    const at = (...kinds: string[]) => after(...started, ...kinds.map((kind) => ({ kind, task: "greets", trial: 1 }))).progress(5_000);
+    assert.equal(at("asking"), "0/2 · greets · 0:05");
+    assert.equal(at("asking", "output", "grading"), "0/2 · greets · grading · 0:05");
+    assert.equal(at("asking", "grading", "asking"), "0/2 · greets · 0:05");
+    assert.equal(at("asking", "grading", "passed"), "0/2 · 0:05");
 });
 
 void test("a run that waits for its turn says what for, until it begins", () => {
@@ -38,6 +47,14 @@ void test("a run whose server is gone says so, and that what was finished is kep
         after(INTERRUPTED).ending(12_000),
         "interrupted: the language server stopped; what was finished is kept · 0:12",
     );
+});
+
+void test("a reason that the end of a run has told is not told again", () => {
+    const words = "the run was interrupted: the engine was ended by signal 9; what was finished is kept";
+    const killed: RunEvent = { kind: "ended", status: "error", conclusion: { verdict: "interrupted", words, reasons: [words] } };
+    assert.equal(isToldBy("The engine was ended by signal 9.", killed), true);
+    assert.equal(isToldBy("The results could not be written.", killed), false);
+    assert.equal(isToldBy("The engine was ended by signal 9.", undefined), false);
 });
 
 void test("the buttons of a message fit its reason", () => {
@@ -62,7 +79,8 @@ void test("what the command line calls an option is a setting here, and a judge 
 });
 
 void test("a text that may quote other programs keeps their options: those of the judge alone are settings", () => {
-    assert.equal(judgeInSettings("say `npm run --model x` or `--model x`, unless `--judge-executor` names one"), "say `npm run --model x` or `--model x`, unless `waza.run.judgeExecutor` names one");
+    assert.equal(ownInSettings("say `npm run --model x` or `--model x`, unless `--judge-executor` names one"), "say `npm run --model x` or `--model x`, unless `waza.run.judgeExecutor` names one");
+    assert.equal(ownInSettings("the agent does not report what it uses, so `--max-cost` cannot be kept"), "the agent does not report what it uses, so `waza.run.maxCost` cannot be kept");
     assert.equal(lineOf({ kind: "warning", message: "warning: name one with `--judge-model gpt-4o`" }), "warning: warning: name one with `waza.run.judgeModel: gpt-4o`");
     const reason = "the run was cancelled; what was finished is kept";
     assert.equal(lineOf({ kind: "ended", message: reason, conclusion: { verdict: "interrupted", reasons: [reason] } }), `ended: ${reason} · interrupted`);

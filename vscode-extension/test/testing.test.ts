@@ -111,6 +111,24 @@ void test("what somebody cancels is skipped where it was not concluded", () => {
     );
 });
 
+void test("a task of which some trials passed and others were cut off has not passed, with the engine's reason", () => {
+    const why = "the run was cancelled; 1 of 3 trials ran";
+    const cut: RunEvent = { ...concluded("passed"), message: why };
+    const event: RunEvent = { ...cut, conclusion: { verdict: "passed", reason: "", cut_short: why, graders: [{ name: "short", verdict: "passed", feedback: "" }] } };
+    const second: RunEvent = { ...closed("started"), trial: 2 };
+    const reports = told("suite", graded(1, true), closed("passed", 1), second, event);
+    const last = reports.at(-1);
+    assert.deepEqual([last?.item, last?.verdict, last?.messages?.[0]?.text], [task, "errored", why]);
+    assert.deepEqual(reports.find(({ item }) => item === `${task}::short`)?.verdict, "passed");
+});
+
+void test("nor has it when the engine was killed before it could say so", () => {
+    const canceled: RunEvent = { kind: "ended", status: "canceled", conclusion: { verdict: "interrupted", reasons: ["the run was cancelled"] } };
+    const reports = told("suite", { ...closed("started"), trial: 1 }, graded(1, true), closed("passed", 1), { ...closed("started"), trial: 2 }, canceled);
+    const found = new Map(reports.map(({ item, verdict }) => [item, verdict]));
+    assert.deepEqual([found.get(task), found.get(trialId(task, 1)), found.get(trialId(task, 2))], ["errored", "passed", "skipped"]);
+});
+
 void test("a suite that was interrupted behind a task that passed has not passed", () => {
     const reasons = ["the run was interrupted; what was finished is kept"];
     const canceled: RunEvent = { kind: "ended", status: "canceled", conclusion: { verdict: "interrupted", reasons, tasks: { passed: 1, not_run: 2 } } };

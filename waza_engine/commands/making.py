@@ -64,9 +64,13 @@ def make_task(params: Params) -> Answer:
 
 
 def check_task(params: Params) -> Answer:
-    """Return the ``problem`` of an id for a new task of the suite at ``path``: None when there is none."""
-    only_known(params, ("path", "task_id"))
-    return {"problem": why_no_task(given_text(params, "task_id"), given_path(params, "path"))}
+    """Return the ``problem`` of an id for a new task of the suite at ``path``: None when there is none.
+
+    ``listed`` as for ``why_no_task``.
+    """
+    only_known(params, ("path", "task_id", "listed"))
+    identifier, suite = given_text(params, "task_id"), given_path(params, "path")
+    return {"problem": why_no_task(identifier, suite, listed=params.get("listed") is True)}
 
 
 def save_task(params: Params) -> Answer:

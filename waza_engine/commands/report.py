@@ -80,6 +80,8 @@ class TextReport:
                 if event.kind == "failed" and score.endswith(shown_score(1.0)) and event.message:
                     # What failed has no weight in the score.
                     note += feedback_part(event.message)[0]
+                elif event.kind == "passed" and event.message:
+                    note += f"  so far: {event.message}"
                 self._printer.line(MARKS[event.kind], f" {event.task or ''}{score}", (note, "dim"))
                 self._answering = ""
             case _:

@@ -14,6 +14,7 @@ from waza_engine.results.conclusion import conclude
 from waza_engine.results.places import KEPT_PREFIX
 from waza_engine.results.reading.missing import no_results_words
 from waza_engine.results.reading.newest_scores import result_files
+from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.record import RunOutcome
 from waza_engine.results.reports.result_page import result_page
@@ -67,12 +68,13 @@ def _workspaces(run: RunOutcome) -> Iterator[dict[str, Any]]:
 def recorded_runs(path: Path, task: str | None) -> list[dict[str, str]]:
     """Return the runs of a suite, those that had the task, the newest first: file, start and verdict."""
     found: list[dict[str, str]] = []
+    owner = Owner(path.parent, path.name)
     for file in result_files(path.parent)[:_MOST_LISTED]:
         try:
             recording = read_recording(file)
         except RecordingError:
             continue
-        if recording.eval_file not in ("", path.name):
+        if not owner.has(recording.eval_file, recording.header.eval_name):
             continue
         run = conclude(run_of(recording.document))
         verdicts = [one.verdict for one in run.tasks if one.id == task]

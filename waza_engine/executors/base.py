@@ -124,6 +124,7 @@ class ExecutionResponse:
     ``transient`` is true for an error that may go away by itself, as that of an ``ExecutorError``.
     ``events`` are transcript entries as upstream writes them. ``usage`` is None when the executor
     reports none. ``duration_ms`` is how long the agent took, None when the caller's clock is right.
+    ``cut`` is true when a limit of tokens ended the last answer in its middle, as far as that is known.
     """
 
     output: str
@@ -135,6 +136,7 @@ class ExecutionResponse:
     error: str | None = None
     transient: bool = False
     duration_ms: int | None = None
+    cut: bool = False
 
 
 class Executor(Protocol):

@@ -47,7 +47,8 @@ class ScriptGrader(Grader[ScriptConfig]):
     `outcome`, `duration_ms`, `task` with the prompt, `workspace`, and what `inline` describes) and prints a
     JSON object: `score` (0 to 1), `passed`, `message` (or `feedback`) and `details`.
 
-    **Scoring:** the script's own `score` and `passed`; both count as 0 and failed when absent.
+    **Scoring:** the script's own `score` and `passed`, which may be a word or number of that meaning (`"no"`,
+    0) as well; both count as 0 and failed when absent.
 
     **Worth knowing:** a script that exits with another code than 0, runs longer than the time for programs,
     prints something else than one JSON object, or a score outside of 0 to 1, scores 0.0 as an error of this

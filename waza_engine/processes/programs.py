@@ -25,12 +25,16 @@ _PIPE_GRACE_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a program ended: its exit code (None when it was killed for its time) and what it wrote."""
+    """How a program ended: its exit code (None when it was killed for its time) and what it wrote.
+
+    ``cut`` says that it wrote more to standard output than is kept.
+    """
 
     exit_code: int | None
     stdout: str
     stderr: str
     timed_out: bool = False
+    cut: bool = False
 
     def ended_words(self, timeout_seconds: float) -> str:
         """Return how it ended, as what stands behind its name: ``exited with 3``."""
@@ -84,7 +88,8 @@ def run_bounded(
         kill_tree(process)
     stdout.join(_PIPE_GRACE_SECONDS)
     stderr.join(_PIPE_GRACE_SECONDS)
-    return Finished(None if timed_out else process.returncode, stdout.text, stderr.text, timed_out)
+    code = None if timed_out else process.returncode
+    return Finished(code, stdout.text, stderr.text, timed_out, stdout.cut)
 
 
 def start_program(
@@ -134,6 +139,7 @@ class _Reader(threading.Thread):
         self._stream = stream
         self._limit_bytes = limit_bytes
         self._kept = bytearray()
+        self.cut = False
         self.start()
 
     @property
@@ -143,7 +149,9 @@ class _Reader(threading.Thread):
     def run(self) -> None:
         with contextlib.suppress(OSError, ValueError), self._stream:
             while chunk := os.read(self._stream.fileno(), 65536):
-                self._kept += chunk[: max(0, self._limit_bytes - len(self._kept))]
+                room = max(0, self._limit_bytes - len(self._kept))
+                self._kept += chunk[:room]
+                self.cut = self.cut or len(chunk) > room
 
 
 class _Writer(threading.Thread):

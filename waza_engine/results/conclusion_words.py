@@ -36,6 +36,18 @@ class Counts:
     not_run: int
     flaky: int
 
+    @property
+    def judged(self) -> int:
+        """Of how many tasks the pass rate is: not of those that were skipped or did not run."""
+        return self.passed + self.failed + self.errored
+
+    def pass_rate(self, written: float) -> float:
+        """Return the share of the judged tasks that passed; as written where no task was judged.
+
+        Upstream counts what nobody judged as passed.
+        """
+        return self.passed / self.judged if self.judged else written
+
 
 @dataclass(frozen=True, slots=True)
 class Reason:

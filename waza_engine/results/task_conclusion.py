@@ -112,6 +112,11 @@ class TaskConclusion:
         return self.reason if self.verdict == "failed" and self.scored and full else ""
 
     @property
+    def cut_short(self) -> str:
+        """Why it has passed so far only: not all of its trials ran. "" of one that came to its end."""
+        return self.task.error if self.verdict == "passed" else ""
+
+    @property
     def flaky(self) -> bool:
         """Whether some trials passed and others failed: a trial that broke says nothing of the answers."""
         return "passed" in self.trials and "failed" in self.trials
@@ -127,6 +132,7 @@ class TaskConclusion:
         return {
             "verdict": self.verdict,
             "reason": self.reason,
+            **({"cut_short": self.cut_short} if self.cut_short else {}),
             **({"cause": asdict(cause)} if cause is not None else {}),
             "score": self.score,
             "duration_ms": self.duration_ms,

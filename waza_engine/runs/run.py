@@ -52,7 +52,6 @@ from waza_engine.runs.trials.context import RunContext
 from waza_engine.runs.trials.selection import compares, graders_of
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
-from waza_engine.vocabulary import checkpoint_grader
 
 if TYPE_CHECKING:
     from waza_engine.runs.passes.affected import Affected
@@ -228,12 +227,6 @@ class PreparedRun:
                 (task.source.id, built.name): built.entry.type
                 for task in graded
                 for built in graders_of([task])
-            }
-            | {
-                (task.source.id, checkpoint_grader(entry.name, point.after_turn)): entry.type
-                for task in graded
-                for point in (task.trial.spec.checkpoints if task.trial is not None else ())
-                for entry in point.graders
             },
         )
 

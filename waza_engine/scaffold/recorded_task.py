@@ -31,7 +31,7 @@ from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
 from waza_engine.runs.loading.suite import SuiteError, SuiteTask, load_suite
 from waza_engine.scaffold.files import as_beside, original_text, restored, write_content, write_files
 from waza_engine.scaffold.problems import ScaffoldError
-from waza_engine.scaffold.task import TaskPlace, task_place
+from waza_engine.scaffold.task import TaskPlace, free_place
 from waza_engine.scaffold.text import free_name, scalar
 from waza_engine.scaffold.yaml_lists import with_item
 from waza_engine.spec.problems import SuiteFileError
@@ -102,15 +102,13 @@ def recorded_task(
 
     Without ``trial`` it is the first that passed, else the first with an answer. Raises ``ScaffoldError``.
     """
-    place = task_place(identifier, suite)
-    if place.taken is not None:
-        raise ScaffoldError(f"{place.taken} has the id `{identifier}` already; choose another one.")
+    place = free_place(identifier, suite)
     recorded = next((one for one in recording.tasks if one.id == task), None)
     if recorded is None:
         raise ScaffoldError(f"{recording.path} holds no task `{task}`.")
     chosen = _trial(recorded, trial)
     source = _source(recording, place.suite, task)
-    path = place.file or place.suite.parent / "tasks" / f"{place.stem}.yaml"
+    path = place.listed
     text = as_beside(place.suite, _text(source, chosen, identifier, _origin(recording, task, chosen), place))
     if place.file is not None:
         return SavedTask(path, text)

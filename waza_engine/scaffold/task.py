@@ -47,13 +47,24 @@ def new_task(identifier: str, suite: Path, *, prompt: str = "", name: str = "") 
     return NewTask(place.file, as_beside(place.suite, _text(identifier, name, prompt, grader)))
 
 
-def why_no_task(identifier: str, suite: Path) -> str | None:
-    """Return why a suite can have no new task of that id; None when it can."""
+def why_no_task(identifier: str, suite: Path, *, listed: bool = False) -> str | None:
+    """Return why a suite can have no new task of that id; None when it can.
+
+    ``listed``: its eval file lists the new one where no pattern would pick it up.
+    """
     try:
-        made = new_task(identifier, suite)
+        path = free_place(identifier, suite).listed if listed else new_task(identifier, suite).path
     except ScaffoldError as error:
         return error.what
-    return f"{made.path} is there already; choose another id." if made.path.exists() else None
+    return f"{path} is there already; choose another id." if path.exists() else None
+
+
+def free_place(identifier: str, suite: Path) -> TaskPlace:
+    """Return where a task goes that its eval file may list. Raises ``ScaffoldError`` for an id in use."""
+    place = task_place(identifier, suite)
+    if place.taken is not None:
+        raise ScaffoldError(f"{place.taken} has the id `{identifier}` already; choose another one.")
+    return place
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +81,11 @@ class TaskPlace:
     graders: frozenset[str]
     taken: Path | None = None
     """The file that has a task of this id already, where no pattern picks up a new one."""
+
+    @property
+    def listed(self) -> Path:
+        """Its file, where the eval file may list it."""
+        return self.file or self.suite.parent / "tasks" / f"{self.stem}.yaml"
 
 
 def task_place(identifier: str, suite: Path) -> TaskPlace:

@@ -27,6 +27,14 @@ from waza_language_server.features.score_text import (
     suite_graders_label,
     told_by,
 )
+from waza_language_server.features.unfinished_hints import (
+    RUNNING,
+    WAITS,
+    cut_label,
+    cut_reason,
+    running_label,
+    running_story,
+)
 from waza_language_server.features.words_of_verdicts import suite_words
 from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.recorded_values import values_today_in_steps
@@ -67,6 +75,7 @@ grader, the suite's graders in a task file and its values beside others, the sui
 promises, a suite or task over its runs."""
 _SIGNS = {"passed": "✓", "failed": "✗", "errored": "!", "unjudged": "⧖"}
 NOTHING_JUDGED = "– nothing judged"
+NOT_RUN = "– not run"
 _LISTS = {"should_trigger_prompts": True, "should_not_trigger_prompts": False}
 
 
@@ -93,13 +102,16 @@ def verdicts_in_steps(
     ``span`` keeps inline tasks out that it does not touch; ``now`` is when they are looked at.
     """
     root = document.tree.root
-    if root is None or root.kind != "mapping" or not scores.runs:
+    if root is None or root.kind != "mapping":
         return ()
+    now = now or datetime.now(UTC)
+    if not scores.runs:
+        return tuple((yield from _first_run_in_steps(document, root, scores, span, now)))
     newest = max(scores.runs, key=lambda run: run.timestamp)
     today: Values = {}
     if document.kind != "trigger_tests":
         today = yield from values_today_in_steps(document.tree)
-    view = _View(today, scores, newest, now or datetime.now(UTC))
+    view = _View(today, scores, newest, now)
     found: list[Verdict] = []
     match document.kind:
         case "trigger_tests":
@@ -115,6 +127,29 @@ def verdicts_in_steps(
         case _:
             pass
     return tuple(found)
+
+
+def _first_run_in_steps(
+    document: Document, root: Node, scores: DocumentScores, span: Span | None, now: datetime
+) -> Steps[list[Verdict]]:
+    """Return what goes on in a suite of which nothing is recorded yet."""
+    if document.kind == "task":
+        return list(_running(root, scores, scores.task or "", now))
+    if document.kind != "eval" or not scores.runs_whole:
+        return []
+    name = root.get("name")
+    found = [] if name is None else [Verdict(name, RUNNING, "The suite runs for the first time.")]
+    for task in SuiteFile(document.tree).tasks(span):
+        yield
+        found += _running(task.node, scores, task.id, now)
+    return found
+
+
+def _running(node: Node, scores: DocumentScores, task_id: str, now: datetime) -> Iterator[Verdict]:
+    """Yield what goes on in a task, nothing when it does not run."""
+    trial, head = scores.under_way(task_id), node.get("id") or node.get("name")
+    if head is not None and trial is not None:
+        yield Verdict(head, running_label(trial), running_story(task_id, trial, now))
 
 
 @frozen()
@@ -154,7 +189,9 @@ class _View:
     def of_whole(self) -> SuiteVerdict | None:
         """Return the verdict of the newest run of the whole suite, None when there was none."""
         run = self._run.whole
-        if run is None or not (run.tasks or run.reasons):
+        if run is None:
+            return self._of_cut()
+        if not (run.tasks or run.reasons):
             return None
         changes = self._scores.recorded.changes(run.timestamp, tuple(run.tasks))
         stale = why_stale(
@@ -183,6 +220,31 @@ class _View:
         told = f"{label}: {why}" if why and run.tasks else f"{label} {why}" if why else label
         return SuiteVerdict(told + stale_label(stale, changes), tooltip, stale, changes)
 
+    def _of_cut(self) -> SuiteVerdict | None:
+        """Return how far the newest run of the whole suite came, where none has come to its end."""
+        run = self._run.cut
+        if self._scores.runs_whole:
+            return SuiteVerdict(RUNNING, "The suite runs, and has no result yet.", "", ())
+        if run is None:
+            return None
+        changes = self._scores.recorded.changes(run.timestamp, tuple(run.tasks))
+        stale = why_stale(
+            written=self._rewritten(run, "") or self._rewritten_tasks(run),
+            changes=changes,
+            agent=self._scores.recorded.other_agent(run.timestamp),
+            since=RUN_SINCE if self._run.timestamp > run.timestamp else "",
+        )
+        label = cut_label(run)
+        lines = [
+            f"**{code(run.eval_name or 'The suite')}** {label}",
+            "",
+            fenced(cut_reason(run)),
+            "",
+        ]
+        lines += [_task_line(task) for task in _worst_first(run)[:MAX_LISTED]]
+        tooltip = "\n".join([*lines, "", self._origin(run, stale)])
+        return SuiteVerdict(label + stale_label(stale, changes), tooltip, stale, changes)
+
     def _told_since(self, run: RunResult) -> str:
         """Return what came behind a run of the whole suite, "" when nothing did."""
         newest, later = self._run, self._run.later
@@ -197,10 +259,12 @@ class _View:
     def of_suite(self, root: Node) -> Iterator[Verdict]:
         """Yield the verdict of the newest run of the whole suite, and those of its metrics."""
         name, run, whole = root.get("name"), self._run.whole, self.of_whole()
-        if name is None or run is None or whole is None:
+        if name is None or whole is None:
             return
         stale, changes = whole.stale, whole.changes
         yield Verdict(name, whole.label, whole.tooltip, changes)
+        if run is None:
+            return
         metrics = root.get("metrics")
         by_name = {metric.name: metric for metric in run.metrics}
         for item in metrics.target.each_item() if metrics is not None else ():
@@ -213,6 +277,9 @@ class _View:
     def of_task(self, node: Node, task_id: str, place: str) -> Iterator[Verdict]:
         """Yield the verdict of a task, and those of what its answer is expected to say."""
         task = self._run.tasks.get(task_id)
+        running = tuple(_running(node, self._scores, task_id, self._now))
+        if running and (task is None or not task.status):
+            yield from running
         head = node.get("id") or node.get("name")
         if task is None or head is None or not task.status:
             return
@@ -226,6 +293,8 @@ class _View:
             since=GRADED_SINCE if task.rejudged else said_by(task.later_than(task.timestamp)),
         )
         label = _task_label(task)
+        if label == NOT_RUN and self._scores.waits(task_id):
+            label = WAITS
         lines = [f"**{code(task.id)}** {'!' if task.status == 'error' else label}"]
         if task.error:
             lines += ["", fenced(task.error)]
@@ -235,7 +304,8 @@ class _View:
         lines += self._in_other_suites(task_id)
         suite = self._scores.suite_of(self._run)
         label += f" in {suite.parent.name}" if suite is not None else ""
-        yield Verdict(head, label + stale_label(stale, changes), "\n".join(lines), changes)
+        told = Verdict(head, label + stale_label(stale, changes), "\n".join(lines), changes)
+        yield from running or (told,)
         yield from self._of_expectations(node, task, then, place, is_old=bool(stale))
 
     def _in_other_suites(self, task_id: str) -> Iterator[str]:
@@ -356,7 +426,7 @@ def _task_label(task: TaskResult) -> str:
     if task.status == "skipped" or not task.trials:
         if _waits(task):
             return "⧖ pending"
-        return NOTHING_JUDGED if task.trials else "– not run"
+        return NOTHING_JUDGED if task.trials else NOT_RUN
     if task.passed:
         # One that was judged and has an error was cut off: not all of its trials ran.
         return f"✓ {shown_score(task.score)}{' so far' if task.error else ''}"

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         TaskResult,
     )
     from waza_language_server.project.document import Document
+    from waza_language_server.project.going_runs import UnderWay
     from waza_language_server.project.histories import SuiteHistory
     from waza_language_server.project.index import Project
     from waza_language_server.project.regraded import Regraded
@@ -66,7 +67,7 @@ def scores_in_steps(document: Document, project: Project) -> Steps[DocumentScore
         run = yield from project.scores.shown_in_steps(suite.path)
         if run is not None:
             runs.append((suite, run))
-    return DocumentScores(project, path, task, runs)
+    return DocumentScores(project, path, task, runs, [suite.path for suite in suites])
 
 
 def read_scores_in_steps(document: Document, project: Project) -> Steps[DocumentScores]:
@@ -125,12 +126,15 @@ class DocumentScores:
         path: Path | None,
         task: str | None,
         runs: Sequence[tuple[Suite, RunResult]],
+        suites: Sequence[Path] = (),
     ) -> None:
+        """``suites`` are the eval files of the document, those that were never run as well."""
         self._scores = project.scores
         self._project = project
         self._path = path
         self._task = task
         self._runs = runs
+        self._all_suites = suites
         self._own: dict[Path, dict[str, set[str]]] = {}
         self._digests: dict[Path, str | None] = {}
         self.recorded = RecordedRuns(project, runs)
@@ -175,6 +179,20 @@ class DocumentScores:
             for suite in self._suites_of(run)
         )
 
+    def under_way(self, task: str) -> UnderWay | None:
+        """Return the trial of a task that runs now, None when none does."""
+        found = (self._scores.going.under_way(suite, task) for suite in self._all_suites)
+        return next((trial for trial in found if trial is not None), None)
+
+    def waits(self, task: str) -> bool:
+        """Tell whether a run goes on that is to judge a task."""
+        return any(self._scores.going.waits(suite, task) for suite in self._all_suites)
+
+    @property
+    def runs_whole(self) -> bool:
+        """Whether a run of a whole suite goes on."""
+        return any(map(self._scores.going.whole, self._all_suites))
+
     @property
     def shared(self) -> bool:
         """Whether the document is a task of several suites."""
@@ -213,6 +231,7 @@ class DocumentScores:
             {moment: self.then(moment) for moment in {one.timestamp for one in judged}},
             self._scores.regraded.version,
             self._scores.going.all,
+            self._scores.going.trials,
             inputs.to_python() if inputs is not None else None,
         )
 

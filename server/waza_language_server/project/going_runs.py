@@ -5,12 +5,12 @@ A result is of a run that goes on when it is not older than its begin: records c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from waza_engine.frozen import frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -44,16 +44,35 @@ class GoingRun:
         return self.is_whole or (self.prompts is not None and prompt in self.prompts)
 
 
+@frozen()
+class UnderWay:
+    """A trial of a task that runs: its prompt was sent, or its answer is being graded, since a moment."""
+
+    trial: int
+    phase: Literal["asking", "grading"]
+    since: datetime
+
+
+_CLOSING = frozenset({"passed", "failed", "errored", "pending", "skipped"})
+
+
 class GoingRuns:
     """The runs of this server that have not ended."""
 
     def __init__(self) -> None:
         self._going: dict[object, GoingRun] = {}
+        self._under_way: dict[object, dict[tuple[str, int], UnderWay]] = {}
+        """By run: its trials that have begun and not ended, by task and number."""
 
     @property
     def all(self) -> Sequence[GoingRun]:
         """Each of them, the oldest first."""
         return tuple(self._going.values())
+
+    @property
+    def trials(self) -> Sequence[tuple[tuple[str, int], UnderWay]]:
+        """What is under way in all of them."""
+        return tuple(trial for trials in self._under_way.values() for trial in trials.items())
 
     def begin(self, key: object, run: GoingRun) -> None:
         """Take a run that has begun, or waits for its turn."""
@@ -62,6 +81,42 @@ class GoingRuns:
     def end(self, key: object) -> None:
         """Forget a run: what it did not judge is told by its record."""
         self._going.pop(key, None)
+        self._under_way.pop(key, None)
+
+    def note(self, key: object, event: Mapping[str, Any], now: datetime) -> bool:
+        """Take what a run tells of its trials; returns whether something else is under way now."""
+        kind, task, trial = event.get("kind"), event.get("task"), event.get("trial")
+        if key not in self._going or not isinstance(task, str) or not isinstance(trial, int):
+            return False
+        if event.get("baseline") is True:
+            return False
+        trials = self._under_way.setdefault(key, {})
+        if kind in _CLOSING:
+            return trials.pop((task, trial), None) is not None
+        if kind in ("asking", "grading"):
+            trials[task, trial] = UnderWay(trial, "asking" if kind == "asking" else "grading", now)
+            return True
+        return False
+
+    def under_way(self, suite: Path, task: str) -> UnderWay | None:
+        """Return the trial of a task that runs now, the one that was heard of last of several."""
+        found = [
+            trial
+            for key, trials in self._under_way.items()
+            if (run := self._going[key]).target.suite == suite and run.target.kind != "grader"
+            for (name, _), trial in trials.items()
+            if name == task
+        ]
+        return max(found, key=lambda trial: trial.since, default=None)
+
+    def waits(self, suite: Path, task: str) -> bool:
+        """Tell whether a run goes on that is to judge a task."""
+        runs = [run for run in self._going.values() if run.target.suite == suite]
+        return any(run.target.kind != "grader" and run.has_task(task) for run in runs)
+
+    def whole(self, suite: Path) -> bool:
+        """Tell whether a run of the whole suite goes on."""
+        return any(run.is_whole for run in self._going.values() if run.target.suite == suite)
 
     def await_suite(self, suite: Path, moment: datetime) -> bool:
         """Tell whether a run of the whole suite goes on that is newer than a result of a moment."""

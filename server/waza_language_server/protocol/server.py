@@ -94,6 +94,8 @@ class WazaServer(LanguageServer):
         """Documents of which something was shown already, and that the session takes when it begins."""
         self.shown_early: list[str] = []
         """The URIs of those for which that was pushed before there was anything to judge them."""
+        self.news_of_trials: asyncio.TimerHandle | None = None
+        """What will let the client ask for the marks of tasks that run."""
         self._background: set[asyncio.Task[None]] = set()
         self.on_loaded: Callable[[], None] = lambda: None
         """Called when the features are loaded, and at the end."""
@@ -192,12 +194,13 @@ class WazaServer(LanguageServer):
     def runs(self) -> Runs:
         """What runs in the engine."""
         from waza_language_server.engine.runs import Runs
-        from waza_language_server.protocol.handlers.execute_command import show_run
+        from waza_language_server.protocol.handlers.execute_command import note_event, show_run
         from waza_language_server.protocol.handlers.run_events import tell_event
 
         interpreter = self.options.interpreter or sys.executable
 
         def tell(run: Run, event: Event) -> None:
+            note_event(self, run, event)
             for token in tuple(run.tokens):
                 tell_event(self, run.target, event, token)
 

@@ -89,6 +89,14 @@ def test_one_task_without_a_grader_is_told_beside_those_that_were_judged(tmp_pat
     assert "regression: 100.00 percentage points" in gate
 
 
+def test_runs_side_by_side_have_the_pass_rate_of_the_judged_tasks(tmp_path: Path) -> None:
+    none_passed = "- {type: text, name: says, config: {contains: [goodbye]}}\n"
+    graded = task("b", f"graders:\n{none_passed}")
+    report, _ = run(write_suite(tmp_path, {"a": task("a"), "b": graded}))
+    found = json.loads(engine("compare", report.results_file, report.results_file, "-f", "json").stdout)
+    assert found["success_rates"] == [0.0, 0.0]
+
+
 def test_an_editor_reads_it_as_nothing_judged(tmp_path: Path) -> None:
     run(ungraded(tmp_path))
     found = latest_results(tmp_path)

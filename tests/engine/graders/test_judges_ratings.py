@@ -128,10 +128,12 @@ def test_details_of_a_rating(scripted_model: StartModel) -> None:
         ({"score": "4/5"}, 0.75, "score"),
         ({"score": "4 out of 5"}, 0.75, "score"),
         ({"result": {"score": 4}}, 0.75, "score"),
+        ([{"name": "clarity", "score": 5}, {"name": "depth", "score": 2}], 0.625, "mean of clarity, depth"),
+        ({"criteria": [{"score": 5}, {"score": 2}]}, 0.625, "mean of 1, 2"),
     ],
 )
 def test_which_field_wins(
-    reply: dict[str, Any], score: float, place: str, scripted_model: StartModel
+    reply: dict[str, Any] | list[dict[str, Any]], score: float, place: str, scripted_model: StartModel
 ) -> None:
     verdict = judged(scripted_model(json.dumps(reply)), "prompt", QUALITY)
     assert (verdict.score, verdict.details["score_field"]) == (score, place)
@@ -148,6 +150,18 @@ def test_which_field_wins(
         "**Overall score:** 4/5",
         "Score: 2 at first.\nFinal rating = 4.",
         "4",
+        "Score: 4 (out of 5)",
+        "Score: 4\nMaximum score: 5",
+        "Passing score: 3\nMy score: 4 - 2 points are missing",
+        '<think>Perhaps {"score": 1}? Or Score: 5?</think>\nScore: 4',
+        'Thought without its beginning, score: 1</think>{"score": 4}',
+        'It printed {"score": 1}, as it should.\nScore: 4',
+        'It printed {"name": "x"}.\n**Score:** 4',
+        "Accuracy score: 3\nStyle score: 5",
+        "- **Accuracy score**: 3/5\n- **Style score**: 1/5\n\nOverall score: 4",
+        '[{"criterion": "style", "score": 5}, {"criterion": "accuracy", "score": 3}]',
+        '{"criterion": "accuracy", "score": 3}\n{"criterion": "style", "score": 5}',
+        '{"criteria": [{"name": "accuracy", "score": 3}, {"name": "style", "rating": "5/5"}]}',
     ],
 )
 def test_replies_are_read_leniently(reply: str, scripted_model: StartModel) -> None:
@@ -166,6 +180,7 @@ def test_replies_are_read_leniently(reply: str, scripted_model: StartModel) -> N
         ('{"verdict": "an answer that is quite good, all in all, I would say"}', ["no rating", "`verdict`"]),
         ('{"score": 0}', ["rated 0", "not on the scale 1-5"]),
         ('{"score": 6}', ["rated 6", "not on the scale 1-5"]),
+        ('{"score": ' + "9" * 400 + "}", ["rated 9", "not on the scale 1-5"]),
         ('{"score": NaN}', ["not on the scale"]),
         ('{"score": -3}', ["not on the scale"]),
         ('{"score": true}', ["rated true", "not on the scale"]),
@@ -173,6 +188,15 @@ def test_replies_are_read_leniently(reply: str, scripted_model: StartModel) -> N
         ('{"score": "great"}', ["`great`", "not on the scale"]),
         ('{"passed": true}', ["no rating"]),
         ('{"a_score": 9, "b_score": 1}', ["rated 9"]),
+        ("Score: 3-4", ["replied without a rating"]),
+        ("Score: 2 at first. Final score: 3 or 4", ["replied without a rating"]),
+        ("Score: 4,5", ["replied without a rating"]),
+        ("Score: 4%", ["replied without a rating"]),
+        ("Score: 4 (out of 10)", ["not on the scale 1-5"]),
+        ("Maximum score: 5", ["replied without a rating"]),
+        ("<think>\nThat may be worth Score: 5", ["thought, and gave no reply"]),
+        ('{"reasoning": "Score: 5 would be too much"}', ["no rating `score`"]),
+        ('[{"criterion": "a", "score": 5}, {"criterion": "b", "score": "n/a"}]', ["no rating"]),
     ],
 )
 def test_what_is_no_rating_is_an_error_and_never_a_score(
@@ -217,6 +241,21 @@ def test_a_text_reply_is_asked_for(scripted_model: StartModel) -> None:
     model = scripted_model("It is fine.\nScore: 4")
     assert result(judged(model, "prompt", {**QUALITY, "response_format": "text"})) == (0.75, True)
     assert "`Score: N`" in model.requests[0].prompt
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        'It printed {"score": 1}, as it should.\nScore: 4',
+        'Score: 4\n\nIt printed {"score": 1}, as it should.',
+        'It printed {"name": x}.\n\n**Score:** 4',
+    ],
+)
+def test_a_line_that_was_asked_for_is_not_the_json_that_is_quoted(
+    reply: str, scripted_model: StartModel
+) -> None:
+    config = {**QUALITY, "response_format": "text"}
+    assert judged(scripted_model(reply), "prompt", config).score == 0.75
 
 
 def test_a_rubric_with_a_form_of_its_own_keeps_it(scripted_model: StartModel) -> None:

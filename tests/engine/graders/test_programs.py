@@ -144,12 +144,41 @@ def test_a_script_that_fails_scores_zero(tmp_path: Path) -> None:
         ('{"score": NaN}', "not_json"),
         ('{"score": "1"}', "invalid"),
         ('{"pass": true}', "invalid"),
+        ('{"score": 1, "passed": "perhaps"}', "invalid"),
+        ('{"score": 1, "passed": [false]}', "invalid"),
+        ('{"score": 1, "passed": true, "pass": false}', "invalid"),
+        ('{"score": ' + "9" * 400 + ', "passed": true}', "invalid"),
+        ("x" * 1_100_000, "too_long"),
     ],
 )
 def test_an_answer_that_cannot_be_used_is_an_error(tmp_path: Path, printed: str, kind: str) -> None:
     verdict = script(tmp_path, f"print({printed!r})")
     assert (verdict.status, result(verdict)) == ("error", (0.0, False))
     assert verdict.details["error"]["kind"] == kind
+
+
+@pytest.mark.parametrize(
+    ("passed", "means"),
+    [
+        ("true", True),
+        ("1", True),
+        ('"Yes"', True),
+        ("0", False),
+        ("null", False),
+        ('"false"', False),
+        ('"no"', False),
+        ('"0"', False),
+    ],
+)
+def test_the_verdict_of_a_script_may_be_a_word_or_a_number(tmp_path: Path, passed: str, means: bool) -> None:
+    verdict = script(tmp_path, f"""print('{{"score": 1, "passed": {passed}}}')""")
+    assert (verdict.status, verdict.passed) == ("graded", means)
+
+
+def test_a_byte_order_mark_and_the_last_digit_of_a_mean_do_no_harm(tmp_path: Path) -> None:
+    written = 'b\'\\xef\\xbb\\xbf{"score": 1.0000000000000002, "passed": true}\\r\\n\''
+    verdict = script(tmp_path, f"import sys; sys.stdout.buffer.write({written})")
+    assert result(verdict) == (1.0, True)
 
 
 def test_a_script_may_answer_in_the_words_of_the_harness(tmp_path: Path) -> None:

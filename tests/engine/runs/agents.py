@@ -20,7 +20,7 @@ from waza_engine.runs.settings.table import Budget, RunSettings
 from waza_engine.runs.trials.context import RunContext
 from waza_engine.runs.trials.request import TrialRequest
 from waza_engine.runs.trials.selection import select
-from waza_engine.runs.trials.trial import run_trial
+from waza_engine.runs.trials.trial import Phase, run_trial
 
 Answer = Callable[[ExecutionRequest], ExecutionResponse]
 
@@ -95,7 +95,7 @@ def tried(
         )
         request = TrialRequest(settings, task.id, position=0, trial=1)
 
-        def tell(text: str) -> None:
+        def tell(text: str, _phase: Phase | None = None, /) -> None:
             if text.startswith("warning: "):
                 told.append(text.removeprefix("warning: "))
 

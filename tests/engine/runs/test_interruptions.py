@@ -37,8 +37,10 @@ def config(model: ScriptedModel, more: str = "") -> str:
     )
 
 
-def cancelled_at(request: int, model: ScriptedModel, path: Path) -> RunOutcome:
-    """Run a suite and cancel it when a request has arrived (from 1)."""
+def cancelled_at(
+    request: int, model: ScriptedModel, path: Path, *, trials: int = 1, told: list[RunEvent] | None = None
+) -> RunOutcome:
+    """Run a suite and cancel it when a request has arrived (from 1); ``told`` takes its events."""
     cancellation, ended = RunCancellation(), threading.Event()
 
     def cancel() -> None:
@@ -46,11 +48,12 @@ def cancelled_at(request: int, model: ScriptedModel, path: Path) -> RunOutcome:
         cancellation.request()
         ended.set()
 
-    def ignore(event: RunEvent) -> None:
-        del event
+    def hear(event: RunEvent) -> None:
+        if told is not None:
+            told.append(event)
 
     threading.Thread(target=cancel, daemon=True).start()
-    report = prepare(RunSettings(path)).run(ignore, cancellation)
+    report = prepare(RunSettings(path, trials=trials)).run(hear, cancellation)
     assert ended.wait(5 + ON_A_BUSY_MACHINE)
     assert report.outcome.status == "canceled"
     return report.outcome
@@ -66,6 +69,23 @@ def test_the_turns_before_a_cancelled_one_are_kept(scripted_model: StartModel, t
     assert trial.usage.input_tokens == 90
     assert trial.cost is not None
     assert trial.cost.usd > 0
+
+
+def test_a_task_that_is_cancelled_behind_a_trial_that_passed_is_told_as_cut_short(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    model = scripted_model(FINE, Held())
+    tasks = {"a": task("a"), "b": task("b")}
+    path = write_suite(tmp_path, tasks, graders=SAYS, config=config(model, "workers: 1"))
+    told: list[RunEvent] = []
+    cancelled_at(2, model, path, trials=3, told=told)
+    (ended,) = [event for event in told if event.kind == "passed" and event.trial is None]
+    assert (ended.task, ended.message) == ("a", "the run was interrupted; 1 of 3 trials ran")
+    assert ended.conclusion is not None
+    assert ended.conclusion["cut_short"] == ended.message
+    assert [grader["verdict"] for grader in ended.conclusion["graders"]] == ["passed"]
+    assert told[-1].kind == "ended"
+    assert told[-1].completed == 1
 
 
 def test_the_attempt_before_a_cancelled_one_counts(scripted_model: StartModel, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tests.engine.graders.judging import passes, verdicts, winner
 from tests.engine.suites import only_task, only_trial, run, task, write_suite
 from tests.engine.suites import verdicts as verdicts_of
 from tests.patience import ON_A_BUSY_MACHINE
-from tests.scripted_model import Held, ModelRequest, RateLimited, ScriptedModel, Status
+from tests.scripted_model import Answer, Held, ModelRequest, RateLimited, ScriptedModel, Status
 from waza_engine.commands.grade import grade_command
 from waza_engine.commands.regraded import answer, document, graded
 from waza_engine.results.record import TrialOutcome, Validation
@@ -166,6 +166,21 @@ def test_a_judge_that_says_nothing_has_not_found_the_answer_wrong(
     found = conclude_task(only_task(report)).cause
     assert found is not None
     assert (found.kind, told in found.evidence) == (kind, True), found
+
+
+@pytest.mark.parametrize("said", ['{"score": 1} was my first thought, but', "Score: 5", ""])
+def test_an_answer_that_was_cut_is_no_rating(said: str, scripted_model: StartModel, tmp_path: Path) -> None:
+    rates = "- {type: llm, name: judge, config: {rubric: 'Rate it from 1 to 5.'}}\n"
+    model = scripted_model("I say hello.", Answer(said, finish_reason="length"))
+    verdict = judge_of(suite_at(tmp_path, model, rates, executor="openai"))
+    assert (verdict.status, verdict.score) == ("error", 0.0)
+    assert "the judge's answer was cut: the model's limit of tokens was reached" in verdict.feedback
+
+
+def test_verdicts_before_an_answer_that_was_cut_hold(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model("I say hello.", *verdicts(passes())[:-1], Answer("I find", finish_reason="length"))
+    verdict = judge_of(suite_at(tmp_path, model, executor="openai"))
+    assert (verdict.status, verdict.passed) == ("graded", True)
 
 
 def test_checkpoints_ask_the_judge_too(scripted_model: StartModel, tmp_path: Path) -> None:

@@ -225,6 +225,30 @@ def test_a_judge_that_cannot_judge(tmp_path: Path) -> None:
     assert codes(path) == (1, {"grader.judge": "invalid"})
 
 
+def at_checkpoint(*graders: str) -> str:
+    return "checkpoints:\n- after_turn: 1\n  graders:\n" + "".join(f"  {grader}" for grader in graders)
+
+
+def test_graders_of_checkpoints_are_looked_at_as_well(tmp_path: Path) -> None:
+    path = paid_suite(tmp_path, below=at_checkpoint(NO_SCRIPT))
+    said = refused(path)
+    assert "after turn 1`: `python3` cannot run `gone/check.py`" in said
+    assert codes(path)[1]["grader.unavailable"] == "invalid"
+
+
+def test_a_judge_at_a_checkpoint_that_cannot_judge(tmp_path: Path) -> None:
+    said = refused(paid_suite(tmp_path, below=at_checkpoint(JUDGE)))
+    assert "nobody can judge for `judge after turn 1`: the executor `command`" in said
+
+
+def test_of_two_graders_with_one_name_at_a_checkpoint_a_warning_tells(tmp_path: Path) -> None:
+    below = at_checkpoint(GREETS.replace("hello", "nope"), GREETS)
+    (told,) = warnings_of(write_suite(tmp_path, {"a": task("a", below)}))
+    assert told.endswith(
+        "a.yaml: checkpoint after turn 1: two graders are called `greets`; only the later one counts"
+    )
+
+
 def openai_suite(directory: Path, port: int, more: str = "") -> Path:
     provider = f"{{base_url: 'http://127.0.0.1:{port}/v1'{more}}}"
     config = f"{{trials_per_task: 1, timeout_seconds: 9, executor: openai, model: m, provider: {provider}}}"

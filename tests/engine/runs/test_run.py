@@ -242,13 +242,15 @@ def test_the_stream_starts_with_the_run_and_ends_with_its_end(tmp_path: Path) ->
         "run_started",
         "enqueued",
         "started",
+        "asking",
         "output",
+        "grading",
         "graded",
         "passed",
         "passed",
         "ended",
     ]
-    assert [event.sequence for event in events] == list(range(1, 9))
+    assert [event.sequence for event in events] == list(range(1, 11))
     assert events[-1].results_file is not None
     assert json.loads(Path(events[-1].results_file).read_text())["tasks"][0]["test_id"] == "a"
 

@@ -16,6 +16,7 @@ from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.backend import ThreadBackend
 from waza_engine.runs.trials.request import TrialRequest, request_from
+from waza_engine.runs.trials.trial import Tell
 
 COUNTS = """\
 import os, sys, time
@@ -66,7 +67,9 @@ def test_a_suite_that_is_not_parallel_keeps_one_after_another(
     ]
     order = [(name, number) for name in "ab" for number in (1, 2, 3)]
     assert told == [
-        (name, number, kind) for name, number in order for kind in ("started", "graded", "passed")
+        (name, number, kind)
+        for name, number in order
+        for kind in ("started", "asking", "grading", "graded", "passed")
     ]
 
 
@@ -108,7 +111,7 @@ class Posted(ThreadBackend):
     def start(
         self,
         request: TrialRequest,
-        tell: Callable[[str], None],
+        tell: Tell,
         keep: Callable[[TrialOutcome], None],
         done: Callable[[TrialOutcome | Exception], None],
     ) -> None:
@@ -135,7 +138,7 @@ class Broken(ThreadBackend):
     def start(
         self,
         request: TrialRequest,
-        tell: Callable[[str], None],
+        tell: Tell,
         keep: Callable[[TrialOutcome], None],
         done: Callable[[TrialOutcome | Exception], None],
     ) -> None:
@@ -160,7 +163,7 @@ class Second(ThreadBackend):
     def start(
         self,
         request: TrialRequest,
-        tell: Callable[[str], None],
+        tell: Tell,
         keep: Callable[[TrialOutcome], None],
         done: Callable[[TrialOutcome | Exception], None],
     ) -> None:

@@ -60,8 +60,8 @@ def test_an_id_is_looked_at_before_a_task_is_made(engine: Engine, skill: Path, t
     suite = engine.request("eval.new", skill=str(skill), directory=str(tmp_path))["result"]["eval"]
     files = sorted(tmp_path.rglob("*.yaml"))
 
-    def problem(identifier: str) -> str | None:
-        return engine.request("task.check", path=suite, task_id=identifier)["result"]["problem"]
+    def problem(identifier: str, **more: bool) -> str | None:
+        return engine.request("task.check", path=suite, task_id=identifier, **more)["result"]["problem"]
 
     assert problem("fills-two") is None
     assert "Windows keeps that name" in (problem("con") or "")
@@ -73,6 +73,12 @@ def test_an_id_is_looked_at_before_a_task_is_made(engine: Engine, skill: Path, t
         eval_file.read_text("utf-8").replace("tasks/*.yaml", "tasks/fills-two.yaml"), "utf-8"
     )
     assert "where no new file fits; add `- tasks/*.yaml` to it first" in (problem("another") or "")
+    assert problem("another", listed=True) is None
+    assert "has the id `fills-two` already" in (problem("fills-two", listed=True) or "")
+    (Path(suite).parent / "tasks/fills-two.yaml").write_text(
+        "id: other\ninputs: {prompt: Fill it}\n", "utf-8"
+    )
+    assert "fills-two.yaml has the id `other` already" in (problem("other", listed=True) or "")
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,9 @@ def test_a_run_is_answered_first_and_tells_its_events_until_it_ends(engine: Engi
     assert [event["kind"] for event in events if event.get("task") == "a"] == [
         "enqueued",
         "started",
+        "asking",
         "output",
+        "grading",
         "graded",
         "passed",
         "passed",

@@ -7,10 +7,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.server.features.results import NOW, RUN_AT, date, grade, write_results
 from tests.server.project.files import opened, put, workspace_with
+from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_language_server.features.annotated_source import Hint, annotate_source
 from waza_language_server.features.inlay_hints import InlayHint, inlay_hints
 from waza_language_server.project.document import DocumentKind
@@ -384,6 +386,82 @@ def test_what_runs_again_and_is_not_judged_yet_says_so(
     assert found() == set()
     going.begin(key, GoingRun(RunnableId(suite, **target), RUN_AT, **limits))
     assert found() == set()
+
+
+def test_a_task_that_runs_says_what_goes_on_in_it_and_what_waits_says_that(suite: Path) -> None:
+    editor, key = Editor(), object()
+    going = editor.workspace.project.scores.going
+    path = suite.parent / "tasks/second.yaml"
+
+    def told() -> list[str]:
+        return [hint.label for hint in editor.hints(path, "task") if hint.kind == "verdict"]
+
+    def at(kind: str, **more: Any) -> bool:
+        event = {"kind": kind, "task": "second", "trial": 1, **more}
+        return going.note(key, event, NOW - timedelta(seconds=34))
+
+    going.begin(key, GoingRun(RunnableId(suite), RUN_AT))
+    assert [hint.label for hint in editor.hints(suite, "eval")] == ["⟳ running"]
+    assert told() == []
+    assert at("asking")
+    assert told() == ["⟳ running · prompt sent"]
+    (hint,) = editor.hints(path, "task")
+    assert "Trial 1. The prompt was sent 0:34 ago (since " in hint.tooltip
+    assert at("grading")
+    assert told() == ["⟳ running · grading"]
+    assert not at("output", message="an answer")
+    assert not at("asking", baseline=True)
+    write_results(suite, {"first": [[EXPECTED]], "second": []}, more=engine("canceled"))
+    editor.workspace.project.scores.forget()
+    assert told() == ["⟳ running · grading"]
+    assert at("passed")
+    assert at("asking", trial=2)
+    assert told() == ["⟳ running · trial 2 · prompt sent"]
+    assert at("failed", trial=2)
+    assert told() == ["– waits for its turn"]
+    going.end(key)
+    assert told() == ["– not run"]
+
+
+def test_what_runs_in_another_suite_is_not_under_way_here(suite: Path, tmp_path: Path) -> None:
+    editor, key = Editor(), object()
+    going = editor.workspace.project.scores.going
+    going.begin(key, GoingRun(RunnableId(tmp_path / "other/eval.yaml"), RUN_AT))
+    going.note(key, {"kind": "asking", "task": "second", "trial": 1}, NOW)
+    assert not editor.hints(suite.parent / "tasks/second.yaml", "task")
+    assert not editor.hints(suite, "eval")
+
+
+def test_a_first_run_that_was_cut_short_says_so_and_how_far_it_came(suite: Path) -> None:
+    why = {"verdict": "interrupted", "reasons": ["the run was cancelled; what was finished is kept"]}
+    more = engine("canceled")
+    more["metadata"]["engine"]["conclusion"] = why
+    write_results(suite, {"first": [[EXPECTED]], "second": []}, more=more)
+    editor = Editor()
+    whole = editor.hints(suite, "eval")[0]
+    assert whole.label == "! cancelled · 1 failed of 2 tasks"
+    assert "the run was cancelled; what was finished is kept" in whole.tooltip
+    assert "- `first` ✗ 0.50" in whole.tooltip
+    assert whole.tooltip.endswith("Recorded 5 minutes ago (`mock`).")
+    changed = editor.hints(suite, "eval", EVAL.replace("deployed", "shipped"))[0]
+    assert changed.label == "! cancelled · 1 failed of 2 tasks · stale"
+    write_results(suite, {"first": [[EXPECTED]]}, at=RUN_AT + timedelta(minutes=1), more=engine("failed"))
+    assert Editor().hints(suite, "eval")[0].label == "✗ 0/1 task"
+
+
+@pytest.mark.parametrize(("alive", "label"), [(False, "! interrupted · none judged of 3 tasks"), (True, "")])
+def test_a_first_run_that_was_killed_says_so_and_one_that_goes_on_does_not(
+    suite: Path, *, alive: bool, label: str
+) -> None:
+    process = psutil.Process()
+    owner = {"pid": process.pid, "started": process.create_time() if alive else 1.0}
+    planned = [{"test_id": name, "display_name": name} for name in ("first", "second", "third")]
+    path = write_results(suite, {}, more=engine("") | {"process": owner, "planned": planned})
+    head = json.loads(path.read_text("utf-8"))
+    del head["tasks"]
+    path.with_suffix(JOURNAL_SUFFIX).write_text(json.dumps(head) + "\n", "utf-8")
+    path.unlink()
+    assert [hint.label for hint in Editor().hints(suite, "eval")] == ([label] if label else [])
 
 
 def test_a_grader_that_runs_again_says_so_and_its_task_does_not(suite: Path) -> None:

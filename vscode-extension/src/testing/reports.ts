@@ -7,7 +7,7 @@
 
 import type { Location } from "vscode-languageclient/node";
 import { promptIn, type Runnable } from "../runnables";
-import { verdictOf, type RunEvent, type Verdict } from "../runEvents";
+import { concludedVerdict, verdictOf, type RunEvent, type Verdict } from "../runEvents";
 import { shownScore } from "../runWords";
 
 export interface ReportMessage {
@@ -192,8 +192,9 @@ export class RunReports {
             return [];
         }
         const { graded, closed } = this.state(task);
-        const reason = event.conclusion?.reason ?? event.message ?? "";
-        const reports = closed.some((trial) => trial.message === reason) ? [] : unjudged(event, reason);
+        const cut = event.conclusion?.cut_short ?? "";
+        const reason = cut || (event.conclusion?.reason ?? event.message ?? "");
+        const reports = closed.some((trial) => trial.message === reason) ? [] : unjudged(cut ? { ...event, kind: "errored" } : event, reason);
         const failing: string[] = [];
         for (const concluded of event.conclusion?.graders ?? []) {
             const own = graded.filter((each) => each.event.grader === concluded.name).map((each) => each.event);
@@ -206,7 +207,7 @@ export class RunReports {
             }
         }
         if (this.target.kind !== "grader") {
-            const verdict = verdictOf(event.conclusion?.verdict ?? event.kind);
+            const verdict = concludedVerdict(event);
             // The first failure that one walks to is that of the task: it says why, too.
             const text = [reason, ...failing].join("\n");
             const whole = together(event, graded.map((each) => each.event));
@@ -240,7 +241,12 @@ export class RunReports {
         const verdict = event.status === "canceled" ? "skipped" : "errored";
         const reason = event.conclusion?.reasons?.[0] ?? event.message ?? "the run ended before it";
         const messages = [{ text: reason }];
-        return [...this.open].map((item) => ({ kind: "ended", item, verdict, messages }));
+        return [...this.open].map((item) => {
+            // A task that was skipped itself takes the icon of its trials that passed.
+            const state = this.tasks.get(item);
+            const wouldPass = state?.several === true && state.closed.some(({ kind }) => kind === "passed");
+            return { kind: "ended", item, verdict: wouldPass ? "errored" : verdict, messages };
+        });
     }
 
     private state(task: string): TaskState {

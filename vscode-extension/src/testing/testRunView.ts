@@ -4,14 +4,15 @@ import * as vscode from "vscode";
 import type { RunView } from "../runViews";
 import type { RunEvent } from "../runEvents";
 import { kindOf, suiteOf } from "../runnables";
-import { placed, reasonFirst } from "../runWords";
+import { inSettings, isToldBy, ownInSettings, placed, reasonFirst } from "../runWords";
 import { RunReports, type Report, type ReportMessage } from "./reports";
 import { rangeOf, type TestTree } from "./tree";
 
 export class TestRunView implements RunView {
-    /** The ids of what this run has concluded. */
-    private readonly concluded = new Set<string>();
+    /** What this run has concluded, by ids. */
+    private readonly concluded = new Map<string, Report["verdict"]>();
     private hasBegun = false;
+    private ended: RunEvent | undefined;
 
     /**
      * @param onEnd called when everything was told; ends a run of tests that is this run's alone
@@ -28,6 +29,7 @@ export class TestRunView implements RunView {
 
     take(event: RunEvent): void {
         this.hasBegun ||= event.kind === "run_started";
+        this.ended = event.kind === "ended" ? event : this.ended;
         if (event.kind === "started" && event.item !== undefined && event.trial !== undefined && event.baseline !== true) {
             // What follows in the output of all tests is the answer of this one.
             const trial = event.trial > 1 ? ` · trial ${String(event.trial)}` : "";
@@ -41,8 +43,14 @@ export class TestRunView implements RunView {
     end(problem: string | undefined): void {
         if (problem !== undefined) {
             const item = this.tree.item(this.target);
-            this.run.appendOutput(lines(problem), undefined, item);
-            this.run.errored(item, broken(problem));
+            // The end of a run whose engine was killed has told why already, at everything that it cut off.
+            const isTold = isToldBy(problem, this.ended);
+            if (!isTold) {
+                this.run.appendOutput(lines(inSettings(problem)), undefined, item);
+            }
+            if (!isTold || this.concluded.get(item.id) !== "errored") {
+                this.run.errored(item, broken(problem));
+            }
             if (!this.hasBegun) {
                 this.unrun(item).forEach((each) => {
                     this.run.skipped(each); // what an older run said of it would pass for the result of this one
@@ -55,7 +63,7 @@ export class TestRunView implements RunView {
     private show(report: Report): void {
         const item = report.item === undefined ? undefined : this.tree.item(report.item, report.label, report.location);
         if (report.kind === "output") {
-            this.run.appendOutput(lines(report.text ?? ""), undefined, item);
+            this.run.appendOutput(lines(ownInSettings(report.text ?? "")), undefined, item);
         } else if (item !== undefined) {
             if (report.kind === "enqueued") {
                 this.tree.forgetTrials(item);
@@ -70,7 +78,7 @@ export class TestRunView implements RunView {
 
     private conclude(item: vscode.TestItem, { verdict, messages, duration }: Report): void {
         const told = (messages ?? []).map((message) => messageOf(message, item));
-        this.concluded.add(item.id);
+        this.concluded.set(item.id, verdict);
         if (verdict === "errored" || verdict === "skipped") {
             this.skipUnasked(item);
         }

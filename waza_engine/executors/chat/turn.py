@@ -103,6 +103,7 @@ class Turn:
         self._calls: list[ToolCall] = []
         self._skills: list[SkillInvocation] = []
         self._spent: list[Spent] = []
+        self._cut = False
 
     def run(self) -> None:
         """Carry out the turn.
@@ -140,6 +141,7 @@ class Turn:
             usage=self._usage(),
             error=error,
             transient=transient,
+            cut=self._cut,
         )
 
     def _ask(self) -> Answer:
@@ -173,7 +175,8 @@ class Turn:
     def _take(self, answer: Answer) -> None:
         """Note a complete answer. Raises ``ExecutorError`` when it was withheld."""
         self._note(answer)
-        if answer.finish_reason == "length":
+        self._cut = answer.finish_reason == "length"
+        if self._cut:
             self._record(
                 "session.warning", message="the answer was cut: the model's limit of tokens was reached"
             )

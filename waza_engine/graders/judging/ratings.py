@@ -67,11 +67,12 @@ def asked(rating: Rating, prompt: str, scale: Scale, context: GradingContext) ->
             continue_session=rating.continue_session,
             reasoning_effort=rating.reasoning_effort,
         )
-        return read_reply(response, scale, rating.rubric.rating_field), response
+        reply = read_reply(response, scale, rating.rubric.rating_field, as_text=rating.text_reply)
     except JudgeError as error:
         raise without_judge(error) from None
     except RatingError as error:
         raise GraderError(f"the judge {error}") from None
+    return reply, response
 
 
 def rating_details(reply: Reply, scale: Scale, prompt: str, response: str) -> dict[str, Any]:

@@ -9,14 +9,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from waza_engine.graders.judging.scales import RatingError, Scale
+from waza_engine.graders.judging.text_ratings import (
+    is_a_rating,
+    rating_in_text,
+    rating_line,
+    without_thoughts,
+)
 
 _OVERALL = ("overall_score", "score", "overall", "overall_rating", "rating", "overall_assessment")
-_GROUPS = ("scores", "ratings", "criteria", "criteria_scores")
+_GROUPS = ("scores", "ratings", "criteria", "criteria_scores", "evaluations", "assessments", "dimensions")
+_NAMES = ("criterion", "criteria", "name", "dimension", "metric", "aspect", "id")
 _WRAPPERS = ("result", "evaluation", "output", "response", "grade")
 _REASONS = (
     "reasoning",
@@ -41,12 +48,6 @@ _NO_RATINGS = frozenset(
         "weight",
     }
 )
-_LABELLED = re.compile(
-    r"(?:^|(?<=[\s*_#>(]))(?:overall |final )?(?:score|rating)[\s*_`]*(?::|=|is\b|-|–)[\s*_`]*"
-    r"([-+]?\d+(?:\.\d+)?(?:\s*(?:/|out of)\s*\d+(?:\.\d+)?)?|true|false|pass|fail)(?![\w.]*\d)",
-    re.IGNORECASE | re.ASCII,
-)
-_ALONE = re.compile(r"[\s*_`]*([-+]?\d+(?:\.\d+)?(?:\s*(?:/|out of)\s*\d+(?:\.\d+)?)?)[\s*_`.]*", re.ASCII)
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 
 
@@ -64,26 +65,31 @@ class Reply:
     criteria: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
-def read_reply(text: str, scale: Scale, wanted: str = "") -> Reply:
-    """Return the rating of a reply; ``wanted`` is the field that the rubric names. Raises ``RatingError``."""
-    objects, broken = _objects(text)
-    for found in reversed(objects):
-        reply = _read(found, scale, wanted)
-        if reply is not None:
-            return reply
+def read_reply(said: str, scale: Scale, wanted: str = "", *, as_text: bool = False) -> Reply:
+    """Return the rating of a reply. Raises ``RatingError``.
+
+    ``wanted`` is the field that the rubric names; ``as_text`` says that the judge was asked for a line of
+    text, so that JSON in front of it or behind it is what the judge quotes.
+    """
+    text = without_thoughts(said)
+    if not text.strip():
+        raise RatingError("thought, and gave no reply" if said.strip() else "gave an empty reply")
+    objects, rest, broken = _objects(text, everywhere=as_text)
+    replies = (_read(found, scale, wanted) for found in reversed(objects))
+    has_line = rating_line(rest)
+    reply = None if has_line else next(filter(None, replies), None)
+    if reply is not None:
+        return reply
+    if broken and not (as_text and has_line):
+        raise RatingError(f"replied with JSON that cannot be read: {_beginning(text)}")
+    found = rating_in_text(rest)
+    if found is not None and found.criteria:
+        return _mean(found.criteria, scale, text.strip())
+    if found is not None:
+        return Reply(scale.rating(found.raw), "text", "" if _is_number(text) else text.strip())
     if objects:
         keys = ", ".join(f"`{key}`" for key in list(objects[-1])[:8]) or "no field"
         raise RatingError(f"replied with no rating `{wanted or 'score'}`: its answer has {keys}")
-    if broken:
-        raise RatingError(f"replied with JSON that cannot be read: {_beginning(text)}")
-    labelled = list(_LABELLED.finditer(text))
-    alone = _ALONE.fullmatch(text)
-    if labelled:
-        return Reply(scale.rating(labelled[-1][1]), "text", reasoning=text.strip())
-    if alone:
-        return Reply(scale.rating(alone[1]), "text")
-    if not text.strip():
-        raise RatingError("gave an empty reply")
     raise RatingError(f"replied without a rating: {_beginning(text)}")
 
 
@@ -92,7 +98,7 @@ def _read(found: Mapping[str, Any], scale: Scale, wanted: str) -> Reply | None:
     keys = {str(key).strip().lower().replace(" ", "_").replace("-", "_"): key for key in found}
     first = (wanted.lower(),) if wanted else ()
     name = next((name for name in (*first, *_OVERALL) if name in keys and _is_rating(found[keys[name]])), "")
-    criteria = _criteria(found, scale)
+    criteria = _criteria(found, wanted)
     passed = next((found[keys[key]] for key in ("passed", "pass") if key in keys), None)
     reasoning = next((_as_text(found[keys[key]]) for key in _REASONS if key in keys), "")
 
@@ -108,13 +114,8 @@ def _read(found: Mapping[str, Any], scale: Scale, wanted: str) -> Reply | None:
         return reply(scale.rating(criteria[ending[0]]), ending[0], _on(others, scale))
     chosen = ending or list(criteria)
     if chosen:
-        ratings = {key: scale.rating(criteria[key]) for key in chosen}
-        if not scale.between:
-            raise RatingError(
-                f"rated {len(ratings)} criteria and not the whole, and there is only {scale.text}"
-            )
-        mean = sum(ratings.values()) / len(ratings)
-        return reply(mean, "mean of " + ", ".join(chosen), ratings)
+        mean = _mean({key: criteria[key] for key in chosen}, scale, reasoning)
+        return reply(mean.rating, mean.place, mean.criteria)
     for key in _WRAPPERS:
         inner = found.get(key)
         if isinstance(inner, Mapping):
@@ -124,17 +125,43 @@ def _read(found: Mapping[str, Any], scale: Scale, wanted: str) -> Reply | None:
     return None
 
 
-def _criteria(found: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
-    """Return the fields that rate something: numbers, ``{"score": …}``, those in a block of scores."""
+def _mean(criteria: Mapping[str, object], scale: Scale, reasoning: str) -> Reply:
+    """Return the mean of the ratings of criteria. Raises ``RatingError``."""
+    ratings = {key: scale.rating(value) for key, value in criteria.items()}
+    if not scale.between:
+        raise RatingError(f"rated {len(ratings)} criteria and not the whole, and there is only {scale.text}")
+    mean = sum(ratings.values()) / len(ratings)
+    return Reply(mean, "mean of " + ", ".join(ratings), reasoning, criteria=ratings)
+
+
+def _criteria(found: Mapping[str, Any], wanted: str) -> dict[str, Any]:
+    """Return the fields that rate something: numbers, ``{"score": …}``, those in a block or a list."""
     ratings: dict[str, Any] = {}
     for key, value in found.items():
         lowered = str(key).lower()
         if lowered in _WRAPPERS and isinstance(value, Mapping):
             continue
         if lowered in _GROUPS and isinstance(value, Mapping):
-            ratings |= _criteria(cast("Mapping[str, Any]", value), scale)
+            ratings |= _criteria(cast("Mapping[str, Any]", value), wanted)
+        elif lowered in _GROUPS and isinstance(value, list):
+            ratings |= _listed(cast("list[object]", value), wanted)
         elif lowered not in _NO_RATINGS and _is_number(_value(value)):
             ratings[str(key)] = _value(value)
+    return ratings
+
+
+def _listed(items: Sequence[object], wanted: str) -> dict[str, Any]:
+    """Return the ratings of a list of criteria, by their names; none when one of them has no rating."""
+    ratings: dict[str, Any] = {}
+    for number, item in enumerate(items, 1):
+        if not isinstance(item, Mapping):
+            return {}
+        block = cast("Mapping[str, object]", item)
+        rating = _value(block.get(wanted, block))
+        if not _is_number(rating):
+            return {}
+        name = next((str(block[key]) for key in _NAMES if isinstance(block.get(key), str)), str(number))
+        ratings[name if name not in ratings else f"{name} {number}"] = rating
     return ratings
 
 
@@ -164,30 +191,59 @@ def _is_rating(value: object) -> bool:
 
 def _is_number(value: object) -> bool:
     if isinstance(value, str):
-        return _ALONE.fullmatch(value) is not None
+        return is_a_rating(value)
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _objects(text: str) -> tuple[list[Mapping[str, Any]], bool]:
-    """Return the JSON objects in a text, outermost ones only, and whether something was meant as one."""
-    found: list[Mapping[str, Any]] = []
+def _objects(text: str, *, everywhere: bool) -> tuple[list[Mapping[str, Any]], str, bool]:
+    """Return the outermost JSON objects in a text, what stands behind them, and whether one is broken.
+
+    ``everywhere`` adds what stands in front of them and in between.
+
+    A list of objects that rate a criterion each is one object.
+    """
+    found: list[tuple[int, int, Mapping[str, Any]]] = []
     broken = False
-    for piece in _braced(text):
+    for start, end in _braced(text):
+        piece = text[start:end]
         for candidate in (piece, _TRAILING_COMMA.sub(r"\1", piece)):
             try:
                 value: object = json.loads(candidate, strict=False)
             except (ValueError, RecursionError):
                 continue
             if isinstance(value, Mapping):
-                found.append(cast("Mapping[str, Any]", value))
+                found.append((start, end, cast("Mapping[str, Any]", value)))
             break
         else:
             broken = broken or re.search(r"[\"']\s*:", piece) is not None
-    return found, broken
+    ends = [0, *(end for _, end, _ in found)]
+    between = [text[before:start] for before, (start, _, _) in zip(ends, found, strict=False)]
+    rest = "\n".join([*(between if everywhere else ()), text[ends[-1] :]])
+    return list(_grouped(text, found)), rest, broken
 
 
-def _braced(text: str) -> Iterator[str]:
-    """Yield what stands between outermost braces; an opening one without its end goes to the end."""
+def _grouped(text: str, found: Sequence[tuple[int, int, Mapping[str, Any]]]) -> Iterator[Mapping[str, Any]]:
+    """Yield objects, those of one list, or of one line each with a name, as ``{"criteria": […]}``."""
+    groups: list[list[Mapping[str, Any]]] = []
+    before = 0
+    for start, end, value in found:
+        between = text[before:start].strip()
+        listed = between == "," or (not between and "\n" in text[before:start] and _is_named(value))
+        if groups and listed:
+            groups[-1].append(value)
+        else:
+            groups.append([value])
+        before = end
+    for group in groups:
+        yield group[0] if len(group) == 1 else {"criteria": group}
+
+
+def _is_named(value: Mapping[str, Any]) -> bool:
+    return any(isinstance(value.get(name), str) for name in _NAMES)
+
+
+def _braced(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where outermost braces begin and end; an opening one without its end goes to the end."""
     start, depth, quoted, escaped = -1, 0, False, False
     for position, character in enumerate(text):
         if depth and quoted:
@@ -201,9 +257,9 @@ def _braced(text: str) -> Iterator[str]:
         elif character == "}" and depth:
             depth -= 1
             if depth == 0:
-                yield text[start : position + 1]
+                yield start, position + 1
     if depth:
-        yield text[start:]
+        yield start, len(text)
 
 
 def _as_text(value: object) -> str:

@@ -8,12 +8,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from waza_engine.figures import is_finite
+
 Raw = bool | int | float | str
 """A rating as a judge gives it, or as a rubric names it."""
 
 _TRUE = frozenset({"true", "yes", "pass", "passed"})
 _FALSE = frozenset({"false", "no", "fail", "failed"})
-_FRACTION = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*(?:/|out of|of)\s*(\d+(?:\.\d+)?)", re.IGNORECASE | re.ASCII)
+_FRACTION = re.compile(
+    r"([-+]?\d+(?:\.\d+)?)\s*\(?\s*(?:/|out of|of)\s*(\d+(?:\.\d+)?)\)?", re.IGNORECASE | re.ASCII
+)
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?", re.ASCII)
 
 
@@ -88,7 +92,7 @@ class Scale:
                 raise RatingError(f"rated {_shown(raw)}, which is not on the scale {self.text}")
             return float(raw)
         if isinstance(raw, int | float):
-            return float(raw)
+            return float(raw) if is_finite(raw) else math.inf
         if not isinstance(raw, str):
             raise RatingError("gave no single rating")
         return self._number_of_text(raw.strip())

@@ -8,13 +8,13 @@ either: a key ``pass`` makes it the first, anything else the second.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from typing import Any, Literal, NoReturn, cast
 
 from waza_engine.counting import in_seconds
+from waza_engine.figures import ROUNDING, is_finite
 from waza_engine.graders.base import Verdict
-from waza_engine.processes.programs import Finished
+from waza_engine.processes.programs import OUTPUT_LIMIT_BYTES, Finished
 from waza_engine.spec.first_version import first_version_words
 from waza_engine.vocabulary import Check
 
@@ -22,8 +22,21 @@ Vocabulary = Literal["harness-json", "waza-json", "auto"]
 _SHOWN_OF_NO_JSON = 100
 _STDERR_TAIL = 2000
 _LONGEST_FEEDBACK = 4000
+_LONGEST_OUTPUT = f"{OUTPUT_LIMIT_BYTES / 1e6:g} MB"
+# Some shells begin their output with it.
+_BYTE_ORDER_MARK = "\ufeff"
 # For how it ended, and where which output begins.
 _ROOM = 200
+_WORDS = {
+    "true": True,
+    "yes": True,
+    "on": True,
+    "1": True,
+    "false": False,
+    "no": False,
+    "off": False,
+    "0": False,
+}
 _HARNESS_KEYS = frozenset({"pass", "score", "reasoning", "outcome"})
 _WAZA_KEYS = frozenset({"score", "passed", "message", "feedback", "reasoning", "details", "outcome"})
 
@@ -58,12 +71,16 @@ def answer_of(finished: Finished, *, timeout_seconds: float) -> object:
             f"Grader exited with code {code}: {first_version_words(said) or _reason_first(said)}",
             {"exit_code": code, **tail},
         )
-    printed = finished.stdout.strip()
+    printed = finished.stdout.strip().removeprefix(_BYTE_ORDER_MARK)
     if not printed:
         raise UnusableAnswerError("no_output", "Grader produced no output", {"exit_code": code, **tail})
     try:
         return json.loads(printed, parse_constant=_no_constant)
     except (ValueError, RecursionError):
+        if finished.cut:
+            raise UnusableAnswerError(
+                "too_long", f"Grader output is longer than {_LONGEST_OUTPUT}", {"exit_code": code, **tail}
+            ) from None
         shown = printed[:_SHOWN_OF_NO_JSON]
         raise UnusableAnswerError(
             "not_json", f"Grader output is not valid JSON: {shown}", {"exit_code": code, **tail}
@@ -92,6 +109,9 @@ def verdict_of_answer(
     if not isinstance(answer, Mapping):
         _invalid(["it must be one JSON object"])
     block = cast("Mapping[str, Any]", answer)
+    said = block.get("pass"), block.get("passed")
+    if said in ((True, False), (False, True)):
+        _invalid(["`pass` and `passed` say different things"])
     harness = vocabulary == "harness-json" or (vocabulary == "auto" and "pass" in block)
     verdict = _harness_verdict(block) if harness else _waza_verdict(block, lenient=lenient)
     feedback = shortened(verdict.feedback)
@@ -142,7 +162,7 @@ def _harness_verdict(answer: Mapping[str, Any]) -> Verdict:
     passed = answer["pass"] is True
     details: dict[str, Any] = {"outcome": outcome} if outcome else {}
     return Verdict(
-        float(answer["score"]),
+        _score(answer),
         passed,
         cast("str", reasoning) or _plain_word(passed),
         {**details, **_extra(answer, _HARNESS_KEYS)},
@@ -152,11 +172,9 @@ def _harness_verdict(answer: Mapping[str, Any]) -> Verdict:
 def _waza_verdict(answer: Mapping[str, Any], *, lenient: bool) -> Verdict:
     if lenient:
         answer = {"score": 0.0, "passed": False, **answer}
-        issues = _score_issues(answer)
-        passed = bool(answer["passed"])
-    else:
-        issues = [*_verdict_issues(answer, "passed"), *_score_issues(answer)]
-        passed = answer.get("passed") is True
+        answer["passed"] = _said_as_word(answer["passed"])
+    issues = [*_verdict_issues(answer, "passed"), *_score_issues(answer)]
+    passed = answer.get("passed") is True
     if issues:
         _invalid(issues)
     said = answer.get("feedback") or answer.get("message") or answer.get("reasoning")
@@ -165,11 +183,20 @@ def _waza_verdict(answer: Mapping[str, Any], *, lenient: bool) -> Verdict:
     if isinstance(answer.get("outcome"), Mapping):
         details["outcome"] = answer["outcome"]
     return Verdict(
-        float(answer["score"]),
+        _score(answer),
         passed,
         str(said) if said else _plain_word(passed),
         {**details, **_extra(answer, _WAZA_KEYS)},
     )
+
+
+def _said_as_word(passed: object) -> object:
+    """Return a verdict of older scripts, whose `passed` may be a word or 0 or 1; nothing means no."""
+    if isinstance(passed, str):
+        passed = passed.strip().lower()
+    if passed in (None, "", 0, 1):
+        return passed == 1
+    return _WORDS.get(passed, passed) if isinstance(passed, str) else passed
 
 
 def _verdict_issues(answer: Mapping[str, Any], key: str) -> list[str]:
@@ -183,9 +210,17 @@ def _score_issues(answer: Mapping[str, Any]) -> list[str]:
     if "score" not in answer:
         return ["`score` is missing"]
     score = answer["score"]
-    if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+    if isinstance(score, bool) or not isinstance(score, int | float):
         return ["`score` must be a number"]
-    return [] if 0 <= score <= 1 else [f"`score` is {score:g}, it must lie between 0 and 1"]
+    if -ROUNDING <= score <= 1 + ROUNDING:
+        return []
+    shown = f"{score:g}" if is_finite(score) else "far too large"
+    return [f"`score` is {shown}, it must lie between 0 and 1"]
+
+
+def _score(answer: Mapping[str, Any]) -> float:
+    """Return the score: the mean of full ones may have a last digit too many."""
+    return min(1.0, max(0.0, float(answer["score"])))
 
 
 def _extra(answer: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from waza_engine.results.json_values import Block, block_of, blocks_of, duration
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.results.reading.formats import read_document, todays_layout
 from waza_engine.results.reading.newest_scores import result_files
+from waza_engine.results.reading.owners import Owner
 from waza_engine.results.record import RunHeader
 from waza_engine.scoring.cost import Cost
 from waza_engine.vocabulary import Usage
@@ -57,6 +58,7 @@ class RunExpenses:
 def expenses_of(suite_dir: Path, eval_file: str) -> Iterator[RunExpenses]:
     """Yield what the newest recorded runs of an eval file took and used, the newest first."""
     found: list[RunExpenses] = []
+    owner = Owner(suite_dir, eval_file)
     for path in result_files(suite_dir)[:NEWEST_FILES]:
         try:
             state = path.stat()
@@ -65,7 +67,7 @@ def expenses_of(suite_dir: Path, eval_file: str) -> Iterator[RunExpenses]:
         if path.name.endswith(JOURNAL_SUFFIX) or state.st_size > LONGEST_BYTES:
             continue
         run = _read(path, state.st_mtime_ns, state.st_size)
-        if run is not None and run.header.eval_file in ("", eval_file):
+        if run is not None and owner.has(run.header.eval_file, run.header.eval_name):
             found.append(run)
     yield from sorted(found, key=lambda run: run.header.started, reverse=True)
 

@@ -28,13 +28,14 @@ _CLOSING = re.compile(r"\s*\}")
 class RunHead:
     """A run before its first task; ``is_whole`` says that it meant every task and grader of its suite.
 
-    ``prompts_alone``: it meant trigger prompts, and no task.
+    ``prompts_alone``: it meant trigger prompts, and no task. ``suite`` is the name of the suite then.
     """
 
     started: datetime
     eval_file: str
     is_whole: bool
     prompts_alone: bool = False
+    suite: str = ""
 
 
 def place_in_time(started: datetime, path: Path) -> datetime:
@@ -80,6 +81,7 @@ def head_of(path: Path) -> RunHead | None:
         eval_file=header.eval_file,
         is_whole=bool(header.eval_file) and not chosen and not settings.get("skip_graders"),
         prompts_alone=bool(settings.get("prompts")) and not tasks,
+        suite=header.eval_name,
     )
 
 

@@ -26,6 +26,7 @@ from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.places import INDEX_NAME, JOURNAL_SUFFIX, results_directory
 from waza_engine.results.reading.heads import place_in_time
+from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.record import RunHeader
 from waza_engine.results.reviews.review_file import reviews_stamp
@@ -33,7 +34,7 @@ from waza_engine.scoring.statistics import mean
 from waza_engine.spec.reading.boundary import suite_boundary
 from waza_engine.vocabulary import Commit, shown_grader
 
-INDEX_VERSION = 4
+INDEX_VERSION = 5
 """Another number for another table, another form of its rows, and another way to conclude."""
 MOST_RUNS = 2_000
 """Of more files the newest count, as the disk tells."""
@@ -73,6 +74,7 @@ class RunThen:
     ``score`` is the mean of the tasks that were judged, 0..1, None without any, and for a run of a part of
     the suite: ``part`` says which, "" for all of it. With ``chosen_graders`` what passed is no verdict of
     all graders. ``commit`` is what the repository of its suite was at, None where none was recorded.
+    ``suite`` is the name of the suite then.
     """
 
     file: str
@@ -86,6 +88,7 @@ class RunThen:
     commit: Commit | None = None
     part: str = ""
     chosen_graders: bool = False
+    suite: str = ""
 
     def task(self, identifier: str) -> TaskThen | None:
         """Return what a task came to, None when it is not in this run; of several with one id the last."""
@@ -109,7 +112,8 @@ def history_of(eval_file: Path) -> History:
     stamps = _stamps(directory)
     found = [*(_found(directory, stamps) if stamps else ()), *_cut_short(directory)]
     runs = [one for one in found if isinstance(one, RunThen)]
-    own = [run for run in runs if Path(run.eval_file).name in ("", eval_file.name)]
+    owner = Owner(eval_file.parent, eval_file.name)
+    own = [run for run in runs if owner.has(run.eval_file, run.suite)]
     return History(
         tuple(sorted(own, key=lambda run: (place_in_time(run.started, directory / run.file), run.file))),
         tuple(sorted(one for one in found if isinstance(one, str))),
@@ -146,6 +150,7 @@ def run_then(recording: Recording) -> RunThen:
         commit=header.commit,
         part=part,
         chosen_graders=bool(header.graders),
+        suite=header.eval_name,
     )
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, cast
 
 from waza_engine.counting import counted
+from waza_engine.files import FileError, read_beginning
 from waza_engine.results.codec.figures import counted_task
 from waza_engine.results.codec.recounting import counted_document
 from waza_engine.results.codec.usage import cost_document, cost_of, usage_of
@@ -15,6 +18,8 @@ from waza_engine.scoring.usage import input_tokens_of
 
 _OF_JOURNALS = ("process", "planned", "elapsed_ms", "trial", "baseline_trial", "broke")
 _OF_RUN = ("is_baseline", "baseline_outcome", "summary", "trigger_results")
+_LONGEST_BEGINNING = 1_000_000
+"""Bytes of the first line of a journal: it names the process and the planned tasks."""
 _UNKEPT = "nothing more could be kept"
 _USAGES = ("usage", "judge_usage", "other_usage")
 
@@ -77,6 +82,16 @@ def _with_trials(journal: Block, message: str) -> Block:
     without = completed(blocks_of(baseline.get("tasks")), blocks_of(journal.get("baseline_trial")))
     of_baseline = {"is_baseline": True, "baseline_outcome": {**baseline, "tasks": without}} if without else {}
     return {**journal, "tasks": tasks, **of_baseline}
+
+
+def begun(path: Path) -> Block | None:
+    """Return the first line of a journal, None when there is none or it is written still."""
+    try:
+        line, end, _ = read_beginning(path, _LONGEST_BEGINNING).partition(b"\n")
+        found: Any = json.loads(line) if end else None
+    except (FileError, ValueError, RecursionError):
+        return None
+    return cast("Block", found) if isinstance(found, dict) else None
 
 
 def goes_on(journal: Block) -> bool:

@@ -19,8 +19,10 @@ from itertools import chain
 from pathlib import Path
 
 from waza_engine.files import Boundary
+from waza_engine.results.json_values import blocks_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, results_directory, started_by_name
 from waza_engine.results.reading.heads import RunHead, head_of, place_in_time
+from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.scores import (
     MOST_SCORES,
     CheckResult,
@@ -80,6 +82,7 @@ def latest_results_in_steps(
     """Do the same with pauses."""
     runs: list[RunResult] = []
     whole: RunResult | None = None
+    cut: RunResult | None = None
     unread: LaterRun | None = None
     size = 0
     for path, head in (yield from _newest_first(suite_dir, eval_file, longest_bytes, with_unread=True)):
@@ -92,6 +95,8 @@ def latest_results_in_steps(
         runs.append(result)
         if whole is None and head.is_whole and result.complete:
             whole = result
+        elif cut is None and whole is None and head.is_whole:
+            cut = result
         size += result.size
         if eval_file is not None and head.is_whole and _judged_all(result):
             break
@@ -102,7 +107,23 @@ def latest_results_in_steps(
         return None if unread is None else _nothing_readable(unread, eval_file, longest_bytes)
     tasks = yield from _merged(runs, unread)
     prompts = _newest_prompts(runs, unread)
-    return replace(runs[0], tasks=tasks, prompts=prompts, whole=whole, later=unread)
+    cut = None if cut is None or whole is not None else _ended(cut)
+    return replace(runs[0], tasks=tasks, prompts=prompts, whole=whole, later=unread, cut=cut)
+
+
+def _ended(cut: RunResult) -> RunResult | None:
+    """Return a run that did not come to its end with what it was to do, None when it goes on."""
+    if not cut.path.name.endswith(JOURNAL_SUFFIX):
+        return cut
+    # Hardly ever needed: the first run of a suite was killed.
+    from waza_engine.results.reading.journals import begun, goes_on
+
+    journal = begun(cut.path)
+    return (
+        None
+        if journal is None or goes_on(journal)
+        else replace(cut, planned=len(blocks_of(journal.get("planned"))))
+    )
 
 
 def _nothing_readable(unread: LaterRun, eval_file: str | None, longest_bytes: int) -> RunResult | None:
@@ -183,6 +204,7 @@ def _newest_first(
 
     ``with_unread`` also those of which nothing can be read, but when they were written: that is their name.
     """
+    owner = None if eval_file is None else Owner(suite_dir, eval_file)
     found: list[tuple[Path, RunHead]] = []
     for path in (yield from _result_files(suite_dir)):
         yield
@@ -190,10 +212,12 @@ def _newest_first(
         if head is None:
             # Of another make: it says all of that behind its tasks.
             result = yield from _REMEMBERED.scores_in(path, longest_bytes)
-            head = result and RunHead(result.timestamp, result.eval_file, is_whole=False)
+            head = result and RunHead(
+                result.timestamp, result.eval_file, is_whole=False, suite=result.eval_name
+            )
             if result is None and with_unread and (started := started_by_name(path)) is not None:
                 head = RunHead(started, "", is_whole=False)
-        if head is not None and (eval_file is None or head.eval_file in ("", eval_file)):
+        if head is not None and (owner is None or owner.has(head.eval_file, head.suite)):
             found.append((path, head))
     found.sort(key=lambda file: place_in_time(file[1].started, file[0]), reverse=True)
     return found

@@ -169,7 +169,9 @@ class RunResult:
     ``tools`` are those that the newest run called, in the order of their first call. ``metrics`` are those
     of this run, ``prompts`` the newest word on each, of runs since the newest that tried all; with
     ``chosen_prompts`` this run tried only some. ``whole`` is the newest run of the whole suite,
-    ``later`` a newer run of anything in the suite whose record cannot be read.
+    ``later`` a newer run of anything in the suite whose record cannot be read. ``cut`` is, where there is no
+    ``whole``, the newest run of the whole suite that was ended before its end; ``planned`` is then how many
+    tasks it was to run, 0 when ``tasks`` are all of them.
     """
 
     path: Path
@@ -192,6 +194,8 @@ class RunResult:
     verdict: str = ""
     reasons: tuple[str, ...] = ()
     later: LaterRun | None = None
+    cut: RunResult | None = None
+    planned: int = 0
 
     @property
     def size(self) -> int:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
+from waza_engine.figures import is_finite
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import Conclusion, chosen_parts, conclude
 from waza_engine.results.json_values import Json, block_of
@@ -30,14 +30,17 @@ def comparison(recordings: Sequence[Recording]) -> Json:
     summaries = [block_of(document, "summary") for document in documents]
     durations = [_number(s.get("duration_ms")) for s in summaries]
     runs = [run_of(document) for document in documents]
-    scores, rates = (
-        [
-            None if _number(written.get(key)) is None else getattr(run.summary, key)
-            for run, written in zip(runs, summaries, strict=True)
-        ]
-        for key in ("aggregate_score", "success_rate")
-    )
     concluded = [conclude(run) for run in runs]
+    scores = [
+        None if _number(written.get("aggregate_score")) is None else run.summary.aggregate_score
+        for run, written in zip(runs, summaries, strict=True)
+    ]
+    rates = [
+        None
+        if _number(written.get("success_rate")) is None
+        else found.counts.pass_rate(run.summary.success_rate)
+        for run, written, found in zip(runs, summaries, concluded, strict=True)
+    ]
     by_run = [_tasks(recording) for recording in recordings]
     by_id = [{task.id: task.verdict for task in found.tasks} for found in concluded]
     identifiers = dict.fromkeys(identifier for tasks in by_run for identifier in tasks)
@@ -121,6 +124,6 @@ def _delta(values: Sequence[float | None]) -> float | None:
 
 
 def _number(value: object) -> float | None:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+    if not isinstance(value, int | float) or isinstance(value, bool) or not is_finite(value):
         return None
     return value

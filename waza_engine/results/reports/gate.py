@@ -106,8 +106,8 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
         ),
         "baseline_task_count": len(then.tasks),
         "current_task_count": len(now.tasks),
-        "baseline_judged_count": _judged(then),
-        "current_judged_count": _judged(now),
+        "baseline_judged_count": then.counts.judged,
+        "current_judged_count": now.counts.judged,
         **given(baseline_triggers=_prompts(then), current_triggers=_prompts(now)),
         "new_task_policy": limits.new_tasks,
         "removed_task_policy": limits.removed_tasks,
@@ -152,19 +152,13 @@ def _baseline_words(then: Conclusion) -> str:
     """Return why hardly anything can be worse than a baseline, "" when that is not so."""
     if then.verdict in ("interrupted", "limited", "broken"):
         return f"the baseline is no whole run: {then.reasons[0].words}"
-    if then.tasks and then.counts.errored == _judged(then) > 0:
+    if then.tasks and then.counts.errored == then.counts.judged > 0:
         return f"no answer of the baseline was judged: {then.reasons[0].words}"
     return ""
 
 
 def _rate(recording: Recording, found: Conclusion) -> float:
-    """Return the share of the judged tasks that passed; as written where no task was judged.
-
-    Upstream counts what nobody judged as passed.
-    """
-    if judged := _judged(found):
-        return found.counts.passed / judged
-    return number(block_of(recording.document, "summary").get("success_rate"))
+    return found.counts.pass_rate(number(block_of(recording.document, "summary").get("success_rate")))
 
 
 def _tell_prompts(issues: _Issues, then: Conclusion, now: Conclusion, limits: GateLimits) -> None:
@@ -192,11 +186,6 @@ def _prompts(found: Conclusion) -> Json | None:
     if tried is None:
         return None
     return {"right": tried.right, "wrong": tried.wrong, "errored": tried.errored}
-
-
-def _judged(found: Conclusion) -> int:
-    """Return of how many tasks the pass rate is: not of those that were skipped or did not run."""
-    return found.counts.passed + found.counts.failed + found.counts.errored
 
 
 def _by_id(found: Conclusion) -> dict[str, TaskConclusion]:

@@ -114,13 +114,11 @@ def _triggers(found: TriggerConclusion) -> str:
 
 
 def _task(task: TaskConclusion, prompt: str) -> str:
-    # A task that was judged and has an error was cut off: not all of its trials ran.
-    cut = task.error if task.verdict == "passed" and task.task.error else ""
-    verdict = f"{task.verdict} so far" if cut else task.verdict
+    verdict = f"{task.verdict} so far" if task.cut_short else task.verdict
     lines = [f"\n## {_MARKS[task.verdict]} {code(task.name or task.id)}: {verdict}", ""]
     # What a grader broke at is the evidence of the cause, which follows.
     told_below = task.verdict == "errored" and not task.error and task.cause is not None
-    if (why := task.reason or cut) and not told_below:
+    if (why := task.reason or task.cut_short) and not told_below:
         lines += [sentence(why), ""]
     if task.cause is not None:
         lines += [f"**{CAUSE_WORDS[task.cause.kind]}** {sentence(task.cause.evidence)}", ""]

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
+from waza_engine.figures import is_finite
 from waza_engine.files import opened_to_append, read_bytes
 from waza_engine.results.places import results_directory
 from waza_engine.results.reviews.review import Review
@@ -178,7 +178,7 @@ def _review(line: object) -> tuple[ReviewKey, Review]:
 
 
 def _is_share(score: float) -> bool:
-    return math.isfinite(score) and 0 <= score <= 1
+    return is_finite(score) and 0 <= score <= 1
 
 
 def _candidates(results: Path) -> list[Path]:

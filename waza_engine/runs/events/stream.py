@@ -11,6 +11,8 @@ EventKind = Literal[
     "run_started",
     "enqueued",
     "started",
+    "asking",
+    "grading",
     "output",
     "graded",
     "passed",
@@ -30,6 +32,8 @@ class RunEvent:
     ``graded`` has a grader. ``passed``, ``failed``, ``errored``, ``pending`` and ``skipped`` close a trial
     (with ``trial``, from 1) or the whole task (without). ``output`` carries an answer, a tool call that
     begins or, without a task, a warning about the suite. ``tried`` tells of a trigger ``prompt``.
+    ``asking`` and ``grading`` tell what goes on in a trial: an attempt sends its prompt, or its answer is
+    judged.
     ``completed`` and ``total`` count trials.
     ``status`` of a ``graded`` event is ``graded``, ``pending`` or ``error``, of ``tried`` ``passed``,
     ``failed`` or ``errored``, of ``ended`` that of the run. Events of the run without skills have

@@ -91,6 +91,9 @@ class ExecutorJudge:
             ending.request()
         if response.error:
             raise LostJudgeError(f"the judge gave up: {response.error}")
+        if response.cut:
+            # What it would have said last may be the contrary of what it has said.
+            raise LostJudgeError("the judge's answer was cut: the model's limit of tokens was reached")
         return response.output
 
 

@@ -104,7 +104,7 @@ class Meter:
             named = (
                 ", ".join(f"`{name}`" for name in cost.unpriced if name) or "a model that it does not name"
             )
-            why = f"the agent used {named}, which has no known price, so --max-cost cannot be kept"
+            why = f"the agent used {named}, which has no known price, so `--max-cost` cannot be kept"
             self._stop(f"{why}; give --max-tokens too")
 
     def _is_blind(self, usage: Usage | None) -> bool:
@@ -236,7 +236,7 @@ class Tally(_Wrapping):
 
 
 def _limit(budget: Budget) -> str:
-    return "--max-cost" if budget.max_cost_usd is not None else "--max-tokens"
+    return "`--max-cost`" if budget.max_cost_usd is not None else "`--max-tokens`"
 
 
 def _ascribed(response: ExecutionResponse, model: str) -> ExecutionResponse:

@@ -140,7 +140,7 @@ class TaskCache:
     def _cacheable(self, task: TrialTask) -> bool:
         inputs = task.spec.inputs
         return not inputs.repos and all(
-            built.grader is not None and not built.grader.reviewed for built in task.graders
+            built.grader is not None and not built.grader.reviewed for built in task.all_graders
         )
 
     def _files(self, source: SuiteTask, task: TrialTask, context: RunContext) -> dict[str, str] | None:

@@ -63,8 +63,10 @@ class DecidingFiles:
             written += known[1]
         places = {place for text in dict.fromkeys(written) for place in self._referenced(text, near, far)}
         places |= set(self._agent.skills_of(spec).directories)
-        places |= {source for built in task.graders for source in _foreign_source(built.grader)}
-        if fixtures.is_dir() and any(built.grader and built.grader.reads_fixtures for built in task.graders):
+        places |= {source for built in task.all_graders for source in _foreign_source(built.grader)}
+        if fixtures.is_dir() and any(
+            built.grader and built.grader.reads_fixtures for built in task.all_graders
+        ):
             places.add(fixtures)
         return places
 

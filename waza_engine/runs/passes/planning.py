@@ -24,7 +24,7 @@ def judge_models(suite: Suite, tasks: Sequence[SelectedTask]) -> tuple[str, ...]
         built.grader.config.model or default
         for task in tasks
         if task.trial is not None
-        for built in task.trial.graders
+        for built in task.trial.all_graders
         if built.grader is not None and isinstance(built.grader.config, JudgedConfig)
     ]
     return tuple(dict.fromkeys(models))
@@ -40,7 +40,7 @@ def check_prices(budget: Budget, model: str, judges: Sequence[str]) -> list[str]
         return []
     names = ", ".join(f"`{name}`" for name in unpriced)
     if budget.max_tokens is None:
-        what = f"The price of {names} is not known, so --max-cost cannot be kept"
+        what = f"The price of {names} is not known, so `--max-cost` cannot be kept"
         raise SuiteError(f"{what}; limit the tokens with --max-tokens.")
     return [f"the price of {names} is not known: only --max-tokens limits it"]
 

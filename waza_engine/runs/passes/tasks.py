@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from waza_engine.counting import counted
 from waza_engine.results.record import TaskOutcome, TrialOutcome, verdicts_of
-from waza_engine.results.task_conclusion import conclude_task, judged_status
+from waza_engine.results.task_conclusion import TaskConclusion, conclude_task, judged_status
 from waza_engine.runs.events.failures import failures_of, shown
 from waza_engine.runs.events.stream import EventKind
 from waza_engine.runs.limits.bounded import CancelledRunError, start_call
@@ -25,7 +25,7 @@ from waza_engine.runs.trials.backend import TrialBackend
 from waza_engine.runs.trials.context import RunContext
 from waza_engine.runs.trials.request import TrialRequest
 from waza_engine.runs.trials.selection import SelectedTask
-from waza_engine.runs.trials.trial import TrialTask
+from waza_engine.runs.trials.trial import Phase, TrialTask
 from waza_engine.scoring.composite import TrialStatus, composite
 from waza_engine.scoring.tasks import task_statistics, task_status
 
@@ -125,7 +125,11 @@ class TaskRunner:
                 none = "no trial ran" if begun is None else "no trial was finished"
                 yield position, unrun_task(selected, f"{why}; {none}")
             else:
-                yield position, self._outcome(begun, why)
+                outcome = self._outcome(begun, why)
+                concluded = self._concluded(outcome)
+                if concluded.ended_trials:
+                    self._tell_task(outcome, concluded, 0)
+                yield position, outcome
 
     def _next_report(self) -> None:
         report = self._reports.get()
@@ -221,7 +225,7 @@ class TaskRunner:
         self._take()
         self._backend.start(
             request,
-            lambda text: self._send("output", task=task_id, trial=number, message=shown(text)),
+            lambda text, phase=None: self._tell(task_id, number, text, phase),
             lambda cut: self._on_trial(task_id, cut),
             lambda found: self._reports.put(lambda: self._trial_ended(begun, found)),
         )
@@ -285,27 +289,33 @@ class TaskRunner:
         told = len(begun.trials) if begun is not None else 0
         if begun is not None:
             self._under_way.remove(begun)
+        self._tell_task(outcome, self._concluded(outcome), self._context.trials - told)
+        if outcome.status in ("failed", "error") and self._fail_fast:
+            self._stopped = True
+        self._finished.append((position, replace(outcome, group=self._group)))
+
+    def _concluded(self, outcome: TaskOutcome) -> TaskConclusion:
+        return conclude_task(outcome, self._context.suite.spec.config.executor)
+
+    def _tell_task(self, outcome: TaskOutcome, concluded: TaskConclusion, untold: int) -> None:
+        """Tell what a task came to; ``untold`` of its trials were not told as ended, and will not run."""
         score = outcome.statistics.avg_score if outcome.statistics else None
-        concluded = conclude_task(outcome, self._context.suite.spec.config.executor)
         # A hook that failed is written as upstream does, as a failure; nobody has looked at an answer.
         broke = concluded.verdict == "errored"
         kind = _kind(outcome.status, pending=any(trial.graded for trial in outcome.trials))
         kind = "errored" if broke else "skipped" if concluded.has_no_grader else kind
         kind = "failed" if concluded.verdict == "failed" else kind
-        untold = concluded.reason if concluded.has_no_grader else concluded.untold
+        why = concluded.reason if concluded.has_no_grader else concluded.untold
         self._tell_end(
-            self._context.trials - told,
+            untold,
             kind,
             task=outcome.id,
             score=score if concluded.scored else None,
-            message=outcome.error or untold or None,
+            message=outcome.error or why or None,
             cached=True if outcome.cached else None,
             duration_ms=concluded.duration_ms,
             conclusion=concluded.document(),
         )
-        if outcome.status in ("failed", "error") and self._fail_fast:
-            self._stopped = True
-        self._finished.append((position, replace(outcome, group=self._group)))
 
     def _in_thread(self, call: Callable[[], FoundT], then: Callable[[FoundT | Exception], None]) -> None:
         """Make a call of the run's own in the place of a worker, and go on here with what it returns."""
@@ -377,6 +387,12 @@ class TaskRunner:
             message=trial.error or None,
             duration_ms=trial.duration_ms,
         )
+
+    def _tell(self, task_id: str, trial: int, text: str, phase: Phase | None) -> None:
+        if phase is None:
+            self._send("output", task=task_id, trial=trial, message=shown(text))
+        else:
+            self._send(phase, task=task_id, trial=trial)
 
     def _tell_end(self, trials: int, kind: EventKind, **values: Any) -> None:
         spent = self._context.executor.spent

@@ -91,7 +91,7 @@ def _of_task(suite: Suite, task: SelectedTask) -> Iterator[Finding]:
     listed = suite.spec.config.instruction_files
     for code, complaint in fixture_problems(spec, task.source.path, suite.directory, listed):
         yield Finding(code, "invalid", source, complaint, "add the file or correct its path", task.source.id)
-    for built in task.trial.graders:
+    for built in task.trial.all_graders:
         if built.error:
             yield Finding(
                 "grader.configuration",
@@ -117,7 +117,7 @@ def _judge(suite: Suite, tasks: Sequence[SelectedTask], executor: str) -> Iterat
         built.name
         for task in tasks
         if task.trial is not None
-        for built in task.trial.graders
+        for built in task.trial.all_graders
         if built.grader is not None and built.grader.judged
     }
     if names:

@@ -168,7 +168,7 @@ def _dependencies(suite: Suite, tasks: Sequence[SelectedTask]) -> Iterator[dict[
     if hooks.before_run or hooks.after_run or hooks.before_task or hooks.after_task:
         yield _dependency("hooks", "lifecycle", "subprocess", "unresolved")
     for task in tasks:
-        for built in () if task.trial is None else task.trial.graders:
+        for built in () if task.trial is None else task.trial.all_graders:
             if built.grader is None or not (built.grader.judged or built.grader.runs_program):
                 continue
             state: State = "unresolved" if built.grader.judged else "invalid" if built.notices else "verified"

@@ -15,7 +15,7 @@ from waza_engine.runs.limits.bounded import start_call
 from waza_engine.runs.trials.context import RunContext
 from waza_engine.runs.trials.request import TrialRequest
 from waza_engine.runs.trials.selection import SelectedTask
-from waza_engine.runs.trials.trial import run_trial
+from waza_engine.runs.trials.trial import Tell, run_trial
 from waza_engine.spec.eval_config import EvalConfig
 
 MOST_WORKERS = 8
@@ -32,14 +32,15 @@ class TrialBackend(Protocol):
     def start(
         self,
         request: TrialRequest,
-        tell: Callable[[str], None],
+        tell: Tell,
         keep: Callable[[TrialOutcome], None],
         done: Callable[[TrialOutcome | Exception], None],
     ) -> None:
         """Begin a trial and return at once.
 
         ``tell`` gets what is worth showing meanwhile, answers, tool calls and warnings, as far as it
-        can be told. ``keep`` gets, from any thread, what would be left of the trial if it came no further.
+        can be told, and the phase that the trial enters. ``keep`` gets, from any thread, what would be left
+        of the trial if it came no further.
         ``done`` is called once, from any thread: with the outcome, or what kept the trial from having one, a
         ``CancelledRunError`` when the run is cancelled.
         """
@@ -65,7 +66,7 @@ class ThreadBackend:
     def start(
         self,
         request: TrialRequest,
-        tell: Callable[[str], None],
+        tell: Tell,
         keep: Callable[[TrialOutcome], None],
         done: Callable[[TrialOutcome | Exception], None],
     ) -> None:

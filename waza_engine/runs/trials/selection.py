@@ -18,6 +18,7 @@ from waza_engine.spec.expected import Expected
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.task_file import TaskFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +75,10 @@ def select(
             )
             lists[same] = listed, graders, found
         _, graders, found = lists[same]
+        checkpoints, found_there = _at_checkpoints(source.task, build, notices)
         expected = _expected_names(source.task.expected)
-        warnings |= dict.fromkeys(f"{source.path}: {warning}" for warning in found)
-        for built in graders:
+        warnings |= dict.fromkeys(f"{source.path}: {warning}" for warning in (*found, *found_there))
+        for built in (*graders, *(built for turn in checkpoints.values() for built in turn)):
             # What stands in the eval file is said once, and there.
             place = suite.path if id(built.entry) in of_suite else source.path
             told = (*(built.grader.warnings if built.grader is not None else ()), *built.notices)
@@ -97,6 +99,7 @@ def select(
             expected,
             id=source.id,
             tool_policy=policy,
+            checkpoint_graders=checkpoints,
         )
         selected.append(SelectedTask(source, trial))
     if not selected:
@@ -121,9 +124,9 @@ def ungraded(tasks: Sequence[SelectedTask]) -> tuple[SelectedTask, ...]:
 
 
 def graders_of(tasks: Sequence[SelectedTask]) -> Iterator[BuiltGrader]:
-    """Yield the graders of some tasks."""
+    """Yield the graders of some tasks, and of their checkpoints."""
     for task in tasks:
-        yield from () if task.trial is None else task.trial.graders
+        yield from () if task.trial is None else task.trial.all_graders
 
 
 def compares(task: SelectedTask) -> bool:
@@ -176,6 +179,23 @@ class _Notices:
                 found = (f"it cannot be looked at before the run: {error!r}",)
             self._of_grader[grader] = found
         return found
+
+
+def _at_checkpoints(
+    task: TaskFile, build: Callable[[GraderEntry], Grader[Any]], notices: _Notices
+) -> tuple[dict[int, tuple[BuiltGrader, ...]], list[str]]:
+    """Return the graders of each checkpoint by its turn, and warnings of names that occur twice in one.
+
+    A checkpoint is graded whatever graders are asked for.
+    """
+    graders: dict[int, tuple[BuiltGrader, ...]] = {}
+    warnings: list[str] = []
+    for checkpoint in task.checkpoints:
+        turn = checkpoint.after_turn
+        built, found = build_graders(checkpoint.graders, build)
+        graders[turn] = tuple(replace(each, notices=notices.of(each, ())) for each in built)
+        warnings += [f"checkpoint after turn {turn}: {warning}" for warning in found]
+    return graders, warnings
 
 
 def _entries(

@@ -6,10 +6,11 @@ Tried again when it failed and may be.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal, Protocol
 
 from waza_engine.executors.base import ExecutionRequest, Executor
 from waza_engine.graders.base import GradingContext
@@ -24,7 +25,7 @@ from waza_engine.runs.agent.workspace import (
     fresh_workspace,
     prompt_of,
 )
-from waza_engine.runs.grading.graders import BuiltGrader, build_graders, grade, grade_expected
+from waza_engine.runs.grading.graders import BuiltGrader, grade, grade_expected
 from waza_engine.runs.grading.judging import ExecutorJudge
 from waza_engine.runs.limits.bounded import CancelledRunError
 from waza_engine.runs.limits.budget import Tally
@@ -38,12 +39,15 @@ from waza_engine.scoring.composite import trial_status
 from waza_engine.scoring.cost import cost_of, total_cost
 from waza_engine.spec.checkpoint import Checkpoint
 from waza_engine.spec.task_file import TaskFile
-from waza_engine.vocabulary import ToolCall
+from waza_engine.vocabulary import ToolCall, checkpoint_grader
+
+Phase = Literal["asking", "grading"]
+"""What goes on in a trial: an attempt sends its prompt, or its answer is judged."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialTask:
-    """A task, ready to run: its graders are built once.
+    """A task, ready to run: its graders are built once, those of a checkpoint by its turn.
 
     ``expected_names`` limits the ``expected`` verdicts. A task that is not ``graded`` is carried out and
     nothing more. ``tool_policy`` is upstream's word for what the tested agent file allows.
@@ -58,6 +62,27 @@ class TrialTask:
     graded: bool = True
     id: str = ""
     tool_policy: str = ""
+    checkpoint_graders: Mapping[int, tuple[BuiltGrader, ...]] = field(
+        default_factory=dict[int, tuple[BuiltGrader, ...]]
+    )
+
+    @property
+    def all_graders(self) -> tuple[BuiltGrader, ...]:
+        """The graders of the task and of its checkpoints, these by the names that they are told by."""
+        at_checkpoints = [
+            replace(built, name=checkpoint_grader(built.name, turn))
+            for turn, graders in (self.checkpoint_graders.items() if self.graded else ())
+            for built in graders
+        ]
+        return (*self.graders, *at_checkpoints)
+
+
+class Tell(Protocol):
+    """Takes a text worth showing, or "" and the phase that a trial enters."""
+
+    def __call__(self, text: str, phase: Phase | None = None, /) -> None:
+        """Take it; called from any thread."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +92,7 @@ class _Trial:
     task: TrialTask
     request: TrialRequest
     context: RunContext
-    tell: Callable[[str], None]
+    tell: Tell
     keep: Callable[[TrialOutcome], None]
     before: Attempt | None = None
 
@@ -82,7 +107,7 @@ def run_trial(
     task: TrialTask,
     request: TrialRequest,
     context: RunContext,
-    tell: Callable[[str], None],
+    tell: Tell,
     keep: Callable[[TrialOutcome], None] = lambda cut: None,
 ) -> TrialOutcome:
     """Return the last attempt of a trial.
@@ -194,6 +219,7 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
         )
 
     files_changed = watched_files(workspace.directory)
+    trial.tell("", "asking")
     talk = converse(
         context.executor,
         execution,
@@ -219,6 +245,7 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
         return Attempt(replace(outcome, status="skipped"))
     # Graders of nothing would find fault with it, or none; judges would be paid for that.
     if talk.answered and task.graded and not talk.left_nothing:
+        trial.tell("", "grading")
         outcome = _graded(outcome, trial, _grading_context(talk, execution, trial, judging), judging)
         outcome = replace(
             outcome, validations={**(outcome.validations or {}), **_expected_calls(outcome, commands)}
@@ -317,7 +344,7 @@ def _at_checkpoint(checkpoint: Checkpoint, trial: _Trial, context: GradingContex
     cancellation = trial.context.cancellation
     if cancellation.requested:
         raise CancelledRunError
-    graders, _ = build_graders(checkpoint.graders if trial.task.graded else ())
+    graders = trial.task.checkpoint_graders[checkpoint.after_turn] if trial.task.graded else ()
     validations = {v.name: v for v in grade(graders, context, cancellation)}
     status = trial_status([validation.graded for validation in validations.values()])
     stopped = checkpoint.on_failure == "stop" and status in ("failed", "error")

@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
@@ -27,6 +28,7 @@ from waza_language_server.engine.runs import RunKey, RunOutcome, RunProgress
 from waza_language_server.features.code_lens import RUN_AFFECTED
 from waza_language_server.features.test_bed import TEST_BED
 from waza_language_server.project.going_runs import GoingRun
+from waza_language_server.protocol.asking_again import ask_for_hints, ask_for_marks
 from waza_language_server.protocol.handlers.grader_types import forget_types
 from waza_language_server.protocol.handlers.making import MAKING, make
 from waza_language_server.protocol.handlers.new_graders import NEW_GRADER_FROM_TEXT, new_grader_from_text
@@ -45,13 +47,14 @@ from waza_language_server.protocol.messages import is_identifier
 from waza_language_server.text.labels import label, message
 
 if TYPE_CHECKING:
-    from waza_language_server.engine.runs import Run
+    from waza_language_server.engine.runs import Event, Run
     from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.protocol.handlers.run_requests import RunRequest
     from waza_language_server.protocol.server import WazaServer
 
 CREATE_WITHIN_SECONDS = 2.0
 REPORT_EVERY_SECONDS = 0.05
+TRIALS_DRAWN_AFTER_SECONDS = 0.3
 
 log = logging.getLogger(__name__)
 
@@ -105,6 +108,21 @@ def show_run(ls: WazaServer, run: Run) -> None:
     elif run.was_refused and run.outcome is not None:
         _note_refusal(ls, run, run.outcome.message or "the run did not begin")
     refresh_scores(ls)
+
+
+def note_event(ls: WazaServer, run: Run, event: Event) -> None:
+    """Draw again what is under way in a run; what changes at nearly the same time is drawn once."""
+    if not ls.session.project.scores.going.note(run, event, datetime.now(UTC)):
+        return
+    if ls.news_of_trials is None:
+        loop = asyncio.get_running_loop()
+        ls.news_of_trials = loop.call_later(TRIALS_DRAWN_AFTER_SECONDS, _draw_trials, ls)
+
+
+def _draw_trials(ls: WazaServer) -> None:
+    ls.news_of_trials = None
+    ask_for_hints(ls)
+    ask_for_marks(ls, files=False)
 
 
 def _chosen(run: Run, key: Literal["tasks", "prompts"]) -> frozenset[str] | None:

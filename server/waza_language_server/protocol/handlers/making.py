@@ -39,7 +39,7 @@ async def make(ls: WazaServer, command: str, arguments: Sequence[object]) -> dic
     """Carry out one of the commands; return what was written: ``{files}``, of a suite also ``{eval}``.
 
     ``waza.newSuite`` takes ``{skill, uri?}``, ``waza.newTask`` ``{suite, id, prompt?}`` (before it
-    ``waza.checkTaskId`` ``{suite, id}`` answers with the ``problem`` of the id, or None) and
+    ``waza.checkTaskId`` ``{suite, id, command?}`` answers with the ``problem`` of the id, or None) and
     ``waza.newGrader`` ``{file, type}``, one of the types that ``waza.graderTypes`` lists. Files and skills
     are paths or ``file:`` URIs. Raises ``JsonRpcException`` with the reason when it cannot be made. A suite
     without ``uri`` is shown by clients that can be asked to.
@@ -79,7 +79,9 @@ async def _task(ls: WazaServer, given: Given) -> dict[str, Any]:
 
 
 async def _checked(ls: WazaServer, given: Given) -> dict[str, Any]:
-    return await _ask(ls, "task.check", path=str(_path(given["suite"])), task_id=given["id"])
+    # A task made of a record is listed where no pattern picks it up.
+    listed = {"listed": True} if given.get("command") == "waza.saveRecordAsTask" else {}
+    return await _ask(ls, "task.check", path=str(_path(given["suite"])), task_id=given["id"], **listed)
 
 
 async def _recorded(ls: WazaServer, given: Given) -> dict[str, Any]:
@@ -180,7 +182,7 @@ Work = Callable[["WazaServer", Given], Any]
 MAKING: Mapping[str, tuple[tuple[str, ...], Work]] = {
     "waza.newSuite": (("skill", "uri?"), _suite),
     "waza.newTask": (("suite", "id", "prompt?"), _task),
-    "waza.checkTaskId": (("suite", "id"), _checked),
+    "waza.checkTaskId": (("suite", "id", "command?"), _checked),
     "waza.newGrader": (("file", "type"), _grader),
     "waza.saveRecordAsTask": (("id", "name", "trial?", "record?"), _recorded),
     "waza.graderTypes": ((), _types),

@@ -7,11 +7,9 @@ nothing more, so while a journal is there its process is looked after.
 from __future__ import annotations
 
 import asyncio
-import json
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
-from waza_engine.files import FileError, read_beginning
-from waza_engine.results.reading.journals import goes_on
+from waza_engine.results.reading.journals import begun, goes_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
 LOOK_EVERY_SECONDS = 2.0
 """How often processes are looked after; what several tasks have finished meanwhile is told at once."""
 _MOST_KNOWN = 100
-_LONGEST_HEAD = 1_000_000
-"""Bytes of the first line of a journal: it names the process and the planned tasks."""
 
 
 class UnendedRuns:
@@ -39,7 +35,7 @@ class UnendedRuns:
     def saw(self, journal: Path) -> None:
         """Take notice that a journal was made, has grown or is gone."""
         self._has_news = True
-        writer = _head_of(journal)
+        writer = begun(journal)
         if writer is None:
             self._writers.pop(journal, None)
         elif len(self._writers) < _MOST_KNOWN:
@@ -61,13 +57,3 @@ class UnendedRuns:
             self._changed()
         if self._writers:
             self._look_soon()
-
-
-def _head_of(journal: Path) -> Block | None:
-    """Return the first line of a journal, None when there is none or it is written still."""
-    try:
-        line, end, _ = read_beginning(journal, _LONGEST_HEAD).partition(b"\n")
-        found: Any = json.loads(line) if end else None
-    except (FileError, ValueError, RecursionError):
-        return None
-    return cast("Block", found) if isinstance(found, dict) else None

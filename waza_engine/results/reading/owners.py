@@ -1,0 +1,73 @@
+"""Whose runs are recorded: of the eval file that a record names, and of that file under the name it has now.
+
+A record names its eval file. Where no such file is there any more it was renamed, also while the run went on;
+then its runs are those of the one file beside it that has the suite's name. Light.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from waza_engine.files import FileError, is_named, read_beginning
+
+_BEGINNING_BYTES = 16_000
+_MOST_FILES = 100
+_SUFFIXES = frozenset({".yaml", ".yml"})
+_NAME = re.compile(r"^name:[ \t]+(\S.*?)[ \t]*(?:[ \t]#.*)?\r?$", re.MULTILINE)
+_PARTS = re.compile(r"^(?:tasks|tasks_from|graders|config):", re.MULTILINE)
+
+
+class Owner:
+    """An eval file, asked which records are its own; what it finds out is kept for as long as it is."""
+
+    def __init__(self, directory: Path, eval_file: str) -> None:
+        self._directory = directory
+        self._eval_file = eval_file
+        self._gone: dict[str, bool] = {}
+        self._by_name: dict[str, list[str]] | None = None
+
+    def has(self, recorded: str, suite_name: str) -> bool:
+        """Tell whether a run is its own: ``recorded`` is the eval file that it names, "" when it does not.
+
+        ``suite_name`` is the name of the suite that was run.
+        """
+        name = Path(recorded).name
+        if name in ("", self._eval_file):
+            return True
+        if not suite_name or not self._is_gone(name):
+            return False
+        if self._by_name is None:
+            self._by_name = _by_name(self._directory)
+        return self._by_name.get(suite_name) == [self._eval_file]
+
+    def _is_gone(self, name: str) -> bool:
+        if name not in self._gone:
+            self._gone[name] = not is_named(self._directory / name)
+        return self._gone[name]
+
+
+def _by_name(directory: Path) -> dict[str, list[str]]:
+    """Return the names of the eval files of a directory by the names of their suites."""
+    found: dict[str, list[str]] = {}
+    try:
+        files = sorted(path for path in directory.iterdir() if path.suffix in _SUFFIXES)
+    except OSError:
+        return {}
+    for path in files[:_MOST_FILES]:
+        try:
+            text = read_beginning(path, _BEGINNING_BYTES).decode("utf-8", "replace")
+        except (FileError, OSError):
+            continue
+        name = _NAME.search(text)
+        if name is not None and _PARTS.search(text):
+            found.setdefault(_unquoted(name[1]), []).append(path.name)
+    return found
+
+
+def _unquoted(written: str) -> str:
+    """Return the text of a scalar on one line; one with escapes stays as it is written."""
+    quote = written[:1]
+    if quote in ("'", '"') and written[-1:] == quote and len(written) > 1:
+        return written[1:-1].replace("''", "'") if quote == "'" else written[1:-1]
+    return written
