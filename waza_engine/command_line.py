@@ -20,13 +20,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from waza_engine.early_interruption import INTERRUPTED, interruptions_are_minded
 from waza_engine.sparkline import BARS
 from waza_engine.terminal import complain, complain_lines, written_out
 
 FAILED = 2
 """The exit code when output cannot be written, or when something goes wrong that nobody expected."""
-_INTERRUPTED = 130
-"""The exit code after Ctrl-C, as shells have it."""
 
 _STANDARD_OUTPUT = 1
 _WRITE_ERRORS = {errno.EPIPE, errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, errno.EINVAL}
@@ -64,6 +63,7 @@ def carry_out(command: Callable[[], None]) -> None:
     _open_missing_streams()
     _tolerate_narrow_encodings()
     try:
+        interruptions_are_minded()
         try:
             command()
         finally:
@@ -71,7 +71,7 @@ def carry_out(command: Callable[[], None]) -> None:
             gc.freeze()
             sys.stdout.flush()
     except KeyboardInterrupt:
-        sys.exit(_INTERRUPTED)
+        sys.exit(INTERRUPTED)
     except OSError as error:
         if _is_nowhere():
             complain("The current folder is gone; change into one that is there.")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from waza_engine.frozen import frozen
+from waza_engine.spec.reading.searched_folders import is_environment, is_searched
 from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
@@ -22,7 +23,6 @@ from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
 from waza_language_server.text.line_index import LineIndex
 
-SKIPPED_FOLDERS = frozenset({"node_modules", "vendor"})
 SUFFIXES = frozenset({".yaml", ".yml"})
 
 log = logging.getLogger(__name__)
@@ -107,9 +107,9 @@ def workspace_of(paths: Iterable[Path]) -> Workspace:
 def files_below(folder: Path) -> Iterator[Path]:
     """Yield the YAML files below a folder in a stable order.
 
-    Hidden folders, ``node_modules`` and ``vendor`` are left out, except ``.github``, where skills live. A
-    folder that was seen under another name (a link into itself, say) is not entered again, and no link is
-    followed out of the folder and its repository.
+    Hidden folders are left out, except those where agents have their skills, and what was installed. A folder
+    that was seen under another name (a link into itself, say) is not entered again, and no link is followed
+    out of the folder and its repository.
     """
     boundary = Reach([folder.absolute()]).around(folder.absolute())
     entered: set[Path] = set()
@@ -121,12 +121,13 @@ def files_below(folder: Path) -> Iterator[Path]:
             continue
         entered.add(resolved)
         folders: list[Path] = []
-        for entry in _entries(place):
+        entries = _entries(place)
+        inside = None if place is folder else place.name
+        if inside is not None and is_environment([entry.name for entry in entries]):
+            continue
+        for entry in entries:
             if _is_dir(entry):
-                hidden = entry.name.startswith(".") and entry.name != ".github"
-                if hidden or entry.name in SKIPPED_FOLDERS:
-                    continue
-                if not entry.is_symlink() or boundary.holds(entry):
+                if is_searched(entry.name, inside) and (not entry.is_symlink() or boundary.holds(entry)):
                     folders.append(entry)
             elif entry.suffix.lower() in SUFFIXES or entry.name == SKILL_NAME:
                 yield entry

@@ -224,6 +224,19 @@ def test_changes_of_any_shape_stop_nothing(client: RawClient, version: Any) -> N
     client.send("textDocument/didClose", {"textDocument": {"uri": uri}})
 
 
+@pytest.mark.parametrize("named", [{"version": None}, {}])
+def test_a_change_without_a_version_is_taken(client: RawClient, named: dict[str, Any]) -> None:
+    uri = "untitled:unnumbered.yaml"
+    document = {"uri": uri, "languageId": "yaml", "text": "name: a\n", **named}
+    client.send("textDocument/didOpen", {"textDocument": document})
+    place = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}
+    change = {"range": place, "text": SUITE}
+    client.send("textDocument/didChange", {"textDocument": {"uri": uri, **named}, "contentChanges": [change]})
+    symbols = client.ask("textDocument/documentSymbol", {"textDocument": {"uri": uri}})["result"]
+    client.send("textDocument/didClose", {"textDocument": {"uri": uri}})
+    assert "greets" in [symbol["name"] for symbol in symbols]
+
+
 def test_both_requests_of_one_id_are_answered(client: RawClient) -> None:
     body = message("textDocument/hover", HOVER, id="twice")
     client.write(framed(body, body))

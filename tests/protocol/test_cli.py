@@ -98,6 +98,18 @@ def test_check_leaves_out_hidden_and_foreign_folders(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1].startswith("1 file checked")
 
 
+def test_check_looks_where_agents_keep_skills_and_not_at_what_lies_beside_them(tmp_path: Path) -> None:
+    for folder in (".apm/skills/a", ".agents/skills/b/evals", "pack/.claude/skills/c", ".github/evals/d"):
+        write_suite(tmp_path / folder, VALID, one=TASK)
+    for folder in (".claude/worktrees/w/evals", ".apm/cache/e", ".agents/f"):
+        write_suite(tmp_path / folder, VALID, one=TASK)
+    for folder in ("env", ".agents/skills/b/venv"):
+        write_suite(tmp_path / folder / "lib" / "g", VALID, one=TASK)
+        (tmp_path / folder / "pyvenv.cfg").touch()
+    assert language_server("check", tmp_path).stdout == "8 files checked: no problems\n"
+    assert language_server("check", tmp_path / ".apm").stdout == "4 files checked: no problems\n"
+
+
 def test_check_follows_no_loop_of_links(tmp_path: Path) -> None:
     write_suite(tmp_path / "suite", VALID, one=TASK)
     try:

@@ -72,3 +72,14 @@ async def test_what_was_repaired_on_the_disk_is_told(suite: Path, tmp_path: Path
         assert after[gone] == ("clean", [])
         # The suite has no task any more.
         assert "no-matching-tasks" in after[uri_of(suite)][1]
+
+
+async def test_suites_beside_the_skills_of_agents_are_told_of(tmp_path: Path) -> None:
+    beside = [
+        write_suite(tmp_path / place, MISSPELT) for place in (".apm/skills/a", ".agents/skills/b/evals")
+    ]
+    for place in (".claude/worktrees/c", "venv/lib/d", ".git/e"):
+        write_suite(tmp_path / place, MISSPELT)
+    (tmp_path / "venv" / "pyvenv.cfg").touch()
+    async with editing(tmp_path, pulls=True) as editor:
+        assert set(await asked(editor)) == {uri_of(path) for path in beside}

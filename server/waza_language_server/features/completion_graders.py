@@ -23,7 +23,7 @@ def grader_type_items(place: Place) -> Iterator[Completion]:
         if shape.snippet and "config" not in existing and not place.cursor.in_flow and not place.quote:
             skipped = ("type", *existing)
             options = grader_snippet(shape.snippet, place.layout, without=skipped).replace("\n  ", "\n")
-        edit = place.line(f"{name}\n{options}") if options else place.value(name, raw=True)
+        edit = place.line(f"{name}\n{options}") if options else place.value(name)
         yield _item(name, shape, edit, is_snippet=bool(options))
 
 

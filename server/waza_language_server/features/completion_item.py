@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -196,11 +197,17 @@ class Place:
         elif self.quote == "'":
             text = value.replace("'", "''") + self._closing
         else:
-            text = value if raw else plain_or_quoted(value, flow=self.cursor.in_flow)
+            text = value if raw else self.written(value)
             text = self.lead(span) + text + self.comma
         if self.cursor.role == "item" and self.cursor.needs_dash:
             return self.line("- " + text.lstrip())
         return Edit(span, text)
+
+    def written(self, value: str) -> str:
+        """Return a text as it is written where no quote stands yet: as in JSON where keys are."""
+        if self.keys_are_quoted:
+            return json.dumps(value, ensure_ascii=False)
+        return plain_or_quoted(value, flow=self.cursor.in_flow)
 
     @property
     def _closing(self) -> str:

@@ -1,7 +1,7 @@
 """Hover: what a key, a grader type or a name means, its default, what it allows, and an example.
 
-On a grader's name the last score is told as well, on a glob of tasks the files that it picks up. Links lead
-to the generated documentation.
+On a grader's name the last score is told as well, on a glob of tasks the files that it picks up, on an alias
+what it stands for. Links lead to the generated documentation.
 
 Architecture invariant: only the item under the cursor is read, and results where a score is told.
 """
@@ -18,6 +18,7 @@ from waza_engine.markdown import fenced
 from waza_engine.steps import Steps, finished, within
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.embedded.languages import LANGUAGES
+from waza_language_server.features.anchor_hover import anchored_value, merged_keys
 from waza_language_server.features.embedded_value import EmbeddedValue
 from waza_language_server.features.model_prices import NO_PRICES, STILL_ASKING, ModelPrices, model_story
 from waza_language_server.features.score_text import score_story, strength_story
@@ -92,6 +93,23 @@ def hover_in_steps(
 
     ``prices`` is asked what a model costs.
     """
+    told = yield from _told(document, workspace, offset, documentation, now, patience, prices)
+    anchored = anchored_value(document, offset)
+    if anchored is None:
+        return told
+    span, text = anchored
+    return Hover(span, text if told is None else f"{text}\n\n{told.text}")
+
+
+def _told(
+    document: Document,
+    workspace: Workspace,
+    offset: int,
+    documentation: str,
+    now: datetime | None,
+    patience: float,
+    prices: ModelPrices,
+) -> Steps[Hover | None]:
     catalog = workspace.catalog
     pointed = _pointed(document, offset)
     if pointed is None:
@@ -180,6 +198,9 @@ def _of_key(document: Document, entry: Entry, catalog: Catalog, page: str) -> Ho
     holder = entry.value.parent
     if holder is None:
         return None
+    merged = merged_keys(document, entry)
+    if merged is not None:
+        return Hover(entry.key.span, merged)
     around = shape_at(document.kind, holder.path, document.tree.root, catalog)
     known = around.branch("mapping").properties.get(entry.key.value) if around is not None else None
     if around is None or known is None:

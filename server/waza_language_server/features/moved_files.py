@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from waza_language_server.features.kept_tasks import kept_tasks
+from waza_language_server.features.moved_fixtures import told_fixtures
 from waza_language_server.features.renamed_folders import renamed_skills
 from waza_language_server.project.named_paths import PathsIn, moved_path
 from waza_language_server.project.naming_places import mentions_in, place_of
@@ -58,6 +59,7 @@ def path_changes(
             new = paths.rewritten(each, moves)
             if new is not None:
                 found.append((place_of(workspace, file, each), each, new))
+        listed += yield from told_fixtures(workspace, file, moves)
         if file.kind == "eval":
             listed += yield from kept_tasks(workspace, file, moves)
     return [*(yield from rewritten(workspace, found)), *listed]

@@ -60,6 +60,8 @@ _SMALLEST_SUITE = _words("name config graders tasks")
 _BLOCKS = _words("config graders metrics hooks tasks tasks_from task_patterns")
 """Keys without which a file has nothing to run or to grade."""
 _BLOCKS_BESIDE_TASKS = _words("config graders metrics tasks_from")
+_SCALES = _words("graders metrics")
+_SAID_OF_SCALES = _words("type name ref weight config")
 _NOTHING_BUT_TASKS = _words("tasks version description")
 _SUITE_SIBLINGS = frozenset({"tasks", "SKILL.md", *CONFIG_NAMES, *TRIGGER_NAMES})
 _KEY_AT_MARGIN = re.compile(r"""(?m)^(?:"([^"\n]*)"|'([^'\n]*)'|([$\w][\w$.-]*))[ \t]*:(?=[ \t\r\n]|$)""")
@@ -175,18 +177,33 @@ def _is_eval(content: _Content, siblings: Collection[str]) -> bool:
         return True
     if keys & _EVAL_KEYS <= _NOTHING_BUT_TASKS and _are_foreign_tasks(content):
         return False
-    if _has_blocks_of_others(keys):
+    if _has_blocks_of_others(keys) or _are_foreign_scales(content):
         return False
     suite_around = not _SUITE_SIBLINGS.isdisjoint(siblings)
     return suite_around and (bool(keys & _EVAL_KEYS) if keys else not content.list)
 
 
 def _has_blocks_of_others(keys: Collection[str]) -> bool:
-    """Whether a file has at most a name, a skill or a version, and else what no suite has: `cases`."""
+    """Whether a file has at most a name, a skill or a version, and else what no suite has: `cases`.
+
+    A key that may be a slip of the pen makes it a suite that is being written, if it names a skill: `input`
+    is what other tools say, too.
+    """
     strange = frozenset(keys) - _EVAL_KEYS
     if not strange or not _BLOCKS.isdisjoint(keys):
         return False
-    return not any(slip_of(key, _EVAL_KEYS) for key in strange)
+    slips = {key for key in strange if slip_of(key, _EVAL_KEYS)}
+    return not slips or ("skill" not in keys and bool(strange - slips))
+
+
+def _are_foreign_scales(content: _Content) -> bool:
+    """Whether graders and metrics, and no other block of a suite, are words or say nothing that ours say."""
+    blocks = content.keys & _BLOCKS
+    if "skill" in content.keys or not blocks or not blocks <= _SCALES:
+        return False
+    inside = {key for block in blocks for key in content.block(block)}
+    is_said = bool(inside) or any(map(content.words, blocks))
+    return is_said and inside.isdisjoint(_SAID_OF_SCALES)
 
 
 def _has_one_word_of_others(content: _Content) -> bool:

@@ -7,7 +7,9 @@ binary, a huge file), and no link is followed out of the project.
 
 from __future__ import annotations
 
+import math
 import os
+import time
 from codecs import BOM_UTF8
 from collections.abc import Callable, Generator, Hashable, Mapping
 from contextlib import contextmanager, suppress
@@ -60,6 +62,10 @@ class Remembered(Generic[Kept]):
     settled: bool
 
 
+LOOKED_AT_AGAIN_SECONDS = 1.0
+"""How long a folder is believed to be as it was seen while one file after the other is read."""
+
+
 class Disk:
     """A memory of files and folders, shared by every view of a project."""
 
@@ -85,15 +91,19 @@ class Disk:
         finally:
             self._moment, self.reach.links.known = None, None
 
-    def held_still_in_steps(self, steps: Steps[Value]) -> Steps[Value]:
+    def held_still_in_steps(self, steps: Steps[Value], *, seconds: float = math.inf) -> Steps[Value]:
         """Do some work as if the disk were held still; who looks between its pauses sees it as it is.
 
         Where it is held still already, as for a check of many files, what is known of it is known here, too.
+        Long work looks again after some ``seconds``.
         """
         moment: dict[Hashable, object] = {}
         followed: dict[str, str] = {}
         links = self.reach.links
+        began = time.monotonic()
         while True:
+            if time.monotonic() - began > seconds:
+                moment, followed, began = {}, {}, time.monotonic()
             around, followed_around = self._moment, links.known
             if around is None:
                 self._moment, links.known = moment, followed

@@ -254,17 +254,7 @@ def anchors(tree: Tree) -> Iterator[Mention | None]:
         yield from _anchors_of(tree, node)
 
 
-def _anchors_of(tree: Tree, node: Node) -> Iterator[Mention]:
-    """Yield the alias that a node is, and its anchor."""
-    if node.kind == "alias":
-        yield Mention("anchor", node.value, Span(node.span.start + 1, node.span.end), False, node.span)
-    name = node.green.anchor
-    at = tree.text.rfind(f"&{name}", 0, node.span.start) if name else -1
-    if name and at >= 0:
-        yield Mention("anchor", name, Span(at + 1, at + 1 + len(name)), True, node.span)
-
-
-def _anchor_at(tree: Tree, offset: int) -> Mention | None:
+def anchor_at(tree: Tree, offset: int) -> Mention | None:
     """Return the anchor or the alias that stands at an offset."""
     if tree.root is None or not tree.anchored:
         return None
@@ -282,13 +272,23 @@ def _anchor_at(tree: Tree, offset: int) -> Mention | None:
     return None
 
 
+def _anchors_of(tree: Tree, node: Node) -> Iterator[Mention]:
+    """Yield the alias that a node is, and its anchor."""
+    if node.kind == "alias":
+        yield Mention("anchor", node.value, Span(node.span.start + 1, node.span.end), False, node.span)
+    name = node.green.anchor
+    at = tree.text.rfind(f"&{name}", 0, node.span.start) if name else -1
+    if name and at >= 0:
+        yield Mention("anchor", name, Span(at + 1, at + 1 + len(name)), True, node.span)
+
+
 def mention_at(document: Document, catalog: Catalog, offset: int) -> Mention | None:
     """Return the name that stands at an offset of a document, None when there is none that is known."""
     root = document.tree.root
     if root is None or not document.reads(offset):
         return None
     node = root.at(offset)
-    anchor = _anchor_at(document.tree, offset)
+    anchor = anchor_at(document.tree, offset)
     if anchor is not None:
         return anchor
     if node.step is None or node.kind != "scalar":

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import GlobError, is_literal, split_pattern
+from waza_language_server.project.places import FIXTURES
 from waza_language_server.project.suites import paths_of_pattern
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class PathsIn:
         if schema_kind == "path.fixture":
             own = self._context_dir
             for suite in self._suites if not own else ():
-                yield suite.parent / "fixtures", suite
+                yield suite.parent / FIXTURES, suite
             # A run takes it from where it is started: an open folder or that of the suite, most likely.
             for root in self._project.roots if own else ():
                 yield root / own, None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from waza_language_server.project.claim import CONFIG_NAMES
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.outline import GraderOutline, outline_of, tags_of
+from waza_language_server.project.places import FIXTURES
 from waza_language_server.project.skills import skill_name
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suites import folders_above, folders_below
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
-    from waza_language_server.project.suites import Suite
+    from waza_language_server.project.places import FIXTURES
+from waza_language_server.project.suites import Suite
 
 MAX_FIXTURES = 2_000
 MAX_NEIGHBOURS = 200
@@ -82,7 +84,7 @@ class Nearby:
         suites = [suite.folder for suite in self._suites]
         context_dir = outline_of(self._document).context_dir
         if not context_dir:
-            return tuple(dict.fromkeys(folder / "fixtures" for folder in suites))
+            return tuple(dict.fromkeys(folder / FIXTURES for folder in suites))
         # A run takes it from its working folder, which the editor does not know: an open folder, most likely.
         bases = (*self._project.roots, *suites, self._path.parent)
         candidates = dict.fromkeys(base / context_dir for base in bases)
@@ -211,7 +213,7 @@ class Nearby:
     def _files_below(self, folder: Path) -> list[Path]:
         disk = self._project.disk
         found: list[Path] = []
-        below = folders_below(disk, folder, lambda name: name not in {".git", "node_modules"})
+        below = folders_below(disk, folder, lambda name, _: name not in {".git", "node_modules"})
         for place in itertools.islice(below, MAX_FIXTURES):
             found += [place / name for name, is_folder in disk.names(place).value if not is_folder]
             if len(found) >= MAX_FIXTURES:

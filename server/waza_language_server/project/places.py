@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["file", "folder"]
 
+FIXTURES = "fixtures"
+"""The folder beside an eval file where the files of its tasks are, unless a task says ``context_dir``."""
+
 
 def bases_of_run(project: Project, suite_folder: Path) -> tuple[Path, ...]:
     """Return where a run looks for what a suite names: beside it, where it is started, in folders above it.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from waza_engine.steps import Steps
+from waza_language_server.project.disk import LOOKED_AT_AGAIN_SECONDS
 from waza_language_server.project.naming_places import mentions_in
 from waza_language_server.project.stamps import stamp_of
 from waza_language_server.project.suite_files import files_of_workspace
@@ -22,6 +23,10 @@ LARGEST_BYTES = 200_000
 
 def read_ahead(workspace: Workspace) -> Steps[None]:
     """Read the suite files in the open folders that were not read since they changed, with many pauses."""
+    yield from workspace.project.disk.held_still_in_steps(_read(workspace), seconds=LOOKED_AT_AGAIN_SECONDS)
+
+
+def _read(workspace: Workspace) -> Steps[None]:
     count = 0
     for file in files_of_workspace(workspace.project):
         yield

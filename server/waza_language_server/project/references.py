@@ -255,12 +255,21 @@ def _of_file(workspace: Workspace, symbol: Symbol) -> Steps[list[Reference]]:
 
 
 def _of_anchor(symbol: Symbol) -> Steps[list[Reference]]:
+    """Return an anchor and its aliases: those up to the place where its name is given to something else."""
     found: list[Reference] = []
     document = symbol.document
+    is_given = is_there = False
     for each in anchors(document.tree):
         yield
-        if each is not None and each.name == symbol.name:
-            found.append(Reference(FilePlace(document.uri, document.text, each.span), each))
+        if each is None or each.name != symbol.name:
+            continue
+        if each.defines and is_given:
+            if is_there:
+                break
+            found.clear()
+        is_given = is_given or each.defines
+        is_there = is_there or each.span == symbol.mention.span
+        found.append(Reference(FilePlace(document.uri, document.text, each.span), each))
     return found
 
 

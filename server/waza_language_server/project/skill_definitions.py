@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
+from waza_engine.spec.reading.searched_folders import is_searched
 from waza_engine.steps import Steps
 from waza_language_server.project.skills_of_run import (
     UnknownSkillsError,
@@ -90,4 +92,5 @@ def _skills(project: Project, suite: Suite) -> Iterator[Path]:
 
 def _is_hidden(directory: str) -> bool:
     """Whether a path leads into a folder that is not looked into for suites."""
-    return any(part.startswith(".") or part in {"node_modules", "vendor"} for part in Path(directory).parts)
+    parts = Path(directory).parts
+    return not all(is_searched(part, inside) for inside, part in itertools.pairwise(("", *parts)))

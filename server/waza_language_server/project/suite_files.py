@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
+from waza_engine.spec.reading.searched_folders import is_searched
 from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME, TRIGGER_NAMES
 from waza_language_server.project.suites import folders_below
 from waza_language_server.project.uris import path_of, uri_of
@@ -26,7 +27,6 @@ MAX_FOLDERS = 20_000
 """Folders of a workspace that are looked into."""
 MOST_READ_AT_ONCE = 10
 """Folders that are told to have changed and are looked into while the editor waits."""
-_SKIPPED_FOLDERS = frozenset({"node_modules", "vendor"})
 
 
 @frozen()
@@ -125,15 +125,11 @@ def _folders(project: Project, near: Document | SkillFile | None) -> Iterator[Pa
         roots |= dict.fromkeys((*(suite.folder for suite in project.suites_of(path)), path.parent))
     looked_at = 0
     for root in roots:
-        for folder in folders_below(project.disk, root, _is_entered):
+        for folder in folders_below(project.disk, root, is_searched, environments=False):
             yield folder
             looked_at += 1
             if looked_at >= MAX_FOLDERS:
                 return
-
-
-def _is_entered(name: str) -> bool:
-    return name == ".github" or not (name.startswith(".") or name in _SKIPPED_FOLDERS)
 
 
 def _in_folder(project: Project, folder: Path) -> Iterator[SuiteSource]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from waza_engine.files import shown
 from waza_engine.frozen import frozen
+from waza_engine.spec.reading.searched_folders import is_environment
 from waza_engine.spec.reading.task_globs import GlobError, expand, literal_path, matches
 from waza_language_server.project.disk import Disk
 from waza_language_server.project.facts import Fact
@@ -108,8 +109,14 @@ def paths_of_suite(disk: Disk, suite: Suite) -> Fact[tuple[Path, ...]]:
     return Fact("known", tuple(found)) if found else Fact("absent", ())
 
 
-def folders_below(disk: Disk, folder: Path, entered: Callable[[str], bool]) -> Iterator[Path]:
-    """Yield a folder and those below it whose names are ``entered``, each once whatever links lead to it."""
+def folders_below(
+    disk: Disk, folder: Path, entered: Callable[[str, str | None], bool], *, environments: bool = True
+) -> Iterator[Path]:
+    """Yield a folder and those below it that are ``entered``, each once whatever links lead to it.
+
+    ``entered`` is told the name of a folder, and that of the one which holds it: None for the first of all.
+    Without ``environments`` those of Python packages are left out.
+    """
     seen: set[tuple[int, int]] = set()
     waiting = [folder]
     while waiting:
@@ -118,9 +125,14 @@ def folders_below(disk: Disk, folder: Path, entered: Callable[[str], bool]) -> I
         if identity is None or identity in seen:
             continue
         seen.add(identity)
-        yield place
         names = disk.names(place).value
-        waiting += [place / name for name, is_folder in reversed(names) if is_folder and entered(name)]
+        inside = None if place is folder else place.name
+        if inside is not None and not environments and is_environment([name for name, _ in names]):
+            continue
+        yield place
+        waiting += [
+            place / name for name, is_folder in reversed(names) if is_folder and entered(name, inside)
+        ]
 
 
 def picks_up(suite: Suite, path: Path) -> bool:

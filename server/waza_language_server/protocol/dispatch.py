@@ -21,6 +21,7 @@ from waza_language_server.protocol.messages import (
     Malformed,
     cancelled_id,
     kind_of,
+    with_version,
 )
 from waza_language_server.protocol.pygls_internals import is_request
 
@@ -119,7 +120,7 @@ class Dispatcher:
     def _hand_over(self, message: Message) -> tuple[int, str] | None:
         """Let ``pygls`` handle a message, or return the error of one that is not what the protocol says."""
         try:
-            structured = self._protocol.structure_message(message)
+            structured = self._protocol.structure_message(with_version(message))
         except (JsonRpcException, TypeError, ValueError) as error:
             log.info("The parameters of %.100r: %s", message.get("method"), error.__cause__ or error)
             return INVALID_PARAMS, "The parameters are not what the protocol allows."

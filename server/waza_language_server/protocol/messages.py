@@ -44,6 +44,11 @@ class Malformed:
     identifier: Identifier | None = None
 
 
+UNVERSIONED = -(2**31)
+"""What stands for the version of a changed text that its client does not number."""
+_UNNUMBERED = {"textDocument/didOpen": 0, "textDocument/didChange": UNVERSIONED}
+
+
 def read_message(body: bytes) -> Message | Malformed:
     """Return the request, notification or response that stands in a body, or why there is none.
 
@@ -90,6 +95,22 @@ def cancelled_id(message: Message) -> Identifier | None:
     params: object = message.get("params")
     identifier: object = cast("Message", params).get("id") if isinstance(params, dict) else None
     return identifier if is_identifier(identifier) else None
+
+
+def with_version(message: Message) -> Message:
+    """Return a message about a text with a number for its version: clients of old leave it null or out.
+
+    A change that was dropped for that would leave the text wrong from there on.
+    """
+    params: object = message.get("params")
+    number = _UNNUMBERED.get(message.get("method", ""))
+    if number is None or not isinstance(params, dict):
+        return message
+    named: object = cast("Message", params).get("textDocument")
+    if not isinstance(named, dict) or cast("Message", named).get("version") is not None:
+        return message
+    numbered = {**cast("Message", named), "version": number}
+    return {**message, "params": {**cast("Message", params), "textDocument": numbered}}
 
 
 def _refuse(constant: str) -> NoReturn:

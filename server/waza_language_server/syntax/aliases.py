@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 from waza_engine.spec.reading.scalars import Json, resolve_scalar
@@ -19,27 +20,51 @@ ALIAS_BUDGET = 10_000
 An anchor bomb ends as a null instead of filling the memory.
 """
 
-_known_anchors: WeakKeyDictionary[Green, Mapping[str, tuple[int, ...]]] = WeakKeyDictionary()
+Way: TypeAlias = tuple[int, ...]
+"""Positions among children, from the root down."""
+
+_known_anchors: WeakKeyDictionary[Green, tuple[Mapping[str, Way], Mapping[int, Way]]] = WeakKeyDictionary()
 _known_references: WeakKeyDictionary[Green, bool] = WeakKeyDictionary()
 _known_aliased: WeakKeyDictionary[Green, int] = WeakKeyDictionary()
 _COUNTED_AT_ONCE = 500
 
 
-def anchors_of(root: Green) -> Mapping[str, tuple[int, ...]]:
+def anchors_of(root: Green) -> Mapping[str, Way]:
     """Return where the first node of each anchor is: the positions among the children, from the root down."""
+    return _anchors(root)[0]
+
+
+def anchored_by(root: Green, alias: Green) -> Way | None:
+    """Return where the node is that an alias of a document stands for; None when there is no such anchor.
+
+    A name may be given again further down: the last node of that name before the alias is meant. An alias
+    that stands before all of them means the first.
+    """
+    first, later = _anchors(root)
+    return later.get(id(alias)) or first.get(alias.value)
+
+
+def _anchors(root: Green) -> tuple[Mapping[str, Way], Mapping[int, Way]]:
+    """Return the first node of each anchor, and by alias the nodes that have taken a name since."""
     known = _known_anchors.get(root)
     if known is not None:
         return known
-    found: dict[str, tuple[int, ...]] = {}
-    stack: list[tuple[Green, tuple[int, ...]]] = [(root, ())]
+    first: dict[str, Way] = {}
+    last: dict[str, Way] = {}
+    later: dict[int, Way] = {}
+    stack: list[tuple[Green, Way]] = [(root, ())]
     while stack:
         green, path = stack.pop()
         if green.anchor:
-            found.setdefault(green.anchor, path)
+            (last if green.anchor in first else first)[green.anchor] = path
+        if green.kind == "alias" and green.value in last:
+            later[id(green)] = last[green.value]
         below = [(placed.green, (*path, index)) for index, placed in enumerate(green.children)]
-        stack += [each for each in reversed(below) if each[0].children or each[0].anchor]
-    _known_anchors[root] = found
-    return found
+        stack += [
+            each for each in reversed(below) if each[0].children or each[0].anchor or each[0].kind == "alias"
+        ]
+    _known_anchors[root] = first, later
+    return first, later
 
 
 def refers_elsewhere(green: Green) -> bool:
@@ -75,7 +100,7 @@ def aliased_nodes(root: Green) -> Steps[int]:
         green, before = rest.pop()
         if before is not None:
             # All below the anchor was counted since.
-            sizes.setdefault(green.anchor or "", counted - before)
+            sizes[green.anchor or ""] = counted - before
             continue
         if green.anchor:
             rest.append((green, counted))
@@ -129,15 +154,15 @@ def _plain(green: Green, root: Green, budget: _Budget, seen: frozenset[int]) -> 
     if kind == "sequence":
         return [_plain(child.green, root, budget, seen) for child in green.children]
     if kind == "alias":
-        target = _anchored(root, green.value)
+        target = _anchored(root, green)
         if target is None or target.kind == "alias" or id(target) in seen:
             return None
         return _plain(target, root, budget, seen | {id(target)})
     return None
 
 
-def _anchored(root: Green, name: str) -> Green | None:
-    path = anchors_of(root).get(name)
+def _anchored(root: Green, alias: Green) -> Green | None:
+    path = anchored_by(root, alias)
     for index in path or ():
         root = root.children[index].green
     return None if path is None else root

@@ -21,6 +21,10 @@ from waza_language_server.text.span import Span
 
 _COMMENT_OR_QUOTE = re.compile(r"""(?:(?<=[ \t\[{,:])|(?<![^\r\n]))["']|(?:(?<=[ \t])|(?<![^\r\n]))#""")
 _COLON = re.compile(r":(?=[ \t\r\n]|\Z)")
+_LINES_BEFORE_START = re.compile(r"\ufeff?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n?|\n)|%[^\r\n]*(?:\r\n?|\n))*")
+_REST_OF_LINE = re.compile(r"[^\r\n]*")
+_DIRECTIVE = re.compile(r"(?:(?<![^\r\n])|(?<=\A\ufeff))%")
+_START = re.compile(r"---(?=[ \t\r\n]|\Z)")
 Role = Literal["key", "value", "item", "none"]
 Path = tuple[str | int, ...]
 
@@ -66,6 +70,8 @@ def cursor_at(tree: Tree, offset: int) -> Cursor:
     if inside is not None:
         return inside
     start = line_start_of(text, offset)
+    if _before_document(text, start, offset):
+        return nothing
     frames = frames_above(tree.root, text, start)
     flow = flow_position(tree.root, text, offset, frames)
     if flow is not None:
@@ -84,6 +90,18 @@ def cursor_at(tree: Tree, offset: int) -> Cursor:
     if _in_comment(text, start, offset) or _behind_brackets(tree.root, text, offset):
         return nothing
     return _Line(tree, offset, start, frames).cursor()
+
+
+def _before_document(text: str, start: int, offset: int) -> bool:
+    """Whether a line stands above the ``---`` that begins the document: a key there would be another one."""
+    head = _LINES_BEFORE_START.match(text, 0, start)
+    if head is None or head.end() != start:
+        return False
+    if _DIRECTIVE.search(text, 0, start):
+        return True
+    line = _REST_OF_LINE.match(text, offset)
+    behind = _LINES_BEFORE_START.match(text, line.end()) if line is not None else None
+    return behind is not None and _START.match(text, behind.end()) is not None
 
 
 def _inside_long_scalar(tree: Tree, offset: int) -> Cursor | None:

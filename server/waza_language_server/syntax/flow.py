@@ -32,6 +32,9 @@ _BEHIND = re.compile(r"(?:\s|(?<=\s)#[^\r\n]*)*+")
 """Blanks, line breaks and comments."""
 
 
+_BRACKETS_BEHIND = re.compile(r"(?:\s|(?<=\s)#[^\r\n]*)*+[\[{]")
+
+
 @frozen()
 class FlowPosition:
     """A place inside brackets, in the terms of ``Cursor``."""
@@ -76,6 +79,9 @@ def flow_position(root: Node | None, text: str, offset: int, frames: list[Frame]
         return FlowPosition(here, "none", None, Span(offset, offset), node, ())
     role = "item" if level.bracket == "[" else "value" if level.key is not None else "key"
     replace = _token_span(text, token, offset, stop, role)
+    if role == "value" and not len(replace) and _BRACKETS_BEHIND.match(text, offset):
+        # The value is there: what is written in front of it would be another one.
+        return FlowPosition(here, "none", None, Span(offset, offset), node, ())
     needs_comma = _needs_comma(text, replace, role)
     if role == "item":
         name = next((step for step in reversed(here) if isinstance(step, str)), None)

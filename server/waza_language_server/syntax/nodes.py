@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import Json
-from waza_language_server.syntax.aliases import anchors_of, plain_value
+from waza_language_server.syntax.aliases import anchored_by, plain_value
 from waza_language_server.syntax.green import Green, Kind, Placed, Style, position_of
 from waza_language_server.text.span import Span
 
@@ -193,7 +193,7 @@ class Node:
         if self.kind != "alias":
             return self
         node = self.root
-        path = anchors_of(node.green).get(self.value)
+        path = anchored_by(node.green, self.green)
         if path is None:
             return self
         for index in path:

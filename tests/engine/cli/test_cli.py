@@ -166,19 +166,21 @@ def test_interrupting_ends_cleanly_and_keeps_what_was_finished(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
-def test_ctrl_c_while_a_command_is_loaded_ends_it_without_a_traceback() -> None:
-    program = (
+@pytest.mark.parametrize("program", ["waza_engine", "waza_language_server"])
+@pytest.mark.parametrize("module", ["traceback", "waza_engine.terminal", "typer"])
+def test_ctrl_c_while_a_command_is_loaded_ends_it_without_a_traceback(program: str, module: str) -> None:
+    command = (
         "import signal, sys\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "class Interrupting:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'waza_engine.commands.application': signal.raise_signal(signal.SIGINT)\n"
+        f"        if name == '{module}': signal.raise_signal(signal.SIGINT)\n"
         "sys.meta_path.insert(0, Interrupting())\n"
-        "sys.argv = ['waza-engine', 'report', '.']\n"
-        "from waza_engine.cli import main\n"
+        "sys.argv = ['command', 'show', '.']\n"
+        f"from {program}.cli import main\n"
         "main()"
     )
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60, check=False)
+    found = subprocess.run([sys.executable, "-c", command], capture_output=True, timeout=60, check=False)
     assert (found.returncode, found.stdout, found.stderr) == (130, b"", b"")
 
 

@@ -170,6 +170,14 @@ def test_suites_and_their_tasks_are_listed(tmp_path: Path) -> None:
     assert len(lines) == 4
 
 
+def test_suites_beside_the_skills_of_agents_are_listed(tmp_path: Path) -> None:
+    for place in (".github/skills/a", ".apm/skills/b", ".claude/sessions/c", "env/d"):
+        write_suite(tmp_path / place, {"a": task("a")}, graders=GREETS)
+    (tmp_path / "env" / "pyvenv.cfg").touch()
+    suites = json.loads(engine("list", tmp_path, "--json").stdout)["suites"]
+    assert [Path(each["path"]).parent.name for each in suites] == ["b", "a"]
+
+
 def test_a_list_as_json_is_one_object(tmp_path: Path) -> None:
     write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
     only = json.loads(engine("list", tmp_path, "--json").stdout)["suites"][0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -465,6 +466,23 @@ def test_a_name_with_a_comma_is_quoted_in_brackets() -> None:
     assert taken(source, "a, b").endswith("{graders: ['a, b']}\n")
 
 
+JSON = '{"config": {"executor": VALUE, "model": "m"}, "graders": [{"type": GRADER, "config": {}}]}'
+
+
+@pytest.mark.parametrize("value", ["<CURSOR>3", "3<CURSOR>", "<CURSOR>", " <CURSOR>null", "mo<CURSOR>"])
+def test_in_json_a_text_is_written_in_its_quotes(value: str) -> None:
+    source = JSON.replace("GRADER", '"text"').replace("VALUE", value)
+    assert json.loads(taken(source, "mock"))["config"] == {"executor": "mock", "model": "m"}
+    source = JSON.replace("VALUE", '"mock"').replace("GRADER", value)
+    assert json.loads(taken(source, "regex"))["graders"] == [{"type": "regex", "config": {}}]
+
+
+@pytest.mark.parametrize("value", ["<CURSOR> {}", "<CURSOR>{}", " <CURSOR>[1]", "<CURSOR>\n  # why\n  {}"])
+@pytest.mark.parametrize("source", [JSON, "config: {executor: VALUE, model: m}\n"])
+def test_in_front_of_a_block_in_brackets_there_is_no_other_value(source: str, value: str) -> None:
+    assert labels(source.replace("GRADER", '"text"').replace("VALUE", value)) == []
+
+
 # In and beside marks of YAML.
 
 
@@ -487,6 +505,23 @@ def test_an_alias_is_one_of_the_anchors_above(source: str, expected: list[str]) 
 
 def test_an_alias_is_written_behind_its_key() -> None:
     assert taken(f"{ANCHORED}  - <<: <CURSOR>\n", "*first").endswith("  - <<: *first\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "offered"),
+    [
+        ("%YAML 1.2\n<CURSOR>\n---\nname: x\n", False),
+        ("%YAML 1.2\n# more\nn<CURSOR>", False),
+        ("# about\n\n<CURSOR>\n\n# more\n---\nname: x\n", False),
+        ("# about\r\n<CURSOR>\r\n---\r\nname: x\r\n", False),
+        ("<CURSOR>\n---x: y\n", True),
+        ("# %YAML\n<CURSOR>\nname: x\n", True),
+        ("%YAML 1.2\n---\n<CURSOR>\n", True),
+        ("---\n<CURSOR>\nname: x\n", True),
+    ],
+)
+def test_above_the_beginning_of_the_document_no_key_is_offered(source: str, offered: bool) -> None:
+    assert ("config" in labels(source)) is offered
 
 
 @pytest.mark.parametrize(

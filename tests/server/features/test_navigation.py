@@ -139,6 +139,14 @@ def test_an_alias_leads_to_its_anchor(tmp_path: Path) -> None:
     assert named(opened) == ["eval.yaml:7 here", "eval.yaml:10 here"]
 
 
+def test_an_alias_leads_to_the_last_anchor_of_its_name_above(tmp_path: Path) -> None:
+    text = f"{EVAL}x-one: &here 1\nx-two: *here\nx-three: &here 3\nx-four: *he<CURSOR>re\n"
+    opened = suite(tmp_path, evaluation=text)
+    last = text.count("\n")
+    assert defined(opened) == [f"eval.yaml:{last - 1} here"]
+    assert named(opened) == [f"eval.yaml:{last - 1} here", f"eval.yaml:{last} here"]
+
+
 def test_highlights_stay_in_the_document(tmp_path: Path) -> None:
     opened = suite(tmp_path, evaluation=EVAL.replace("name: polite", "name: pol<CURSOR>ite"))
     found = finished(highlights(opened.document, opened.workspace, opened.offset))

@@ -118,6 +118,18 @@ def test_a_skill_in_a_hidden_folder_is_renamed_where_the_suite_finds_it(tmp_path
     assert after[".claude/skills/shipper/SKILL.md"] == SKILL.replace("deployer", "shipper")
 
 
+@pytest.mark.parametrize("place", [".agents/skills", ".apm/skills", "pack/.claude/skills"])
+def test_a_suite_beside_a_skill_that_an_agent_keeps_follows_its_name(tmp_path: Path, place: str) -> None:
+    files = {
+        "eval.yaml": AT_SKILL,
+        f"{place}/deployer/SKILL.md": SKILL,
+        f"{place}/deployer/evals/eval.yaml": EVAL,
+    }
+    after = renamed(open_at_cursor(tmp_path, files, "eval"))
+    assert after[f"{place}/shipper/SKILL.md"] == SKILL.replace("deployer", "shipper")
+    assert after[f"{place}/shipper/evals/eval.yaml"] == EVAL.replace("deployer", "shipper")
+
+
 @pytest.mark.parametrize(
     ("file", "text", "new"),
     [

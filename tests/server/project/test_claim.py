@@ -90,6 +90,33 @@ def test_blocks_that_no_suite_has_are_another_tools_also_beside_a_skill(blocks: 
     assert kind("eval.yaml", f"{head}{blocks}hooks: {{}}\n", "SKILL.md") == "eval"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "version: 1\nmetrics: [accuracy, f1]\n",
+        "name: x\nmetrics:\n  - accuracy # of answers\n",
+        "graders:\n  accuracy:\n    threshold: 1\ncases: []\n",
+        "name: x\ninput: What is it?\nassertions: [short]\n",
+    ],
+)
+def test_words_that_other_tools_have_too_are_no_suite_beside_a_skill(text: str) -> None:
+    assert kind("eval.yaml", text, "SKILL.md") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name: x\nmetrics:\n  - name: accuracy\n",
+        "name: x\ngraders: []\n",
+        "name: x\ngraders:\n  - type: text\n",
+        "skill: y\nmetrics: [accuracy]\n",
+        "name: x\nconfg: {}\n",
+    ],
+)
+def test_a_suite_that_has_only_begun_is_claimed_beside_a_skill(text: str) -> None:
+    assert kind("eval.yaml", text, "SKILL.md") == "eval"
+
+
 def test_the_smallest_suite_is_claimed() -> None:
     text = "name: a\nconfig: {executor: mock}\ngraders: []\ntasks: [tasks/*.yaml]\n"
     assert kind("eval.yaml", text) == "eval"

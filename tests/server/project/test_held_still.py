@@ -10,6 +10,7 @@ import pytest
 
 from tests.server.project.files import put
 from waza_engine.steps import Steps, finished
+from waza_language_server.analysis.problem import Problem
 from waza_language_server.check import check_paths
 from waza_language_server.features.document_links import document_links
 from waza_language_server.project import disk
@@ -17,8 +18,11 @@ from waza_language_server.project.disk import Disk, stamp_of
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.reach import Links, Reach
+from waza_language_server.project.reading_ahead import read_ahead
 from waza_language_server.project.uris import uri_of
 from waza_language_server.project.workspace import Workspace
+from waza_language_server.protocol.services.session import Session
+from waza_language_server.protocol.services.workspace_problems import WorkspaceProblems
 from waza_language_server.schema.catalog import default_catalog
 
 
@@ -64,6 +68,42 @@ def test_what_is_held_still_around_is_known_within(tmp_path: Path) -> None:
         assert held.is_still
     assert finished(held.held_still_in_steps(looking())) == 1
     assert not held.is_still
+
+
+def test_long_work_looks_again_after_a_time(tmp_path: Path) -> None:
+    held = Disk()
+    seen: list[int] = []
+
+    def looking() -> Steps[None]:
+        for number in range(3):
+            seen.append(len(held.names(tmp_path).value))
+            put(tmp_path, f"{number}.yaml", "")
+            yield
+
+    finished(held.held_still_in_steps(looking(), seconds=60))
+    finished(held.held_still_in_steps(looking(), seconds=0))
+    assert seen == [0, 0, 0, 3, 3, 3]
+
+
+def test_folders_above_are_not_looked_at_for_each_file_of_a_workspace(
+    tmp_path: Path, looked_at: Counter[Path]
+) -> None:
+    for number in range(30):
+        put(tmp_path, f"s{number}/eval.yaml", "name: s\nskill: s\ntasks: [tasks/*.yaml]\ngraders: []\n")
+        put(tmp_path, f"s{number}/tasks/one.yaml", "id: one\nname: T\ninputs:\n  prompt: Go\n")
+    session = Session([tmp_path])
+
+    def shown(document: Document, problems: tuple[Problem, ...]) -> Steps[list[str]]:
+        yield
+        return [f"{document.uri} {problem.code}" for problem in problems]
+
+    reports = finished(WorkspaceProblems(session, shown).reports({}))
+    assert len(reports) == 30
+    # Once a second, and in between where a file is asked for by itself.
+    assert looked_at[tmp_path] < 30
+    looked_at.clear()
+    finished(read_ahead(session.workspace))
+    assert looked_at[tmp_path] < 30
 
 
 def test_links_lead_where_the_system_says(tmp_path: Path) -> None:

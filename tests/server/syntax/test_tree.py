@@ -1,6 +1,7 @@
 """What the tree of a document says: values, exact spans, and sense in every state of the text."""
 
 import time
+from pathlib import Path
 
 import pytest
 import yaml
@@ -8,6 +9,7 @@ import yaml
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.server.syntax.outline import outline
 from tests.shared_corpus import needs_corpus, suite_files
+from waza_engine.spec.reading.yaml_reader import parse_yaml
 from waza_language_server.syntax import events
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree, parse
@@ -152,6 +154,15 @@ def test_an_anchor_bomb_costs_nothing() -> None:
     assert tree.root is not None
     tree.root.to_python()
     assert time.process_time() - started < 2 + ON_A_BUSY_MACHINE
+
+
+def test_an_alias_means_the_last_anchor_of_its_name_above() -> None:
+    text = "a: &x 1\nb: *x\nc: &x {d: [2]}\ne: *x\nf: &x 3\ng: [*x, {h: *x}]\n"
+    tree = parse(text)
+    assert tree.root is not None
+    assert tree.root.to_python() == parse_yaml(text, Path("eval.yaml")).value
+    aliases = [node for node in tree.root.walk() if node.kind == "alias"]
+    assert [node.target.to_python() for node in aliases] == [1, {"d": [2]}, 3, 3]
 
 
 @pytest.mark.parametrize("text", ["\x00\x01\x02" * 50, "\ufffd\x00PNG\x0d\x0a\x1a" * 40])

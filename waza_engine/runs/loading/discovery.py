@@ -10,13 +10,13 @@ from waza_engine.files import is_named
 from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.file_names import EVAL_NAMES
+from waza_engine.spec.reading.searched_folders import is_environment, is_searched
 
 _LEVELS = 6
-_SKIPPED_FOLDERS = frozenset({"node_modules", "vendor", "__pycache__"})
 
 
 def eval_files(root: Path) -> list[Path]:
-    """Return every eval file below a directory, sorted; hidden and foreign folders are left out."""
+    """Return every eval file below a directory, sorted; foreign folders are left out."""
     return sorted(_eval_files(root))
 
 
@@ -56,5 +56,9 @@ def suite_of_task(path: Path) -> tuple[Path, str] | None:
 
 def _eval_files(root: Path) -> Iterator[Path]:
     for folder, folders, files in os.walk(root):
-        folders[:] = [name for name in folders if not name.startswith(".") and name not in _SKIPPED_FOLDERS]
+        inside = None if folder == os.fspath(root) else Path(folder).name
+        if inside is not None and is_environment(files):
+            folders.clear()
+            continue
+        folders[:] = [name for name in folders if is_searched(name, inside)]
         yield from (Path(folder) / name for name in files if name in EVAL_NAMES)

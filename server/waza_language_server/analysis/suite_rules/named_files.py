@@ -23,7 +23,7 @@ from waza_language_server.analysis.suite_rules.grader_files import (
     needs_files,
 )
 from waza_language_server.project.nearby import Nearby
-from waza_language_server.project.places import bases_of_run, found_at, is_plain
+from waza_language_server.project.places import FIXTURES, bases_of_run, found_at, is_plain
 from waza_language_server.project.suite_file import SuiteFile, word
 from waza_language_server.project.uris import path_of
 from waza_language_server.spelling import nearest, path_slip_of
@@ -179,7 +179,7 @@ class _Files:
             places = None
             if written is not None and all(map(is_plain, written)):
                 bases = self._bases_of_run(suite)
-                places = (suite.folder / "fixtures", *(base / each for each in written for base in bases))
+                places = (suite.folder / FIXTURES, *(base / each for each in written for base in bases))
             self._fixtures[suite.path] = places
         return self._fixtures[suite.path]
 
@@ -200,7 +200,7 @@ class _Files:
         if folder is None or not word(folder):
             for node in named:
                 yield None
-                yield from self._absent(node, lambda suite: (suite.folder / "fixtures",), "file", _FIXTURES)
+                yield from self._absent(node, lambda suite: (suite.folder / FIXTURES,), "file", _FIXTURES)
             return
         written, found = word(folder) or "", list[Path]()
         for suite in self._suites:

@@ -9,6 +9,7 @@ from lsprotocol import types
 
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.asking_again import ask_for_lenses, ask_for_problems
+from waza_language_server.protocol.messages import UNVERSIONED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +55,10 @@ def did_change(ls: WazaServer, params: types.DidChangeTextDocumentParams) -> Non
     """Take edits, in parts or as a whole text."""
     document = params.text_document
     ls.kept_problems.forget()
-    ls.session.change(document.uri, document.version, [_change(change) for change in params.content_changes])
+    version = document.version
+    if version == UNVERSIONED:
+        version = (ls.session.version(document.uri) or 0) + 1
+    ls.session.change(document.uri, version, [_change(change) for change in params.content_changes])
     ls.diagnostics.edited(document.uri)
     if ls.judges_live:
         ls.live.edited()

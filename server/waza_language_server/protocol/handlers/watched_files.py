@@ -11,6 +11,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from waza_engine.results.places import FOLDER, JOURNAL_SUFFIX
+from waza_language_server.project.disk import LOOKED_AT_AGAIN_SECONDS
 from waza_language_server.project.reading_ahead import read_ahead
 from waza_language_server.project.suite_files import read_suites
 from waza_language_server.project.uris import path_of
@@ -100,7 +101,8 @@ def did_change_folders(ls: WazaServer, _params: types.DidChangeWorkspaceFoldersP
 
 def read_workspace(ls: WazaServer) -> Steps[None]:
     """Read the files of the workspace before somebody asks who names what."""
-    yield from read_suites(ls.session.project)
+    reading = read_suites(ls.session.project)
+    yield from ls.session.project.disk.held_still_in_steps(reading, seconds=LOOKED_AT_AGAIN_SECONDS)
     if ls.session.take_suites_found():
         ls.diagnostics.all_again()
     yield from read_ahead(ls.session.workspace)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from waza_engine.frozen import frozen
 from waza_language_server.analysis.diagnose import diagnose_in_steps
 from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME
+from waza_language_server.project.disk import LOOKED_AT_AGAIN_SECONDS
 from waza_language_server.project.document import Document
 from waza_language_server.project.suite_files import files_of_workspace, read_suites
 
@@ -102,6 +103,10 @@ class WorkspaceProblems(Generic[Shown]):
 
     def _judge(self) -> Steps[None]:
         """Judge all closed files of which something may have changed."""
+        disk = self._session.project.disk
+        yield from disk.held_still_in_steps(self._judge_each(), seconds=LOOKED_AT_AGAIN_SECONDS)
+
+    def _judge_each(self) -> Steps[None]:
         far = self._session.project.far
         yield from read_suites(self._session.project)
         if self._far_version != far.version:

@@ -1,0 +1,32 @@
+"""Ctrl-C while a command is still being loaded ends it quietly, as it does afterwards.
+
+Until ``carry_out`` (``command_line.py``) minds interruptions, Python would print where in which import it was
+interrupted. Only a process that begins with the command is told so: one that has loaded more than that, a
+test for example, has its own idea of interruptions, and so has a shell whose background jobs ignore them.
+
+Architecture invariant: imported right after ``byte_code.py``, and imports nothing that takes time.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from signal import SIGINT, default_int_handler, getsignal, signal
+
+INTERRUPTED = 130
+"""The exit code that shells give for it."""
+
+
+def interruptions_are_minded() -> None:
+    """Let interruptions be exceptions again: somebody catches them from here on."""
+    if getsignal(SIGINT) is _end:
+        signal(SIGINT, default_int_handler)
+
+
+def _end(number: int, frame: object) -> None:
+    del number, frame
+    os._exit(INTERRUPTED)
+
+
+if "logging" not in sys.modules and getsignal(SIGINT) is default_int_handler:
+    signal(SIGINT, _end)
