@@ -26,6 +26,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.byte_code",
     "waza_engine.files",
     "waza_engine.frozen",
+    "waza_engine.later_patterns",
     "waza_engine.command_line",
     "waza_engine.counting",
     "waza_engine.early_interruption",
@@ -594,7 +595,27 @@ def test_the_server_compiles_no_pattern_but_its_own() -> None:
 
 
 def _compiles_a_pattern(function: ast.expr) -> bool:
-    return isinstance(function, ast.Attribute) and ast.unparse(function.value) in {"re", "re2", "regex"}
+    by_library = isinstance(function, ast.Attribute) and ast.unparse(function.value) in {"re", "re2", "regex"}
+    return by_library or ast.unparse(function) == "compiled_later"
+
+
+def test_what_the_server_loads_compiles_a_pattern_when_it_is_used() -> None:
+    modules = [ROOT / f"{name.replace('.', '/')}.py" for name in ENGINE_MODULES_FOR_THE_SERVER]
+    at_once = [
+        (path.relative_to(ROOT).as_posix(), node.lineno)
+        for path in sorted([*SERVER.rglob("*.py"), *filter(Path.is_file, modules)])
+        for node in _loading_nodes(tree_of(path))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "re.compile"
+    ]
+    assert at_once == []
+
+
+def _loading_nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield what is carried out while a module is loaded."""
+    for node in ast.iter_child_nodes(tree):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield node
+            yield from _loading_nodes(node)
 
 
 def _is_literal(pattern: ast.expr) -> bool:

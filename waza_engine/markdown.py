@@ -12,26 +12,27 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import groupby
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.terminal import visible, visible_lines
 
-_FENCE = re.compile(r"[ \t]*(?P<marks>`{3,})[^`]*$")
-_MARKED = re.compile(
+_FENCE = compiled_later(r"[ \t]*(?P<marks>`{3,})[^`]*$")
+_MARKED = compiled_later(
     r"(?P<ticks>`+)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)"
     r"|\\(?P<sign>[!-/:-@\[-`{-~])"
     r"|\*\*(?P<strong>.+?)\*\*"
     r"|\[(?P<words>(?:`[^`]*`|[^\]`])*)\]\((?P<address>[^()\s]*)\)"
 )
-_ROW = re.compile(r"[ \t]*\|.*[^\\]\|[ \t]*")
-_RULE_OF_TABLE = re.compile(r"[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*")
-_BAR = re.compile(r"(?<!\\)\|")
+_ROW = compiled_later(r"[ \t]*\|.*[^\\]\|[ \t]*")
+_RULE_OF_TABLE = compiled_later(r"[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*")
+_BAR = compiled_later(r"(?<!\\)\|")
 _BETWEEN_CELLS = " · "
-_TICKS = re.compile("`+")
-_QUOTED = re.compile("`([^`]+)`")
+_TICKS = compiled_later("`+")
+_QUOTED = compiled_later("`([^`]+)`")
 _BEFORE, _AFTER = "(“‘", ",;:.?!)”’"
-_WORD = re.compile(rf"[{_BEFORE}]*(?:[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+(?:[.,]\d+)*|[%=–—])?[{_AFTER}]*")
-_OPENS, _CLOSES = re.compile(rf'[{_BEFORE}]*"'), re.compile(rf'.*"[{_AFTER}]*', re.DOTALL)
+_WORD = compiled_later(rf"[{_BEFORE}]*(?:[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+(?:[.,]\d+)*|[%=–—])?[{_AFTER}]*")
+_OPENS, _CLOSES = compiled_later(rf'[{_BEFORE}]*"'), compiled_later(rf'.*"[{_AFTER}]*', re.DOTALL)
 _MOST_QUOTED_WORDS = 100
-_BEGINS_A_BLOCK = re.compile(r"\d+[.)]|=")
+_BEGINS_A_BLOCK = compiled_later(r"\d+[.)]|=")
 
 
 def code(text: str) -> str:

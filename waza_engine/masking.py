@@ -23,6 +23,7 @@ from functools import lru_cache
 
 from waza_engine.files import from_home
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 
 SHOWN = "***"
 """What stands in the place of a secret."""
@@ -31,24 +32,24 @@ SHORTEST = 8
 """Characters of the shortest secret."""
 
 _SHORTEST_WORD = 12
-_NAMES = re.compile(
+_NAMES = compiled_later(
     r"(?:KEY|TOKEN|SECRET|CREDENTIAL)S?(?:_[A-Z0-9]+)?$|PASS(?:WORD|WD|PHRASE)|(?:^|_)(?:PAT|AUTH)$",
     re.IGNORECASE,
 )
-_IN_ADDRESS = re.compile(r"://[^\s/:@]*:([^\s/@]+)@")
-_SCHEME = re.compile(r"(?:Bearer|Basic|Token)\s+(\S+)", re.IGNORECASE)
+_IN_ADDRESS = compiled_later(r"://[^\s/:@]*:([^\s/@]+)@")
+_SCHEME = compiled_later(r"(?:Bearer|Basic|Token)\s+(\S+)", re.IGNORECASE)
 _LINE_OF_KEY = 20
 
 # A piece that was cut off is a secret still: this much of its beginning or end is looked for.
 _PIECE = 16
-_PLAIN_RUN = re.compile(r"[A-Za-z0-9_.-]+")
-_LETTERS_AND_DIGITS = re.compile(r"[A-Za-z0-9]+")
+_PLAIN_RUN = compiled_later(r"[A-Za-z0-9_.-]+")
+_LETTERS_AND_DIGITS = compiled_later(r"[A-Za-z0-9]+")
 _SHORTEST_NEEDLE = 4
 _TOKEN_CHARACTER = r"[\w+/=.~%-]"
 _IN_BASE64 = {"+": r"(?:[+-]|%(?:25)*2[Bb]|\\+u002[Bb])", "/": r"(?:\\*/|_|%(?:25)*2[Ff])"}
 _LINE_BREAK = r"(?:\\*[rn]|[\r\n])*"
-_LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*', re.DOTALL)
-_FIELD_NAME = re.compile(r'"[a-z_]+"\s*:')
+_LITERAL = compiled_later(r'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*', re.DOTALL)
+_FIELD_NAME = compiled_later(r'"[a-z_]+"\s*:')
 
 
 @frozen()

@@ -20,6 +20,8 @@ import sys
 from functools import cache
 from typing import Any
 
+from waza_engine.later_patterns import compiled_later
+
 # Controls (C0, DEL, C1), marks that change the direction of text, those that show nothing, the other line
 # separators, halves of surrogate pairs, what is no character. The joiners U+200C and U+200D stay: scripts and
 # emoji need them.
@@ -28,13 +30,13 @@ _UNSEEN = (
     "\ufdd0-\ufdef\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff\ud800-\udfff"
 )
 # Colours say nothing that is not in the text, and a text that hides by its colour is seen without it.
-_COLOUR = re.compile(r"\x1b\[[\d;:]*m")
+_COLOUR = compiled_later(r"\x1b\[[\d;:]*m")
 # How Python keeps the bytes of a name that the encoding of the file system has no letters for.
-_KEPT_BYTES = re.compile("[\udc80-\udcff]+")
+_KEPT_BYTES = compiled_later("[\udc80-\udcff]+")
 _NAMED = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 # The runners of GitHub take a command at the start of a line, and an older form of it, as Azure's, anywhere.
-_BUILD_COMMAND = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
-_OLDER_BUILD_COMMAND = re.compile(r"#(?=#(?:\[|vso\[))")
+_BUILD_COMMAND = compiled_later(r"^([^\S\n]*):(?=:)", re.MULTILINE)
+_OLDER_BUILD_COMMAND = compiled_later(r"#(?=#(?:\[|vso\[))")
 _LOG_FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
 
+from waza_engine.later_patterns import compiled_later
+
 _DENIALS = frozenset({"not", "no", "never", "forbidden", "reject", "exclude", "excludes", "without"})
-_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_PARTS = compiled_later(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _SHORT = 5
 """Letters; in a word as short as this one wrong letter is a slip of the pen, two are another word."""
 _MOST_SLIPS = 2

@@ -6,18 +6,18 @@ They are kept in ``.waza/inputs``, in a file named by its content: runs of the s
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from waza_engine.files import read_text
+from waza_engine.later_patterns import compiled_later
 from waza_engine.results.json_values import Block, Json, block_of, given, object_in, text_of, texts_of, whole
 
 LONGEST_BYTES = 16 * 2**20
 UNREAD_FOLDERS = frozenset({".git", ".waza", ".venv", "node_modules", "__pycache__", ".waza-cache"})
 """Nothing in folders of these names is taken for what decides a run."""
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+_DIGEST = compiled_later(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)

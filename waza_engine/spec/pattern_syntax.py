@@ -17,6 +17,8 @@ import warnings
 from collections.abc import Iterator
 from typing import Any, Literal, cast
 
+from waza_engine.later_patterns import compiled_later
+
 LARGEST_SIZE = 10_000
 """Characters, plus the numbers in counts such as ``{0,1000}``, plus 100 for each Unicode class (``\\pL``)."""
 LARGEST_EXPANSION = 50_000
@@ -28,12 +30,12 @@ RE2_MEMORY_BYTES = 2_000_000
 
 Dialect = Literal["re2", "large re2", "python"]
 
-_COUNT = re.compile(r"\{([0-9]{0,6})([0-9]*)(?:,([0-9]{0,6})([0-9]*))?\}")
-_UNICODE_CLASS = re.compile(r"\\[pP]")
+_COUNT = compiled_later(r"\{([0-9]{0,6})([0-9]*)(?:,([0-9]{0,6})([0-9]*))?\}")
+_UNICODE_CLASS = compiled_later(r"\\[pP]")
 _UNICODE_CLASS_SIZE = 100
 # Any byte, which only the C++ edition of RE2 knows.
-_ANY_BYTE = re.compile(r"(?<!\\)(?:\\\\)*\\C")
-_LITERAL_TEXT = re.compile(r"\\Q.*?(?:\\E|\Z)", re.DOTALL)
+_ANY_BYTE = compiled_later(r"(?<!\\)(?:\\\\)*\\C")
+_LITERAL_TEXT = compiled_later(r"\\Q.*?(?:\\E|\Z)", re.DOTALL)
 _REASONS = {
     "missing ), unterminated": "this `(` is not closed",
     "unterminated character set": "this `[` is not closed",

@@ -12,19 +12,20 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 
 RequirementKind = Literal["use", "dont", "param"]
 
-_LABELS = re.compile(
+_LABELS = compiled_later(
     r"(?P<dont>do\s+not\s+use\s+for:)|(?P<use>use\s+for:)|invokes:|for\s+single\s+operations:", re.IGNORECASE
 )
-_QUOTED = re.compile(r'["“”]([^"“”]+)["“”]')
-_NOTE = re.compile(r"\s*\([^()]*\)\s*\Z")
-_HEADING = re.compile(r"#{1,6}\s+.*\b(?:parameters?|inputs?|arguments?)\b", re.IGNORECASE)
+_QUOTED = compiled_later(r'["“”]([^"“”]+)["“”]')
+_NOTE = compiled_later(r"\s*\([^()]*\)\s*\Z")
+_HEADING = compiled_later(r"#{1,6}\s+.*\b(?:parameters?|inputs?|arguments?)\b", re.IGNORECASE)
 _HEADS = frozenset({"property", "parameter", "name"})
-_PARTED = re.compile(r":| - ")
-_WORD = re.compile(r"[^\W_]+")
-_TOKEN = re.compile(r"[a-z0-9]+")
+_PARTED = compiled_later(r":| - ")
+_WORD = compiled_later(r"[^\W_]+")
+_TOKEN = compiled_later(r"[a-z0-9]+")
 _STOP_WORDS = frozenset(
     {"the", "and", "for", "this", "that", "with", "from", "when", "what", "does", "use", "using", "into"}
     | {"your", "you", "new", "not"}

@@ -9,12 +9,12 @@ know.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, cast
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import SEVERITIES, Problem, Severity
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.nodes import Node
@@ -31,7 +31,7 @@ _NO_CODES: frozenset[str] = frozenset()
 _READ_AT_ONCE = 50
 MARK = "waza:"
 """What every such comment has in it."""
-DIRECTIVE = re.compile(
+DIRECTIVE = compiled_later(
     r"(?m)(?P<before>^[ \t]*+|[ \t])#[ \t]*+waza:[ \t]*+(?P<what>ignore-file|ignore|severity)\b"
     r"(?:[ \t]*+\[(?P<listed>[^\]\r\n]{0,2000})\])?"
 )

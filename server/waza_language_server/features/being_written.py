@@ -6,9 +6,9 @@ asks with a place only while the text is not saved, so nothing stays hidden for 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.features.completion import complete
 from waza_language_server.syntax.cursor import cursor_at
 from waza_language_server.text.span import Span
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
 
-_DASHES_AND_WORD = re.compile(r"[ ]*(?:-[ ]+)*(?:-|(?P<word>[\w.-]+))?[ ]*")
-_DASHES_AND_KEY = re.compile(r"[ ]*(?:-[ ]+)*[\w.-]+:[ ]*")
+_DASHES_AND_WORD = compiled_later(r"[ ]*(?:-[ ]+)*(?:-|(?P<word>[\w.-]+))?[ ]*")
+_DASHES_AND_KEY = compiled_later(r"[ ]*(?:-[ ]+)*[\w.-]+:[ ]*")
 _INCOMPLETE = frozenset(
     {"missing-key", "missing-grader-type", "recommended-key", "nothing-checked", "exactly-one-key"}
 )

@@ -9,12 +9,12 @@ Architecture invariant: only the item under the cursor is read, and nothing is a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.features.completion_anchors import anchor_items
 from waza_language_server.features.completion_graders import grader_items, grader_type_items
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 __all__ = ["Completion", "Completions", "complete"]
 
 MAX_ITEMS = 200
-_MARK = re.compile(r"[*&!\[{|>%@`]")
+_MARK = compiled_later(r"[*&!\[{|>%@`]")
 """What begins something else than a word that could be completed."""
-_LINE_MARK = re.compile(r"(?:-{2,}|\.{2,})")
+_LINE_MARK = compiled_later(r"(?:-{2,}|\.{2,})")
 """What parts documents, or is about to."""
 
 

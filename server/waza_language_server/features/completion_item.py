@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.features.model_prices import NO_PRICES, ModelPrices
 from waza_language_server.features.snippets import Layout, plain_text
 from waza_language_server.project.nearby import Nearby
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.cursor import Cursor
 
-_COLON = re.compile(r"[ \t]*:")
-_BEHIND_KEY = re.compile(r"[,:\[\]{}]")
+_COLON = compiled_later(r"[ \t]*:")
+_BEHIND_KEY = compiled_later(r"[,:\[\]{}]")
 CompletionKind = Literal[
     "key",
     "grader",

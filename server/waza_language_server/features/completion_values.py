@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from waza_engine.files import shown
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.features.completion_embedded import embedded_items
 from waza_language_server.features.completion_item import Completion, CompletionKind, Place
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MAX_FILES = 500
 _KEYS_OF_FOLDERS = frozenset({"context_dir", "skill_directories", "skills", "evals", "fixtures"})
 """Keys whose values are folders, so that files are none."""
-_TOOL_WORD = re.compile(r"[\w-]+")
+_TOOL_WORD = compiled_later(r"[\w-]+")
 """A tool whose name is a pattern for itself."""
 
 

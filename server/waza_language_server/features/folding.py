@@ -7,6 +7,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_engine.steps import Steps
 from waza_language_server.text.span import Span
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 MOST = 5_000
 """Places that are told to a client which does not say how many it takes: as many as VS Code does."""
 _PARTS_PER_PAUSE = 16
-_COMMENTS = re.compile(r"[ \t]*#.*(?:\r?\n[ \t]*#.*)+")
+_COMMENTS = compiled_later(r"[ \t]*#.*(?:\r?\n[ \t]*#.*)+")
 
 
 @frozen()

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.features.snippets import Layout
 from waza_language_server.syntax.author_style import indent_step
 from waza_language_server.syntax.tree import parse_in_steps
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.tree import Tree
     from waza_language_server.text.line_index import LineIndex
 
-_GAP = re.compile(r"[ \t]*:[ \t]+")
+_GAP = compiled_later(r"[ \t]*:[ \t]+")
 _BLANKS = " \t\r\n"
-_COMMENT = re.compile(r"(?:^|[ \t])#")
+_COMMENT = compiled_later(r"(?:^|[ \t])#")
 _BLOCKS = frozenset({"literal", "folded"})
 _NODES_PER_PAUSE = 200
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.task_globs import GlobError, is_literal, split_pattern
 from waza_language_server.features.code_actions import CodeAction
 from waza_language_server.features.judged_together import bring_nothing
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
 
-_SCHEMA = re.compile(r"#\s*yaml-language-server:")
+_SCHEMA = compiled_later(r"#\s*yaml-language-server:")
 MOST_CHARACTERS = 200_000
 """Of both files together: the eval file is judged again as a whole."""
 

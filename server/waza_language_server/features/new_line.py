@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.features.snippets import Layout
 from waza_language_server.schema.locate import shape_at, shape_below
 from waza_language_server.syntax.author_style import indent_step
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
 
-_VALUE = re.compile(
+_VALUE = compiled_later(
     r"""[ \t]*+(?P<value>"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s"'\#\[{](?:[^ \t]|[ \t](?!\#))*|)
         [ \t]*(?:(?<=[ \t])\#.*)?""",
     re.VERBOSE,
 )
 """What stands behind a key on its line; quotes and brackets that are open go on below."""
 
-_PROPERTIES = re.compile(r"[&!]\S*(?:[ \t]+[&!]\S*)*")
+_PROPERTIES = compiled_later(r"[&!]\S*(?:[ \t]+[&!]\S*)*")
 """An anchor and a tag: what they belong to follows."""
 
 

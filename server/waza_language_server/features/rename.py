@@ -6,13 +6,13 @@ and the paths that name them do too.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.features.moved_files import path_changes
 from waza_language_server.features.rename_refusal import RenameError
 from waza_language_server.features.skill_moves import skill_moves
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
 
-_ANCHOR = re.compile(r"[0-9A-Za-z_-]+")
+_ANCHOR = compiled_later(r"[0-9A-Za-z_-]+")
 """What every YAML reader takes for one."""
 
 

@@ -6,12 +6,12 @@ one grader is read again, whatever the size of the suite.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_engine.steps import Steps, finished
 from waza_language_server.embedded.language import TokenKind, TokenPart
 from waza_language_server.features.embedded_value import EmbeddedValue
@@ -38,7 +38,7 @@ _WORDS: dict[str, TokenKind] = {
 }
 """The kinds, as schemas state them, whose values are one word."""
 _DEFINED_BY = {"grader.name": "name", "task.id": "id"}
-_LINE = re.compile(r"[^\r\n]+")
+_LINE = compiled_later(r"[^\r\n]+")
 _TOKENS_PER_PAUSE = 500
 
 

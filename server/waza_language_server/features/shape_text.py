@@ -6,15 +6,16 @@ Shared by hover and completion, so that both say the same.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+
+from waza_engine.later_patterns import compiled_later
 
 if TYPE_CHECKING:
     from waza_language_server.schema.shape import Shape
 
 _TYPE_WORDS = {"integer": "integer", "number": "number", "boolean": "boolean", "null": "null"}
-_MEANING = re.compile(r"`([^`]+)` means (\w+(?: \w+){0,2})\b(?=[.,;])")
+_MEANING = compiled_later(r"`([^`]+)` means (\w+(?: \w+){0,2})\b(?=[.,;])")
 """How a description says what its default stands for."""
 MAX_ALLOWED = 12
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.features.shape_text import value_text
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree, parse
@@ -18,8 +19,8 @@ from waza_language_server.syntax.tree import Tree, parse
 if TYPE_CHECKING:
     from waza_language_server.schema.shape import Shape
 
-_PLACE = re.compile(r"(?<!\\)(?:\$\{\d+:((?:[^\\}]|\\.)*)\}|\$\{\d+\|((?:[^\\|]|\\.)*)\|\}|\$\d+)")
-_ESCAPED = re.compile(r"\\([\\$}])")
+_PLACE = compiled_later(r"(?<!\\)(?:\$\{\d+:((?:[^\\}]|\\.)*)\}|\$\{\d+\|((?:[^\\|]|\\.)*)\|\}|\$\d+)")
+_ESCAPED = compiled_later(r"\\([\\$}])")
 _SUGGESTED_KINDS = frozenset({"model", "executor", "task.glob"})
 
 

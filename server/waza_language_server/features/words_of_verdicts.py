@@ -6,6 +6,7 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.markdown import code
 from waza_engine.moments import SOME_TIME_AGO, is_known
 from waza_engine.spec.executors import asked_model
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 LONGEST_REASON = 60
 TRACEBACK = "Traceback (most recent call last):"
-_PATH_FIRST = re.compile(r"(?:/|[A-Za-z]:\\)[^\n]*?\.\w+:(?:\d+:)? (?P<said>.+)", re.DOTALL)
+_PATH_FIRST = compiled_later(r"(?:/|[A-Za-z]:\\)[^\n]*?\.\w+:(?:\d+:)? (?P<said>.+)", re.DOTALL)
 
 
 def error_label(reason: str) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.files import FileError, is_named, read_bytes
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_engine.masking import masked
 from waza_engine.steps import Steps
 from waza_language_server.project.disk import MAX_BYTES, content_of
@@ -34,7 +35,7 @@ MAX_RECORDS = 8
 MAX_COMPARED_LINES = 2_000
 """Of longer differences the lines are counted without their order."""
 _FILES_PER_PAUSE = 20
-_ID_LINE = re.compile(r"^id[ \t]*:(.*)$", re.MULTILINE)
+_ID_LINE = compiled_later(r"^id[ \t]*:(.*)$", re.MULTILINE)
 EVERY = ""
 """Stands for all tasks: no task has it as its id."""
 

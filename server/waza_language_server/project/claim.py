@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection
 from pathlib import PurePath
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.file_names import EVAL_NAMES as NAMES_TO_RUN
 from waza_language_server.project.document import DocumentKind
 from waza_language_server.project.front_matter import front_matter, lost_opening
@@ -64,12 +65,12 @@ _SCALES = _words("graders metrics")
 _SAID_OF_SCALES = _words("type name ref weight config")
 _NOTHING_BUT_TASKS = _words("tasks version description")
 _SUITE_SIBLINGS = frozenset({"tasks", "SKILL.md", *CONFIG_NAMES, *TRIGGER_NAMES})
-_KEY_AT_MARGIN = re.compile(r"""(?m)^(?:"([^"\n]*)"|'([^'\n]*)'|([$\w][\w$.-]*))[ \t]*:(?=[ \t\r\n]|$)""")
-_LIST = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+(?:---[ \t]*(?:\r\n|\r|\n))?-[ \t\r\n]")
-_FLOW_KEY = re.compile(r"""[{,]\s*["']?([A-Za-z_$][\w$.-]*)["']?\s*:""")
-_NESTED_KEY = re.compile(r"""(?m)^[ \t]+(?:-[ \t]+)?["']?([\w-]+)["']?[ \t]*:""")
-_NOTHING = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*|(?m:^)---(?=[ \t\r\n]|\Z))*+")
-_LISTED = re.compile(r"""[^\s\[\],"'-][^\s\],"']*""")
+_KEY_AT_MARGIN = compiled_later(r"""(?m)^(?:"([^"\n]*)"|'([^'\n]*)'|([$\w][\w$.-]*))[ \t]*:(?=[ \t\r\n]|$)""")
+_LIST = compiled_later(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+(?:---[ \t]*(?:\r\n|\r|\n))?-[ \t\r\n]")
+_FLOW_KEY = compiled_later(r"""[{,]\s*["']?([A-Za-z_$][\w$.-]*)["']?\s*:""")
+_NESTED_KEY = compiled_later(r"""(?m)^[ \t]+(?:-[ \t]+)?["']?([\w-]+)["']?[ \t]*:""")
+_NOTHING = compiled_later(r"(?:[ \t\r\n]|#[^\r\n]*|(?m:^)---(?=[ \t\r\n]|\Z))*+")
+_LISTED = compiled_later(r"""[^\s\[\],"'-][^\s\],"']*""")
 _LOOK_AT = 200_000
 """Characters of a file that are looked at: a suite file says what it is long before that."""
 

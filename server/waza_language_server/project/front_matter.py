@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.span import Span
 
-_OPENING = re.compile(r"\ufeff?---[^\r\n]*(?:\r\n|\r|\n|\Z)")
-_CLOSING = re.compile(r"(?m)^---")
-_ROW = re.compile(
+_OPENING = compiled_later(r"\ufeff?---[^\r\n]*(?:\r\n|\r|\n|\Z)")
+_CLOSING = compiled_later(r"(?m)^---")
+_ROW = compiled_later(
     r"""(?:[\w-]+[ \t]*:(?:[ \t][^\r\n]*)?  # a key,
         |[ \t]+\S[^\r\n]*                  # what stands below it,
         |-[ \t][^\r\n]*                    # an item of a list at the margin
@@ -21,7 +22,7 @@ LONGEST = 50_000
 """Characters of a file in which the front matter ends."""
 
 
-_LOST_OPENING = re.compile(
+_LOST_OPENING = compiled_later(
     r"""\ufeff?
         (?:(?P<blanks>\s+)---[ \t]*(?:\r\n|\r|\n)|(?P<dashes>--)[ \t]*(?:\r\n|\r|\n)|(?P<nothing>))
         (?:name|description):[ \t][^\r\n]*[\r\n](?s:.*?)

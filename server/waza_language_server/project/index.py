@@ -10,7 +10,6 @@ document first. Nothing here raises, and what cannot be found out is ``unknown``
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -19,6 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.steps import Steps, finished
 from waza_language_server.project.claim import (
     CONFIG_NAMES,
@@ -52,7 +52,7 @@ MAX_FIXTURES = 2_000
 MAX_NEIGHBOURS = 200
 MAX_TASKS_READ = 50
 """Task files of a suite that are read to offer again what they name."""
-_ID_LINE = re.compile(r"""(?m)^["']?id["']?[ \t]*:(?:[ \t]+([A-Za-z_][\w.-]*)[ \t]*(?:[ \t]#.*)?\r?$)?""")
+_ID_LINE = compiled_later(r"""(?m)^["']?id["']?[ \t]*:(?:[ \t]+([A-Za-z_][\w.-]*)[ \t]*(?:[ \t]#.*)?\r?$)?""")
 Value = TypeVar("Value")
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
+
+from waza_engine.later_patterns import compiled_later
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
 _MEANT, _ALIKE, _OF_A_WORKSPACE, _UNRELATED = range(4)
-_WORD = re.compile(r"[A-Z]*[^\W\dA-Z_]+|[A-Z]+|\d+")
+_WORD = compiled_later(r"[A-Z]*[^\W\dA-Z_]+|[A-Z]+|\d+")
 _SAID_BY_ALL = frozenset({"eval", "evals", "test", "tests", "skill", "skills", "suite", "suites", "waza"})
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 
 RunnableKind = Literal["suite", "task", "grader", "prompt"]
 _STEP = "::"
 # A colon in a path or a name is written otherwise, so neither can stand in front of the text of a prompt.
-_PROMPT = re.compile(r"#(triggers|leaves):")
+_PROMPT = compiled_later(r"#(triggers|leaves):")
 
 
 @frozen()

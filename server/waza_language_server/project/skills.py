@@ -6,13 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.project.facts import Fact
 from waza_language_server.syntax.tree import parse
 
 if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
 
-_FRONT_MATTER = re.compile(r"\A\ufeff?---[^\n]*\n(.*?)^---", re.DOTALL | re.MULTILINE)
+_FRONT_MATTER = compiled_later(r"\A\ufeff?---[^\n]*\n(.*?)^---", re.DOTALL | re.MULTILINE)
 _LOOK_AT = 20_000
 """Characters of a file in which the front matter ends."""
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
+from waza_engine.later_patterns import compiled_later
+
 LONGEST_PATH = 4096
 LONGEST_NAME = 255
 
-_DRIVE = re.compile(r"/[A-Za-z]:")
+_DRIVE = compiled_later(r"/[A-Za-z]:")
 
 
 @lru_cache(maxsize=1024)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import re
 import sys
 import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.protocol.messages import (
     Identifier,
     Malformed,
@@ -35,7 +35,7 @@ LONGEST_MESSAGE_BYTES = 128 * 2**20
 LONGEST_BACKLOG_BYTES = 8 * 2**20
 CHUNK_BYTES = 2**16
 
-_HEADER_END = re.compile(rb"\r?\n\r?\n")
+_HEADER_END = compiled_later(rb"\r?\n\r?\n")
 
 
 @frozen()

@@ -6,9 +6,9 @@ whole, too, below the same key; in every doubtful case it answers None.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.steps import Steps
 from waza_language_server.syntax.characters import MAX_CHARACTERS, has_refused
 from waza_language_server.syntax.layout import last_item_start
@@ -22,10 +22,10 @@ LONG = 4 * CHARACTERS
 
 _AT_ONCE = 200_000
 """Characters that are looked through between two pauses."""
-_TOP = re.compile(r"\n(?=[^\s#\]}])(?!-[ \t\r\n])")
+_TOP = compiled_later(r"\n(?=[^\s#\]}])(?!-[ \t\r\n])")
 """Where a line begins at column 0 that may be more than the item of a list."""
-_PLAIN_KEY = re.compile(r"""(?:"([\w .-]*)"|'([\w .-]*)'|([A-Za-z_][\w.-]*))[ \t]*:(?=[ \t\r\n]|\Z)""")
-_OUT_OF_LINE = re.compile(r"\n [A-Za-z_]")
+_PLAIN_KEY = compiled_later(r"""(?:"([\w .-]*)"|'([\w .-]*)'|([A-Za-z_][\w.-]*))[ \t]*:(?=[ \t\r\n]|\Z)""")
+_OUT_OF_LINE = compiled_later(r"\n [A-Za-z_]")
 
 
 def beginning(text: str) -> Steps[Tree | None]:

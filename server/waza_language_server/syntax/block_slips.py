@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 
 from waza_engine.counting import counted
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import TAB, sentence
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
-_HEADER = re.compile(r"[|>][-+]?[ \t]*(?:#[^\r\n]*)?(?=[\r\n])")
-_LINE = re.compile(r"(?P<blanks>[ \t]*)(?P<written>[^\r\n]*)(?:\r\n|\r|\n|\Z)")
+_HEADER = compiled_later(r"[|>][-+]?[ \t]*(?:#[^\r\n]*)?(?=[\r\n])")
+_LINE = compiled_later(r"(?P<blanks>[ \t]*)(?P<written>[^\r\n]*)(?:\r\n|\r|\n|\Z)")
 _MOST_LINES = 500
 
 

@@ -7,10 +7,10 @@ column.
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import MAX_DEPTH
 from waza_language_server.syntax.flow import flow_position
 from waza_language_server.syntax.frames import Frame, column_of, frames_above, line_start_of
@@ -19,12 +19,12 @@ from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 
-_COMMENT_OR_QUOTE = re.compile(r"""(?:(?<=[ \t\[{,:])|(?<![^\r\n]))["']|(?:(?<=[ \t])|(?<![^\r\n]))#""")
-_COLON = re.compile(r":(?=[ \t\r\n]|\Z)")
-_LINES_BEFORE_START = re.compile(r"\ufeff?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n?|\n)|%[^\r\n]*(?:\r\n?|\n))*")
-_REST_OF_LINE = re.compile(r"[^\r\n]*")
-_DIRECTIVE = re.compile(r"(?:(?<![^\r\n])|(?<=\A\ufeff))%")
-_START = re.compile(r"---(?=[ \t\r\n]|\Z)")
+_COMMENT_OR_QUOTE = compiled_later(r"""(?:(?<=[ \t\[{,:])|(?<![^\r\n]))["']|(?:(?<=[ \t])|(?<![^\r\n]))#""")
+_COLON = compiled_later(r":(?=[ \t\r\n]|\Z)")
+_LINES_BEFORE_START = compiled_later(r"\ufeff?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n?|\n)|%[^\r\n]*(?:\r\n?|\n))*")
+_REST_OF_LINE = compiled_later(r"[^\r\n]*")
+_DIRECTIVE = compiled_later(r"(?:(?<![^\r\n])|(?<=\A\ufeff))%")
+_START = compiled_later(r"---(?=[ \t\r\n]|\Z)")
 Role = Literal["key", "value", "item", "none"]
 Path = tuple[str | int, ...]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.text.span import Span
 
-SIGNIFICANT = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+[ \t]*(?=[^\s#])")
-_MARKER = re.compile(r"(?:\A|(?<=\n)|(?<=\r))(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
-MARKER_BEHIND_BREAK = re.compile(r"\n(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
-BOUNDARY = re.compile(r"\n(?:[^\s#\]}|>@`%&*-]|[|>@`%&*](?! )|-(?![ \t\r\n]|\Z))")
+SIGNIFICANT = compiled_later(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+[ \t]*(?=[^\s#])")
+_MARKER = compiled_later(r"(?:\A|(?<=\n)|(?<=\r))(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
+MARKER_BEHIND_BREAK = compiled_later(r"\n(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
+BOUNDARY = compiled_later(r"\n(?:[^\s#\]}|>@`%&*-]|[|>@`%&*](?! )|-(?![ \t\r\n]|\Z))")
 """A line at column 0 that may begin an entry. Closing brackets and indicators before a blank never do."""
 
 

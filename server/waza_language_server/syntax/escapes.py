@@ -5,10 +5,10 @@ They were written by somebody who did not think of escapes, so what is right for
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import escape_at, joined_halves, sentence, wrong_escape
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.flow_quotes import reads_with
@@ -20,23 +20,23 @@ _ESCAPE = (
     r'\\(?:[0abt\tnvfre "/\\N_LP]|x[0-9a-fA-F]{2}|u(?![dD][89a-fA-F])[0-9A-Fa-f]{4}'
     r"|U0000(?![dD][89a-fA-F])[0-9A-Fa-f]{4}|U000[1-9A-Fa-f][0-9A-Fa-f]{4}|U0010[0-9A-Fa-f]{4}|\r\n|\r|\n)"
 )
-DOUBLE_BODY = re.compile(rf'"(?:[^"\\]|{_ESCAPE})*')
+DOUBLE_BODY = compiled_later(rf'"(?:[^"\\]|{_ESCAPE})*')
 """A text in double quotes up to its last quote, or up to the first backslash that escapes nothing."""
-LOOSE_DOUBLE = re.compile(r'"(?:[^"\\]|\\.)*"')
+LOOSE_DOUBLE = compiled_later(r'"(?:[^"\\]|\\.)*"')
 """The same whatever its backslashes escape, with its last quote."""
-SINGLE_BODY = re.compile(r"'(?:[^']|'')*")
+SINGLE_BODY = compiled_later(r"'(?:[^']|'')*")
 """A text in single quotes up to its last quote."""
-_BACKSLASH = re.compile(rf"(?P<known>{_ESCAPE})|\\")
-_QUOTE_OR_BACKSLASH = re.compile(r'\\(["\\])')
-_LIKELY_ESCAPE = re.compile(r"\\(?:\\\\)*[nrtxu]")
-_WINDOWS_PATH = re.compile(r"[A-Za-z]:\\(?!\\)")
-_SEGMENTS = re.compile(r"[\w.-]+(?:\\[\w.*-]+){2,}")
-_SHARE = re.compile(r"\\\\\w{3}")
+_BACKSLASH = compiled_later(rf"(?P<known>{_ESCAPE})|\\")
+_QUOTE_OR_BACKSLASH = compiled_later(r'\\(["\\])')
+_LIKELY_ESCAPE = compiled_later(r"\\(?:\\\\)*[nrtxu]")
+_WINDOWS_PATH = compiled_later(r"[A-Za-z]:\\(?!\\)")
+_SEGMENTS = compiled_later(r"[\w.-]+(?:\\[\w.*-]+){2,}")
+_SHARE = compiled_later(r"\\\\\w{3}")
 """How a path on another machine begins: with two backslashes, which YAML reads as one."""
-_BEHIND_VALUE = re.compile(r"[ \t]*(?:[\r\n]|\Z)|[ \t]+#")
-_BEHIND_ITEM = re.compile(r"[ \t]*(?:[,\]}\r\n]|\Z)|[ \t]+#|[ \t]*:[ \t]")
+_BEHIND_VALUE = compiled_later(r"[ \t]*(?:[\r\n]|\Z)|[ \t]+#")
+_BEHIND_ITEM = compiled_later(r"[ \t]*(?:[,\]}\r\n]|\Z)|[ \t]+#|[ \t]*:[ \t]")
 """What may follow a text in quotes, in a block and in brackets."""
-_BREAK = re.compile(r"[\r\n]")
+_BREAK = compiled_later(r"[\r\n]")
 
 
 @frozen()

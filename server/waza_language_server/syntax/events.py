@@ -16,6 +16,7 @@ from itertools import islice
 from typing import ClassVar, Literal
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_engine.spec.reading.yaml_events import Event, events_of
 from waza_engine.spec.reading.yaml_faults import MAX_DEPTH, duplicate_key, sentence
@@ -36,7 +37,7 @@ EVENTS_PER_PAUSE = 250
 _CHARACTERS_PER_UNIT = 500
 _MOST_DUPLICATES = 500
 """Keys of one mapping that are said to stand there twice: no fewer than faults are told of a document."""
-_PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*\s*(?:#[^\r\n]*\s*)*)+")
+_PROPERTIES = compiled_later(r"(?:[&!][^\s,\[\]{}]*\s*(?:#[^\r\n]*\s*)*)+")
 _BLOCK_STYLES = frozenset("|>")
 _STYLES: dict[str | None, Style] = {'"': "double", "'": "single", "|": "literal", ">": "folded"}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import (
     DOES_NOT_FIT,
     ITEM_NEEDS_LINE,
@@ -28,15 +29,15 @@ from waza_language_server.syntax.wrong_signs import dash_fix, dash_message, fenc
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
-_COLON_IN_PLAIN = re.compile(r":(?=[ \t]|$)", re.MULTILINE)
-_STAR_LINE = re.compile(r"[\r\n][ ]*\*(?=[ \t])")
-_BLOCK_SIGN = re.compile(r"(?P<sign>[|>][-+]?)[ \t]+(?=[^\s#])")
-_SIGN_AND_NUMBER = re.compile(r">=?[ \t]*(?P<number>\d+(?:\.\d+)?)")
-_ANCHOR_BEFORE_QUOTE = re.compile(r"&[0-9A-Za-z_-]+[ \t]+(?=[\"'])")
-_BLANKS_BELOW = re.compile(r"\n(?P<blanks>[ ]*)(?=[^\s])")
-_BLANK = re.compile(r"\s")
-_LEAD = re.compile(r"[ ]*(?:-[ ]+)*(?=[^\s-])")
-_WORD_AS_CODE = re.compile(r"`(?P<word>[\w./-]+)`(?=[ \t]*(?:[ \t]#[^\n]*)?\Z)")
+_COLON_IN_PLAIN = compiled_later(r":(?=[ \t]|$)", re.MULTILINE)
+_STAR_LINE = compiled_later(r"[\r\n][ ]*\*(?=[ \t])")
+_BLOCK_SIGN = compiled_later(r"(?P<sign>[|>][-+]?)[ \t]+(?=[^\s#])")
+_SIGN_AND_NUMBER = compiled_later(r">=?[ \t]*(?P<number>\d+(?:\.\d+)?)")
+_ANCHOR_BEFORE_QUOTE = compiled_later(r"&[0-9A-Za-z_-]+[ \t]+(?=[\"'])")
+_BLANKS_BELOW = compiled_later(r"\n(?P<blanks>[ ]*)(?=[^\s])")
+_BLANK = compiled_later(r"\s")
+_LEAD = compiled_later(r"[ ]*(?:-[ ]+)*(?=[^\s-])")
+_WORD_AS_CODE = compiled_later(r"`(?P<word>[\w./-]+)`(?=[ \t]*(?:[ \t]#[^\n]*)?\Z)")
 
 
 def explain_value(text: str, start: int, end: int, error: ReadError | None) -> SyntaxFault:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import RESERVED, reserved_start, sentence
 from waza_language_server.syntax.escapes import (
     DOUBLE_BODY,
@@ -24,9 +24,9 @@ from waza_language_server.syntax.flow_slips import missing_commas, words_to_quot
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
-_QUOTE_IN_FLOW = re.compile(r'(?<=[\s\[{,:])"')
-_WORD_IN_FLOW = re.compile(r"[^,\[\]{}#\r\n]+")
-_KEY_OF_LINE = re.compile(r"[A-Za-z_][\w-]*:(?:[ \t]|\Z)")
+_QUOTE_IN_FLOW = compiled_later(r'(?<=[\s\[{,:])"')
+_WORD_IN_FLOW = compiled_later(r"[^,\[\]{}#\r\n]+")
+_KEY_OF_LINE = compiled_later(r"[A-Za-z_][\w-]*:(?:[ \t]|\Z)")
 _CLOSING = {"[": "]", "{": "}"}
 
 

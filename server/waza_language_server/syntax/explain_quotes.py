@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import sentence, unclosed_quote
 from waza_language_server.syntax.escapes import (
     DOUBLE_BODY,
@@ -18,8 +17,8 @@ from waza_language_server.syntax.value_quotes import before_comment
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
-_THREE_QUOTES = re.compile(r'(?P<written>"""(?P<inner>[^"\r\n]+)""")[ \t]*(?=[\r\n]|\Z)')
-_SIGN_OF_BLOCK = re.compile(r"[|>][-+]?")
+_THREE_QUOTES = compiled_later(r'(?P<written>"""(?P<inner>[^"\r\n]+)""")[ \t]*(?=[\r\n]|\Z)')
+_SIGN_OF_BLOCK = compiled_later(r"[|>][-+]?")
 
 
 def explain_double(text: str, start: int, end: int) -> SyntaxFault:

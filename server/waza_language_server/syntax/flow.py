@@ -7,32 +7,33 @@ from dataclasses import dataclass
 from typing import Literal
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.syntax.frames import Frame, line_start_of
 from waza_language_server.syntax.lines import dash_at, key_at
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.span import Span
 
-_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*("?)|\'(?:[^\']|\'\')*(\'?)', re.DOTALL)
+_QUOTED = compiled_later(r'"(?:[^"\\]|\\.)*("?)|\'(?:[^\']|\'\')*(\'?)', re.DOTALL)
 _QUOTES = {'"', "'"}
-_CLOSES = re.compile(r"[^\r\n]*\Z")
-_BEHIND_QUOTE = re.compile(r"[ \t]*(?:[,:\]}\r\n]|#|\Z)")
-_BLANKS = re.compile(r"\s*+")
-_STRETCH = re.compile(r"""[^\[\]{}"'#]*,""")
+_CLOSES = compiled_later(r"[^\r\n]*\Z")
+_BEHIND_QUOTE = compiled_later(r"[ \t]*(?:[,:\]}\r\n]|#|\Z)")
+_BLANKS = compiled_later(r"\s*+")
+_STRETCH = compiled_later(r"""[^\[\]{}"'#]*,""")
 _TOKEN = (
     r"""(?:"(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+'|[\[{][^\[\]{}"'#]*+[\]}]"""
     r"""|[^\s\[\]{},:"'#][^\[\]{},:"'#]*+)?\s*+"""
 )
 _ENTRIES = {
-    "[": re.compile(rf"\s*+{_TOKEN}(?::[^\[\]{{}},#]*+)?,", re.DOTALL),
-    "{": re.compile(rf"\s*+{_TOKEN}(?::[ \n\r]\s*+{_TOKEN}|:(?![ \n\r])[^\[\]{{}},:#]*+)?,", re.DOTALL),
+    "[": compiled_later(rf"\s*+{_TOKEN}(?::[^\[\]{{}},#]*+)?,", re.DOTALL),
+    "{": compiled_later(rf"\s*+{_TOKEN}(?::[ \n\r]\s*+{_TOKEN}|:(?![ \n\r])[^\[\]{{}},:#]*+)?,", re.DOTALL),
 }
 """An entry with the comma behind it that is easily read: a text in quotes or not, short brackets, a key."""
-_MARK = re.compile(r"""[\[\]{},:"']|(?<=[ \t\r\n])#""")
-_BEHIND = re.compile(r"(?:\s|(?<=\s)#[^\r\n]*)*+")
+_MARK = compiled_later(r"""[\[\]{},:"']|(?<=[ \t\r\n])#""")
+_BEHIND = compiled_later(r"(?:\s|(?<=\s)#[^\r\n]*)*+")
 """Blanks, line breaks and comments."""
 
 
-_BRACKETS_BEHIND = re.compile(r"(?:\s|(?<=\s)#[^\r\n]*)*+[\[{]")
+_BRACKETS_BEHIND = compiled_later(r"(?:\s|(?<=\s)#[^\r\n]*)*+[\[{]")
 
 
 @frozen()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import islice
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.syntax.events import read
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.span import Span
@@ -14,15 +14,15 @@ _LONGEST = 2_000
 """Characters of a value in brackets that is looked at: its lists are read again for trial."""
 _LISTS_TRIED = 4
 _ITEMS_TRIED = 50
-_BLANKS = re.compile(r"\s*")
+_BLANKS = compiled_later(r"\s*")
 _QUOTED = {
-    '"': re.compile(r'"(?P<inner>[^\r\n]*?)"(?=\s*[,\]])'),
-    "'": re.compile(r"'(?P<inner>[^\r\n]*?)'(?=\s*[,\]])"),
+    '"': compiled_later(r'"(?P<inner>[^\r\n]*?)"(?=\s*[,\]])'),
+    "'": compiled_later(r"'(?P<inner>[^\r\n]*?)'(?=\s*[,\]])"),
 }
 """A text up to the first quote that ends an item: a comma or the end of the list is behind it."""
-_NO_TEXT = re.compile(r":(?:\s|$)|\s#|[\"']")
+_NO_TEXT = compiled_later(r":(?:\s|$)|\s#|[\"']")
 """What may be a key, a comment, or the quotes of a value."""
-_BRACKET = re.compile(r"[\[\]{}]")
+_BRACKET = compiled_later(r"[\[\]{}]")
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.flow_quotes import reads_with
 from waza_language_server.text.edit import Edit, Fix
@@ -19,23 +20,23 @@ _LONGEST = 2_000
 """Characters of a value in brackets that is looked at: it is read again for each trial."""
 _TRIALS = 12
 _TEXT = r"(?:\"(?:[^\"\\\r\n]|\\.)*\"|'(?:[^'\r\n]|'')*')"
-_TEXTS = re.compile(rf"{_TEXT}(?:[ \t]*,[ \t]*{_TEXT})+")
-_SEMICOLON = re.compile(r"(?<=[\"'])[ \t]*(?P<sign>[;|])[ \t]*(?=[\"'])")
-_TWO_COMMAS = re.compile(r",[ \t]*(?P<sign>,)")
-_OTHER_CLOSING = re.compile(r"(?P<sign>[)}\]>])[ \t]*\Z")
+_TEXTS = compiled_later(rf"{_TEXT}(?:[ \t]*,[ \t]*{_TEXT})+")
+_SEMICOLON = compiled_later(r"(?<=[\"'])[ \t]*(?P<sign>[;|])[ \t]*(?=[\"'])")
+_TWO_COMMAS = compiled_later(r",[ \t]*(?P<sign>,)")
+_OTHER_CLOSING = compiled_later(r"(?P<sign>[)}\]>])[ \t]*\Z")
 _OPENED = r"""[ \t]*(?P<quote>["'])(?P<inner>"""
-_UNCLOSED_ITEM = re.compile(rf"""(?<=[\[,{{:]){_OPENED}[^"'\r\n\\]+?)[ \t]*[\]}}]+[ \t]*\Z""")
-_UNCLOSED_BEFORE_COMMA = re.compile(
+_UNCLOSED_ITEM = compiled_later(rf"""(?<=[\[,{{:]){_OPENED}[^"'\r\n\\]+?)[ \t]*[\]}}]+[ \t]*\Z""")
+_UNCLOSED_BEFORE_COMMA = compiled_later(
     rf"""(?<=[\[,]){_OPENED}[^"',\r\n\\]+)(?=,[ \t]*(?P=quote)[^"',\r\n\\]+(?P=quote)[ \t]*[,\]])"""
 )
-_SEMICOLON_BEFORE_KEY = re.compile(r"[ \t]*(?P<sign>;)[ \t]*(?=[\"']?[A-Za-z_][\w-]*[\"']?:[ \t])")
-_KEY_AND_SIGN = re.compile(r"(?<=[{,])\s*(?P<key>[A-Za-z_][\w-]*)(?P<sign>:(?=[\[{])|=(?=[\[{\"']))")
-_KEY_WITH_ONE_QUOTE = re.compile(r"(?<=[{,])\s*(?P<quote>\")(?P<key>[A-Za-z_][\w-]*)(?=:[ \t])")
-_COLON_IN_VALUE = re.compile(
+_SEMICOLON_BEFORE_KEY = compiled_later(r"[ \t]*(?P<sign>;)[ \t]*(?=[\"']?[A-Za-z_][\w-]*[\"']?:[ \t])")
+_KEY_AND_SIGN = compiled_later(r"(?<=[{,])\s*(?P<key>[A-Za-z_][\w-]*)(?P<sign>:(?=[\[{])|=(?=[\[{\"']))")
+_KEY_WITH_ONE_QUOTE = compiled_later(r"(?<=[{,])\s*(?P<quote>\")(?P<key>[A-Za-z_][\w-]*)(?=:[ \t])")
+_COLON_IN_VALUE = compiled_later(
     r"(?<=[\w\"']:)[ \t]+(?P<value>[A-Za-z][^,:{}\[\]\"'#\r\n]*:[ \t]+[^,{}\[\]\"'#\r\n]*[^,{}\[\]\"'#\s])"
     r"(?=[ \t]*[,}])"
 )
-_KEY_BEHIND_WORD = re.compile(r"(?<=[\w.-])(?P<blank>[ \t]+)(?P<key>[A-Za-z_][\w-]*):[ \t]")
+_KEY_BEHIND_WORD = compiled_later(r"(?<=[\w.-])(?P<blank>[ \t]+)(?P<key>[A-Za-z_][\w-]*):[ \t]")
 
 
 @frozen()

@@ -6,19 +6,20 @@ import re
 from collections.abc import Iterator
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.text.span import Span
 
-_TOKEN = re.compile(
+_TOKEN = compiled_later(
     r"""(?P<quoted>"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')|(?P<comment>(?<=\s)\#[^\r\n]*)|(?P<open>[\[{])|(?P<close>[\]}])"""
     r"""|(?P<comma>,)|(?P<colon>:(?=[\s,\[\]{}]|\Z))|(?P<word>(?:[^\s,\[\]{}:]|:(?![\s,\[\]{}]|\Z))+)""",
     re.DOTALL,
 )
-_KEY = re.compile(r"""(?:"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\r\n]|'')*'|[\w.-]+)[ \t]*:(?=\s)""")
-_BREAK = re.compile(r"[\r\n]")
+_KEY = compiled_later(r"""(?:"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\r\n]|'')*'|[\w.-]+)[ \t]*:(?=\s)""")
+_BREAK = compiled_later(r"[\r\n]")
 _NO_START = frozenset("@`%|>")
 """Characters that no value in brackets can start with, and that mean nothing else there."""
-_ALIAS = re.compile(r"\*[\w-]+\Z")
-_WORDS = re.compile(r"[^,\[\]{}#\r\n]+")
+_ALIAS = compiled_later(r"\*[\w-]+\Z")
+_WORDS = compiled_later(r"[^,\[\]{}#\r\n]+")
 
 
 @frozen()

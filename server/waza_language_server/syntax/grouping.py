@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.syntax.events import read
 from waza_language_server.syntax.explain_quotes import is_unclosed
 from waza_language_server.syntax.lines import Line, item_at, key_at
@@ -17,8 +18,8 @@ from waza_language_server.syntax.wrong_signs import slashes_at
 from waza_language_server.text.span import Span
 
 _MAX_JOINED = 8_000
-_COMMENT = re.compile(r"[ \t]+#")
-_OPENED = re.compile(r"(?<=[(\[{,= ])(?P<quote>['\"])[^'\"]*$")
+_COMMENT = compiled_later(r"[ \t]+#")
+_OPENED = compiled_later(r"(?<=[(\[{,= ])(?P<quote>['\"])[^'\"]*$")
 
 
 class Grouping:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.frames import column_of, line_start_of
 from waza_language_server.syntax.nodes import Entry, Node
@@ -11,7 +10,7 @@ from waza_language_server.syntax.placed_text import line_end
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.span import Span
 
-_ONE_WORD = re.compile(r"[\w./-][\w ./*-]*")
+_ONE_WORD = compiled_later(r"[\w./-][\w ./*-]*")
 """What means the same in brackets and behind a dash."""
 
 

@@ -7,13 +7,13 @@ again.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_engine.steps import Steps
 from waza_language_server.syntax.changed_section import Change, changed_section
 from waza_language_server.syntax.characters import has_refused
@@ -40,12 +40,12 @@ from waza_language_server.syntax.pieces import (
 from waza_language_server.text.common_ends import difference
 from waza_language_server.text.span import Span
 
-_PREAMBLE = re.compile(
+_PREAMBLE = compiled_later(
     r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+(?:---[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n|\Z))?"
 )
-_LEADING_TAB = re.compile(r"(?:\A|(?<=[\r\n]))[ ]*\t")
-_BELOW = re.compile(r"[^\r\n]*(?:\r\n|\n)(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*+([ ]{2,})")
-_OUTCAST = re.compile(
+_LEADING_TAB = compiled_later(r"(?:\A|(?<=[\r\n]))[ ]*\t")
+_BELOW = compiled_later(r"[^\r\n]*(?:\r\n|\n)(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*+([ ]{2,})")
+_OUTCAST = compiled_later(
     r"\n (?=[A-Za-z_][\w.-]*:(?:[ \t\r\n]|\Z))"
     r"(?=[^\r\n]*(?:\r\n|\n)?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*+([ ]*))"
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import MISSING_DASH, TAB, sentence
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.lines import Line
@@ -11,7 +12,7 @@ from waza_language_server.syntax.wrong_signs import wrong_indent
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
-_DASHES = re.compile(r"--|-{4,}")
+_DASHES = compiled_later(r"--|-{4,}")
 
 
 def start_fault(text: str, line: Line, usual: int, others: str) -> SyntaxFault | None:

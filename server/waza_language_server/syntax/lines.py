@@ -6,18 +6,19 @@ import re
 from dataclasses import replace
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 
-_LINE = re.compile(r"([^\S\r\n]*)([^\r\n]*)(\r\n|\r|\n|\Z)")
-_KEY = re.compile(
+_LINE = compiled_later(r"([^\S\r\n]*)([^\r\n]*)(\r\n|\r|\n|\Z)")
+_KEY = compiled_later(
     r"""(?P<key>(?:"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\r\n]|'')*')[ \t]*
         |(?![-?:](?:\s|$)|["'\[\]{}\#|>@`%,\s])(?:[^:\r\n#]|(?<!\s)\#|:(?=\S))+):(?=[ \t\r\n]|$)""",
     re.VERBOSE,
 )
-_STRAY = re.compile(
+_STRAY = compiled_later(
     r"""(?!\*[ ])(?:[|>@`%&*!,;~^$+=\\/\]}]|[\[{](?!.*[\]}]))[ ]*(?=-[ ]|[A-Za-z_][\w.-]*:(?:[ \t\r\n]|\Z))"""
 )
-_DASH = re.compile(r"-(?=[ \t\r\n]|\Z)[ \t]*")
-_DASH_OR_BULLET = re.compile(
+_DASH = compiled_later(r"-(?=[ \t\r\n]|\Z)[ \t]*")
+_DASH_OR_BULLET = compiled_later(
     r"(?:-(?=[ \t\r\n]|\Z)|[*\u2013\u2014\u2212\u2022\u2023\u25aa\u25cf\u25e6](?=[^\S\r\n]))[^\S\r\n]*"
 )
 

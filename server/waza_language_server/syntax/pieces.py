@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_engine.steps import Steps
 from waza_language_server.syntax.events import Reading, read_in_steps
 from waza_language_server.syntax.fault import SyntaxFault
@@ -33,11 +34,11 @@ from waza_language_server.text.span import Span
 _FEW_ITEMS = 64
 """In lists up to this size each item has its own place: all are moved as fast."""
 
-_HEADER = re.compile(
+_HEADER = compiled_later(
     r"""(?:[A-Za-z_][\w.-]*|"[\w .-]*"|'[\w .-]*')[ \t]*:(?:[ \t]+#[^\r\n]*|[ \t]*)(?:\r\n|\n)"""
 )
-_FIRST_ITEM = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*+( *)-(?=[ \t\r\n]|\Z)")
-_ITEM = re.compile(r"\n( *+)-(?=[ \t\r\n]|\Z)")
+_FIRST_ITEM = compiled_later(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*+( *)-(?=[ \t\r\n]|\Z)")
+_ITEM = compiled_later(r"\n( *+)-(?=[ \t\r\n]|\Z)")
 
 
 @frozen(eq=False)

@@ -19,6 +19,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import MAX_DEPTH
 from waza_engine.steps import Steps
 from waza_language_server.syntax.events import Notes, ReadError, Reading, read, read_in_steps
@@ -54,12 +55,12 @@ MOST_WORK = 10_000
 """What dividing one piece may cost, in units of ``Reading.work``; sorting a line counts one as well."""
 
 _MAX_FAULTS = 100
-_WORD_COLON = re.compile(r"([A-Za-z_][\w.-]*):(?=[^\s/])")
-_PROPERTIES = re.compile(r"[&!][^\s,\[\]{}]*(?:[ \t]+[&!][^\s,\[\]{}]*)*[ \t]*(?=#|$)")
-_PROPERTIES_OF_BRACKETS = re.compile(r"(?:[&!][^\s,\[\]{}]+[ \t]+)+(?=[\[{])")
-_ANCHOR = re.compile(r"&([^\s,\[\]{}]+)")
-_DOCUMENT_START = re.compile(r"---[ \t]*(?:#|$)")
-_WORD = re.compile(r"[\w.-]+[ \t]*(?=#|$)")
+_WORD_COLON = compiled_later(r"([A-Za-z_][\w.-]*):(?=[^\s/])")
+_PROPERTIES = compiled_later(r"[&!][^\s,\[\]{}]*(?:[ \t]+[&!][^\s,\[\]{}]*)*[ \t]*(?=#|$)")
+_PROPERTIES_OF_BRACKETS = compiled_later(r"(?:[&!][^\s,\[\]{}]+[ \t]+)+(?=[\[{])")
+_ANCHOR = compiled_later(r"&([^\s,\[\]{}]+)")
+_DOCUMENT_START = compiled_later(r"---[ \t]*(?:#|$)")
+_WORD = compiled_later(r"[\w.-]+[ \t]*(?=#|$)")
 
 ITEM_AMONG_KEYS = "A list item cannot stand among keys; indent it below the key it belongs to."
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.syntax.escapes import end_of_line, quoted
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.flow_signs import list_of_texts
@@ -12,8 +11,8 @@ from waza_language_server.syntax.wrong_signs import needless_sign
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
-_MORE_BRACKETS = re.compile(r"[\]})]{1,3}")
-_ITEM_OR_KEY = re.compile(r"-[ ]+\S|[A-Za-z_][\w-]*:(?:\s|\Z)")
+_MORE_BRACKETS = compiled_later(r"[\]})]{1,3}")
+_ITEM_OR_KEY = compiled_later(r"-[ ]+\S|[A-Za-z_][\w-]*:(?:\s|\Z)")
 
 
 def text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFault:

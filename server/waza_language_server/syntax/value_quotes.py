@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.syntax.escapes import quoted
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
-_COMMENT = re.compile(r"[ \t]+#[ \t]")
-_MAY_END_SO = re.compile(r"(?:\d\"|[sxz]')\Z")
+_COMMENT = compiled_later(r"[ \t]+#[ \t]")
+_MAY_END_SO = compiled_later(r"(?:\d\"|[sxz]')\Z")
 """Inches, and what belongs to several."""
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import MERGE_MARK, UNMERGED, sentence
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
-KEY_WITH_SIGN = re.compile(
+KEY_WITH_SIGN = compiled_later(
     r"""(?P<key>[A-Za-z_][\w.-]*)
         (?P<sign>:[^\S \t\r\n][^\S\r\n]*
             |[^\S\r\n]*[：﹕︓][^\S\r\n]*
@@ -23,12 +24,12 @@ KEY_WITH_SIGN = re.compile(
     re.VERBOSE,
 )
 """A key with another sign than a colon and a blank behind it."""
-_SLASHES = re.compile(r"//(?=[ \t\r\n]|\Z)")
-_BULLET = re.compile(r"(?P<bullet>[*\u2013\u2014\u2212\u2022\u2023\u25aa\u25cf\u25e6])(?=[^\S\r\n])")
-_ODD_BLANK = re.compile(r"[^\S \t\r\n]")
+_SLASHES = compiled_later(r"//(?=[ \t\r\n]|\Z)")
+_BULLET = compiled_later(r"(?P<bullet>[*\u2013\u2014\u2212\u2022\u2023\u25aa\u25cf\u25e6])(?=[^\S\r\n])")
+_ODD_BLANK = compiled_later(r"[^\S \t\r\n]")
 """Blanks that YAML takes for letters."""
-_FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*(?:ya?ml|json)?[ \t]*\Z")
-_LINE_BREAK = re.compile(r"[ \t]*(?:\r\n|\r|\n|\Z)")
+_FENCE = compiled_later(r"(?:`{3,}|~{3,})[ \t]*(?:ya?ml|json)?[ \t]*\Z")
+_LINE_BREAK = compiled_later(r"[ \t]*(?:\r\n|\r|\n|\Z)")
 
 
 def wrong_colon(match: re.Match[str]) -> SyntaxFault:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from waza_engine.later_patterns import compiled_later
 
-_FILE_NAME = re.compile(r"[\w][\w.+=@~ -]*(?<![. ])")
-_DEVICE = re.compile(r"(?i)(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
+_FILE_NAME = compiled_later(r"[\w][\w.+=@~ -]*(?<![. ])")
+_DEVICE = compiled_later(r"(?i)(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
 """What Windows takes for a device, whatever ending stands behind it."""
 LONGEST = 200
 """In bytes; file systems have room for 255 of them."""

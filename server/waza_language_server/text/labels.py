@@ -6,11 +6,10 @@ runs a command. What comes from files must become neither, nor hide or turn arou
 
 from __future__ import annotations
 
-import re
-
+from waza_engine.later_patterns import compiled_later
 from waza_engine.terminal import visible
 
-_ICON = re.compile(r"\$(?=\([\w-]+(?:~[\w-]+)?\))")
+_ICON = compiled_later(r"\$(?=\([\w-]+(?:~[\w-]+)?\))")
 
 
 def label(text: str) -> str:

@@ -7,11 +7,11 @@ maps to its span.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.text.span import Span
 
 _ESCAPES = {
@@ -35,9 +35,9 @@ _ESCAPES = {
     "P": "\u2029",
 }
 _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
-_HEADER = re.compile(r"[|>](?P<signs>[-+1-9]{0,2})[ \t]*(?:#[^\r\n]*)?(?P<break>\r\n|\r|\n|\Z)")
-_BREAK = re.compile(r"\r\n|\r|\n")
-_ROW = re.compile(r"([ ]*)([^\r\n]*)(\r\n|\r|\n|\Z)")
+_HEADER = compiled_later(r"[|>](?P<signs>[-+1-9]{0,2})[ \t]*(?:#[^\r\n]*)?(?P<break>\r\n|\r|\n|\Z)")
+_BREAK = compiled_later(r"\r\n|\r|\n")
+_ROW = compiled_later(r"([ ]*)([^\r\n]*)(\r\n|\r|\n|\Z)")
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.syntax.events import read
 from waza_language_server.syntax.nodes import Node
@@ -13,7 +14,7 @@ from waza_language_server.text.scalar_decoding import decode
 from waza_language_server.text.span import Span
 
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0", "\x1b": "\\e"}
-_OTHER_READERS = re.compile(
+_OTHER_READERS = compiled_later(
     r"(?i:y|n|yes|no|on|off|true|false|null|~)\Z|[-+]?[\d_]+(?::[0-5]?\d)+(?:\.\d*)?\Z|0[0-7_]+\Z|\d{4}-\d\d?-\d\d?"
     r"|(?i:[-+]?\.inf|\.nan)\Z|<<\Z|=\Z"
 )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
+from waza_engine.later_patterns import compiled_later
 from waza_engine.results.json_values import Block, Json, block_of, text_of
 from waza_engine.vocabulary import Commit
 
-_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_HASH = compiled_later(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def commit_document(commit: Commit | None) -> Json | None:

@@ -10,20 +10,20 @@ verified. The editor reads packages with it, too: YAML is read by whoever asks.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
 from waza_engine import files
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 
 LOCK_NAME = "waza.lock"
 MANIFEST_NAME = "waza.registry.yaml"
 CACHE_VARIABLE = "WAZA_MODULE_CACHE"
 _FORM = "`<host>/<owner>/<repo>[/path][#export]@<version>`"
-_COMMIT = re.compile(r"[0-9a-fA-F]{40}")
-_DIGEST = re.compile(r"sha256:[0-9a-fA-F]{64}")
+_COMMIT = compiled_later(r"[0-9a-fA-F]{40}")
+_DIGEST = compiled_later(r"sha256:[0-9a-fA-F]{64}")
 _MAX_BYTES = 64 * 1024 * 1024
 
 Read = Callable[[Path], object]

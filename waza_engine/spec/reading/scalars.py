@@ -9,10 +9,11 @@ upstream does so with ``1e999``. Light on purpose: the language server loads it 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TypeAlias
+
+from waza_engine.later_patterns import compiled_later
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -28,10 +29,10 @@ _FALSE = frozenset({"false", "False", "FALSE"})
 _NUMERIC = "+-.0123456789"
 TYPED_BEGINNINGS = frozenset((*_NUMERIC, *(word[0] for word in (*_NULL, *_TRUE, *_FALSE) if word)))
 """How plain text begins that may be read as something else; all other is text."""
-_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
-_RADIX = re.compile(r"([-+]?)0(?:[xX](?P<x>[0-9a-fA-F]+)|[bB](?P<b>[01]+)|[oO]?(?P<o>[0-7]+))\Z")
+_INTEGER = compiled_later(r"[-+]?(?:0|[1-9][0-9]*)\Z")
+_RADIX = compiled_later(r"([-+]?)0(?:[xX](?P<x>[0-9a-fA-F]+)|[bB](?P<b>[01]+)|[oO]?(?P<o>[0-7]+))\Z")
 _BASES = {"x": 16, "b": 2, "o": 8}
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
+_FLOAT = compiled_later(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
 _LARGEST = 10**300
 _FLOAT_TAG = "tag:yaml.org,2002:float"
 _TAGS: Mapping[str, type] = MappingProxyType(
@@ -42,7 +43,7 @@ _TAGS: Mapping[str, type] = MappingProxyType(
         "tag:yaml.org,2002:null": type(None),
     }
 )
-_ENDLESS = re.compile(r"[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
+_ENDLESS = compiled_later(r"[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
 
 
 def resolve_scalar(text: str, *, plain: bool = True, tag: str | None = None) -> Json:

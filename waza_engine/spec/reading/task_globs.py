@@ -12,16 +12,16 @@ that the server can answer from its memory.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 
 _ESCAPES = os.sep == "/"
-_SPECIAL = re.compile(r"[*?\[\\]" if _ESCAPES else r"[*?\[]")
-_OTHER_SPECIAL = re.compile(r"[?\[\\]" if _ESCAPES else r"[?\[]")
+_SPECIAL = compiled_later(r"[*?\[\\]" if _ESCAPES else r"[*?\[]")
+_OTHER_SPECIAL = compiled_later(r"[?\[\\]" if _ESCAPES else r"[?\[]")
 
 Listing = Callable[[Path], "Iterable[tuple[str, bool]] | None"]
 """Names in a directory with whether each is one; None when it cannot be read or does not exist."""

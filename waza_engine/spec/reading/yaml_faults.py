@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES
 
 MAX_DEPTH = 100
@@ -29,7 +30,7 @@ SECOND_DOCUMENT = (
     "a file holds one document; what follows this line is ignored, so move it to a file of its own"
 )
 NO_BLOCK_TO_MERGE = "`<<` needs a block (or a list of blocks) to take keys from"
-MERGE_MARK = re.compile(r"(?:^|(?<=\r))(?:<{7}|\|{7}|={7}|>{7})(?=[ \t\r\n]|\Z)", re.MULTILINE)
+MERGE_MARK = compiled_later(r"(?:^|(?<=\r))(?:<{7}|\|{7}|={7}|>{7})(?=[ \t\r\n]|\Z)", re.MULTILINE)
 """A line that git has left where two changes meet."""
 UNMERGED = "this line is from a merge with a conflict; keep one of the two sides, and delete the marks"
 RESERVED: Mapping[str, str] = MappingProxyType(
@@ -51,10 +52,10 @@ RESERVED: Mapping[str, str] = MappingProxyType(
 """Characters that no value without quotes can start with, and what comes of them."""
 
 
-_CODE_POINT = re.compile(
+_CODE_POINT = compiled_later(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\U[0-9a-fA-F]{8}"
 )
-_HALVES = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+_HALVES = compiled_later(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _LONGEST_CODE = len(r"\U0010FFFF")
 
 

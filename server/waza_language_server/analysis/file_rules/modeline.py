@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
-_MODELINE = re.compile(
+_MODELINE = compiled_later(
     r"(?m)^#[ \t]*+yaml-language-server:[ \t]*+\$schema=[^\s#]*?(?P<word>eval|task|config)\.schema\.json"
 )
 _LOOKED_AT = 4_000

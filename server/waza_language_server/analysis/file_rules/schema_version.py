@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.schema.catalog import Catalog
 from waza_language_server.syntax.nodes import Node
 
 VERSION_KEY = "schemaVersion"
-_MINOR = re.compile(r"^\s*1\.([0-9]{1,9})\s*$")
+_MINOR = compiled_later(r"^\s*1\.([0-9]{1,9})\s*$")
 
 
 def newer_version(view: FileView) -> Iterator[Problem]:

@@ -5,10 +5,10 @@ Such a comment does nothing, and nobody sees why.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 
 from waza_engine.files import shown
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.directives import DIRECTIVE, EVERY_CODE, GRAVITIES, MARK
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
@@ -18,8 +18,8 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 CODE = "unknown-code"
-_WORD = re.compile(r"[^,\s=\]]+")
-_PAIR = re.compile(r"([^,\s=\]]+)[ \t]*+=[ \t]*+([^,\s=\]]+)")
+_WORD = compiled_later(r"[^,\s=\]]+")
+_PAIR = compiled_later(r"([^,\s=\]]+)[ \t]*+=[ \t]*+([^,\s=\]]+)")
 
 
 def unknown_codes(view: FileView) -> Found:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
 from waza_language_server.analysis.schema_rules.keys.fallen_text import fallen_text
@@ -23,13 +24,13 @@ _NEEDED = {
 
 _OF_AGENTS = frozenset({"mode", "modes", "models"})
 """Keys that agents read, or authors write, which look like slips in others and are none."""
-_MORE_KEYS = re.compile(
+_MORE_KEYS = compiled_later(
     r"---[ \t]*(?:\r\n|\r|\n)(?P<rows>[a-z][\w-]*:[ \t][^\r\n]*(?:\r\n|\r|\n)"
     r"(?:(?:[a-z][\w-]*:|[ \t]+\S|-[ \t])[^\r\n]*(?:\r\n|\r|\n))*)---[ \t]*(?=[\r\n]|\Z)"
 )
 """A line that closes the front matter, more rows of it, and another such line."""
-_KEY = re.compile(r"^([a-z][\w-]*):", re.MULTILINE)
-_OTHER_CLOSING = re.compile(r"(?:--|[—–]+|-[ ]-[ ]-|\*{3,}|={3,}|_{3,}|\.{3})(?=[ \t]*(?:[\r\n]|\Z))")
+_KEY = compiled_later(r"^([a-z][\w-]*):", re.MULTILINE)
+_OTHER_CLOSING = compiled_later(r"(?:--|[—–]+|-[ ]-[ ]-|\*{3,}|={3,}|_{3,}|\.{3})(?=[ \t]*(?:[\r\n]|\Z))")
 """What stands on a line of its own in place of the three dashes."""
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.text_rules.slip import Slip, column_of_line
 from waza_language_server.spelling import slip_of
@@ -13,13 +13,13 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
-_OPENS_TEXT = re.compile(
+_OPENS_TEXT = compiled_later(
     r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]+[|>][-+]?(?:[ \t]+#.*)?[ \t]*\Z"
 )
-_KEY = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*)(?::(?!//)|[ \t]*=(?!=))")
+_KEY = compiled_later(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*)(?::(?!//)|[ \t]*=(?!=))")
 """A key with its colon; a blank behind it may be lost, or the colon be another sign."""
-_DASH = re.compile(r"(?P<lead>[ ]*)-[ ]")
-_MARK = re.compile(r"(?:---|\.\.\.)(?:\s|\Z)")
+_DASH = compiled_later(r"(?P<lead>[ ]*)-[ ]")
+_MARK = compiled_later(r"(?:---|\.\.\.)(?:\s|\Z)")
 _MOST_LINES = 200
 _LOOKED_AT = 40
 """Lines above a fault in which the key of the text may stand."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.text_rules.slip import Slip, as_one
 from waza_language_server.syntax.fault import SyntaxFault
@@ -13,8 +14,8 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
-_MARKED_KEY = re.compile(r"\+[ ]*(?:-[ ]+)*[A-Za-z_][\w-]*")
-_MARKED = re.compile(r"\+(?P<blanks>[ ]*)(?:-[ ]+\S|[A-Za-z_][\w-]*:(?:[ \t\r\n]|\Z))")
+_MARKED_KEY = compiled_later(r"\+[ ]*(?:-[ ]+)*[A-Za-z_][\w-]*")
+_MARKED = compiled_later(r"\+(?P<blanks>[ ]*)(?:-[ ]+\S|[A-Za-z_][\w-]*:(?:[ \t\r\n]|\Z))")
 _MESSAGE = "The `+` of a list of changes stands in front of this line; delete it."
 _MOST_LINES = 60
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import islice
 
 from waza_engine.counting import counted
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.text_rules.slip import Slip, as_one, column_of_line
 from waza_language_server.syntax.fault import SyntaxFault
@@ -15,9 +16,9 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
-_KEY = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
-_BARE = re.compile(r"[ ]*(?:-[ ]+)*[A-Za-z_][\w-]*:[ \t]*(?:#.*)?\Z")
-_ITEM = re.compile(r"(?P<lead>[ ]*)-(?:[ ]|\Z)")
+_KEY = compiled_later(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
+_BARE = compiled_later(r"[ ]*(?:-[ ]+)*[A-Za-z_][\w-]*:[ \t]*(?:#.*)?\Z")
+_ITEM = compiled_later(r"(?P<lead>[ ]*)-(?:[ ]|\Z)")
 _STEPS = frozenset({0, 2, 4})
 _LOOKED_AT = 60
 _MOST_LINES = 400

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.text_rules.merge_marks import sides_of_merge
 from waza_language_server.analysis.text_rules.repeated_keys import without_repetition
@@ -18,13 +19,13 @@ from waza_language_server.syntax.wrong_signs import is_fence, is_merge_mark
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
-_ANCHOR = re.compile(r"(?<=[\s\[{,])&([^\s,\[\]{}]+)")
-_ANCHOR_WITH_DOT = re.compile(
+_ANCHOR = compiled_later(r"(?<=[\s\[{,])&([^\s,\[\]{}]+)")
+_ANCHOR_WITH_DOT = compiled_later(
     r"[ ]*(?:-[ ]+)?[A-Za-z_][\w-]*:[ ]+(?P<sign>&)(?P<word>[\w-]+\.[\w.-]+)(?=[ \t]*(?:[\r\n]|\Z))"
 )
-_END_ABOVE = re.compile(r"(?:^|(?<=\r))(?P<mark>\.\.\.)[ \t]*(?:[\r\n]+(?:#[^\r\n]*)?)+\Z", re.MULTILINE)
+_END_ABOVE = compiled_later(r"(?:^|(?<=\r))(?P<mark>\.\.\.)[ \t]*(?:[\r\n]+(?:#[^\r\n]*)?)+\Z", re.MULTILINE)
 """The mark of an end of a document, with nothing but comments behind it."""
-_WRITTEN = re.compile(r"\S")
+_WRITTEN = compiled_later(r"\S")
 _NO_ANCHOR = "unknown-anchor"
 LONGEST = 30_000
 """Characters; in a longer text every fault is said as it is."""

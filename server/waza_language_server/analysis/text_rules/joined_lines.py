@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 from itertools import pairwise
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at
 from waza_language_server.schema.shape import Shape
@@ -21,13 +22,13 @@ from waza_language_server.text.edit import Edit
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
-_ENTRY = re.compile(r"(?P<lead> *(?:- +)*)(?P<key>[A-Za-z_][\w-]*):[ \t]+(?=\S)")
-_KEY = re.compile(r"(?P<key>[A-Za-z_][\w-]*):(?=[ \t]|$)")
-_KEY_INSIDE = re.compile(r"(?<=\S)[ \t]+(?P<key>[A-Za-z_][\w-]*):(?=[ \t]|$)")
-_BLOCK = re.compile(r"[ \t]*(?:$|[\[{])")
-_LEAD = re.compile(r"(?P<blanks> *)(?:- +)*(?=[^\s#])")
-_DASH = re.compile(r"- +(?=\S)")
-_INDENT = re.compile(r"[\r\n]+ *")
+_ENTRY = compiled_later(r"(?P<lead> *(?:- +)*)(?P<key>[A-Za-z_][\w-]*):[ \t]+(?=\S)")
+_KEY = compiled_later(r"(?P<key>[A-Za-z_][\w-]*):(?=[ \t]|$)")
+_KEY_INSIDE = compiled_later(r"(?<=\S)[ \t]+(?P<key>[A-Za-z_][\w-]*):(?=[ \t]|$)")
+_BLOCK = compiled_later(r"[ \t]*(?:$|[\[{])")
+_LEAD = compiled_later(r"(?P<blanks> *)(?:- +)*(?=[^\s#])")
+_DASH = compiled_later(r"- +(?=\S)")
+_INDENT = compiled_later(r"[\r\n]+ *")
 _LOOKED_AT = 40
 """Lines above a fault in which its cause may stand."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.text_rules.slip import Slip, as_one, column_of_line
 from waza_language_server.syntax.fault import SyntaxFault
@@ -12,17 +12,17 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
-_BARE_KEY = re.compile(
+_BARE_KEY = compiled_later(
     r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*)(?P<colon>:?)(?P<blanks>[ \t]*)"
     r"(?P<sign>\"[|>][-+]?\"|'[|>][-+]?'|\|[-+]?\||\|>|>\||\|:|-\||/|\\|\"\"\")?(?:[ \t]+#.*|[ \t]*)\Z"
 )
-_KEY_AND_TEXT = re.compile(
+_KEY_AND_TEXT = compiled_later(
     r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]+[^\s\"'|>\[{&*!#%@`][^\r\n]*\Z"
 )
-_KEY_OR_ITEM = re.compile(
+_KEY_OR_ITEM = compiled_later(
     r"[ ]*(?:(?:-[ ]+)+|[A-Za-z_][\w-]*[ \t]*:(?:[ \t]|\Z)|[\[{\"'#]|---|\.\.\.|([<=>|])\1{6}|```)"
 )
-_BULLET = re.compile(r"\s*[*•·‣◦–—]\s")
+_BULLET = compiled_later(r"\s*[*•·‣◦–—]\s")
 """How lists begin that are none: they are no text."""
 _THREE_QUOTES = '"' * 3
 """What opens and closes a text over several lines in Python."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import MISSING_DASH, sentence
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.text_rules.slip import Slip, as_one
@@ -20,14 +21,14 @@ from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
 NO_DASH = sentence(MISSING_DASH)
-_BARE_KEY = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]*(?:#.*)?\Z")
+_BARE_KEY = compiled_later(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]*(?:#.*)?\Z")
 _LOOKED_AT = 40
 _MOST_ROWS = 100
-_DASH_AND_ODD_BLANK = re.compile(r"(?P<dash>-)[^\S \t\r\n]\s*")
-_DASH_AND_KEY = re.compile(r"-[ ]+(?P<key>[A-Za-z_]\w*):(?:[ \t]|$)", re.MULTILINE)
-_KEY = re.compile(r"[A-Za-z_][\w-]*:(?=\s|$)")
-_KEY_AND_VALUE = re.compile(r"(?P<lead>[ ]*)(?P<key>[A-Za-z_][\w-]*):[ \t]+[^\s#]")
-_KEY_OR_ITEM = re.compile(r"[A-Za-z_][\w-]*:(?:\s|$)|- ")
+_DASH_AND_ODD_BLANK = compiled_later(r"(?P<dash>-)[^\S \t\r\n]\s*")
+_DASH_AND_KEY = compiled_later(r"-[ ]+(?P<key>[A-Za-z_]\w*):(?:[ \t]|$)", re.MULTILINE)
+_KEY = compiled_later(r"[A-Za-z_][\w-]*:(?=\s|$)")
+_KEY_AND_VALUE = compiled_later(r"(?P<lead>[ ]*)(?P<key>[A-Za-z_][\w-]*):[ \t]+[^\s#]")
+_KEY_OR_ITEM = compiled_later(r"[A-Za-z_][\w-]*:(?:\s|$)|- ")
 
 
 def missing_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterator
 
 from waza_engine.counting import counted
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.text_rules.slip import Slip, column_of_line
 from waza_language_server.syntax.fault import SyntaxFault
@@ -13,11 +13,11 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
-_BARE_KEY = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]*\Z")
-_KEY = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
-_QUOTE_AND_KEY = re.compile(r"[ ]*(?:-[ ]+)*(?P<sign>[\"'])(?P<key>[A-Za-z_][\w-]*):(?:[ \t][^\"']*)?\Z")
-_ITEM = re.compile(r"[ ]*-[ ]+\S")
-_KEY_OR_ITEM = re.compile(
+_BARE_KEY = compiled_later(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]*\Z")
+_KEY = compiled_later(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
+_QUOTE_AND_KEY = compiled_later(r"[ ]*(?:-[ ]+)*(?P<sign>[\"'])(?P<key>[A-Za-z_][\w-]*):(?:[ \t][^\"']*)?\Z")
+_ITEM = compiled_later(r"[ ]*-[ ]+\S")
+_KEY_OR_ITEM = compiled_later(
     r"[ ]*(?:-(?:[ ]|\Z)|[A-Za-z_][\w-]*[ \t]*:(?:[ \t]|\Z)|[\w-]+[;.,=][ ]|[#\]}>|`<=]|---)"
 )
 _LOOKED_AT = 60

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.syntax.fault import SyntaxFault
@@ -16,25 +17,25 @@ from waza_language_server.text.edit import Edit
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
-_LOST_COLON = re.compile(
+_LOST_COLON = compiled_later(
     r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_]\w*|<<(?=[ \t]+[*\[]))(?P<sign>[.,]?[ \t]+)"
     r"(?=[^\s:=|>#]|[|>][-+]?\Z)[^\r\n]*\Z"
 )
-_DASH_AND_KEY = re.compile(r"[ ]*(?P<dash>-)[ ]+(?P<key>[A-Za-z_]\w*):(?:[ \t]|\Z)")
-_QUOTED_LINE = re.compile(
+_DASH_AND_KEY = compiled_later(r"[ ]*(?P<dash>-)[ ]+(?P<key>[A-Za-z_]\w*):(?:[ \t]|\Z)")
+_QUOTED_LINE = compiled_later(
     r"[ ]*(?:-[ ]+)*(?P<sign>[\"'])"
     r"(?P<inner>(?P<key>[A-Za-z_][\w-]*):[ \t]+[^\s\"'\\][^\"'\\\r\n]*)(?P=sign)\Z"
 )
-_DRESSED_KEY = re.compile(
+_DRESSED_KEY = compiled_later(
     r"[ ]*(?:-[ ]+)*(?P<written>(?P<sign>`|\*\*)(?P<key>[A-Za-z]\w*?)(?:(?P=sign)[ \t]*:|:(?P=sign))"
     r"|(?P<quote>[\"'])(?P<word>[A-Za-z_]\w*):(?P=quote))(?=[ \t]|\Z)"
 )
 """A key as it is printed in bold or as code, or in quotes with its colon."""
-_KEY = re.compile(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
-_COMMENT = re.compile(r"[ ]*(?P<sign>//+|--(?=[ \t])|;+|/\*+|<!--)")
-_NOTE = re.compile(r"[ \t]#")
-_WORD_ALONE = re.compile(r"[ ]*(?P<key>[A-Za-z_]\w*)\Z")
-_ITEM = re.compile(r"(?P<lead>[ ]*)-[ ]")
+_KEY = compiled_later(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
+_COMMENT = compiled_later(r"[ ]*(?P<sign>//+|--(?=[ \t])|;+|/\*+|<!--)")
+_NOTE = compiled_later(r"[ \t]#")
+_WORD_ALONE = compiled_later(r"[ ]*(?P<key>[A-Za-z_]\w*)\Z")
+_ITEM = compiled_later(r"(?P<lead>[ ]*)-[ ]")
 _LOOKED_AT = 40
 """Lines above one in which the key may stand that comes before it."""
 _BLOCKS_TRIED = 3

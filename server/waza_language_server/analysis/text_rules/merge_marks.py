@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.wrong_signs import is_merge_mark
 from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
 
-_MARK = re.compile(r"^(?P<sign><{7}|\|{7}|={7}|>{7})(?:[ \t][^\r\n]*)?(?:\r\n|\r|\n|\Z)", re.MULTILINE)
+_MARK = compiled_later(r"^(?P<sign><{7}|\|{7}|={7}|>{7})(?:[ \t][^\r\n]*)?(?:\r\n|\r|\n|\Z)", re.MULTILINE)
 _FIRST, _SECOND = "Keep the first side of the merge", "Keep the second side of the merge"
 
 

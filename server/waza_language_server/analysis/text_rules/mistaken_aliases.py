@@ -9,6 +9,7 @@ import re
 from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_engine.spec.reading.yaml_faults import NO_BLOCK_TO_MERGE, sentence
 from waza_language_server.analysis.problem import Problem
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
     from waza_language_server.syntax.tree import Tree
 
-_ANCHOR = re.compile(r"(?<=[\s\[{,])&(?P<name>[0-9A-Za-z_-]+)")
-_ALIAS = re.compile(r"\*(?P<name>[\w-]+)")
-_MERGED_WORD = re.compile(r"(?<=<<:)[ \t]+(?P<name>[0-9A-Za-z_-]+)(?=[ \t]*(?:[,}#\r\n]|\Z))")
+_ANCHOR = compiled_later(r"(?<=[\s\[{,])&(?P<name>[0-9A-Za-z_-]+)")
+_ALIAS = compiled_later(r"\*(?P<name>[\w-]+)")
+_MERGED_WORD = compiled_later(r"(?<=<<:)[ \t]+(?P<name>[0-9A-Za-z_-]+)(?=[ \t]*(?:[,}#\r\n]|\Z))")
 
-_MERGED_TEXT = re.compile(r"(?<=<<:)[ \t]+(?P<value>[^\s*&\[{#!|>][^\r\n]*)")
-_IN_PARENTHESES = re.compile(r"\((?P<names>\*[\w-]+(?:[ \t]*,[ \t]*\*[\w-]+)*)\)")
-_HALF_MERGE = re.compile(r"(?:(?<=[\s{,])|^)(?:<|<<<)(?=:[ \t]+\*)", re.MULTILINE)
+_MERGED_TEXT = compiled_later(r"(?<=<<:)[ \t]+(?P<value>[^\s*&\[{#!|>][^\r\n]*)")
+_IN_PARENTHESES = compiled_later(r"\((?P<names>\*[\w-]+(?:[ \t]*,[ \t]*\*[\w-]+)*)\)")
+_HALF_MERGE = compiled_later(r"(?:(?<=[\s{,])|^)(?:<|<<<)(?=:[ \t]+\*)", re.MULTILINE)
 
 
 def mistaken_aliases(tree: Tree) -> Iterator[Problem]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.text_rules.slip import Slip, as_one
 from waza_language_server.syntax.fault import SyntaxFault
@@ -13,13 +14,13 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
-_ODD_BULLET = re.compile(r"(?P<lead>[ ]*)(?P<sign>--|-:|[->=]>|[>~+_]|[0-9]{1,3}[.)])[ ]+(?=[^\s|>])")
-_ITEM = re.compile(r"(?P<lead>[ ]*)-[ ]")
-_BLANKS = re.compile(r"[ ]*(?=[^\s#])")
-_BARE_KEY = re.compile(r"(?P<lead>[ ]*)(?:-[ ]+)?(?P<key>[A-Za-z_][\w-]*):[ \t]*(?:#.*)?\Z")
+_ODD_BULLET = compiled_later(r"(?P<lead>[ ]*)(?P<sign>--|-:|[->=]>|[>~+_]|[0-9]{1,3}[.)])[ ]+(?=[^\s|>])")
+_ITEM = compiled_later(r"(?P<lead>[ ]*)-[ ]")
+_BLANKS = compiled_later(r"[ ]*(?=[^\s#])")
+_BARE_KEY = compiled_later(r"(?P<lead>[ ]*)(?:-[ ]+)?(?P<key>[A-Za-z_][\w-]*):[ \t]*(?:#.*)?\Z")
 _SURELY_MEANT = frozenset({"--", "-:"})
 """Signs that begin nothing else below a key."""
-_MAY_BE_MEANT = re.compile(r">|[0-9]{1,3}[.)]")
+_MAY_BE_MEANT = compiled_later(r">|[0-9]{1,3}[.)]")
 """Signs that begin an item below a key that holds no text."""
 _LOOKED_AT = 60
 _MOST_ROWS = 400

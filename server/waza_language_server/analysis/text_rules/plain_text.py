@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
-_VALUE = re.compile(r"([ ]*(?:-[ ]+)*)[A-Za-z_][\w-]*:[ ]+(?=[^\s\"'|>\[{&*!#%@`])(\S.*?)\s*\Z")
-_COLON = re.compile(r":(?:[ ]|$)")
-_COLON_IN_WORDS = re.compile(r"(?!-[ ])[^\s:]+[ ][^:]*:(?:[ ]|$)")
+_VALUE = compiled_later(r"([ ]*(?:-[ ]+)*)[A-Za-z_][\w-]*:[ ]+(?=[^\s\"'|>\[{&*!#%@`])(\S.*?)\s*\Z")
+_COLON = compiled_later(r":(?:[ ]|$)")
+_COLON_IN_WORDS = compiled_later(r"(?!-[ ])[^\s:]+[ ][^:]*:(?:[ ]|$)")
 """A colon behind several words: no key of a suite has a blank in it."""
 LIKE_A_BAR = frozenset("Il1¦│")
 """What stands alone behind a key where `|` was meant: letters that look like it."""
-_KEY = re.compile(r"(?:- +)*(?P<key>[A-Za-z_][\w-]*):(?:[ ]|$)")
-_KEY_OF_BLOCK = re.compile(r"(?:- +)*(?P<key>[A-Za-z_][\w-]*):[ ]*(?:[|>][-+0-9]*)?[ ]*(?:#.*)?\Z")
+_KEY = compiled_later(r"(?:- +)*(?P<key>[A-Za-z_][\w-]*):(?:[ ]|$)")
+_KEY_OF_BLOCK = compiled_later(r"(?:- +)*(?P<key>[A-Za-z_][\w-]*):[ ]*(?:[|>][-+0-9]*)?[ ]*(?:#.*)?\Z")
 _LOOKED_AT = 40
 _CANDIDATES = 3
 

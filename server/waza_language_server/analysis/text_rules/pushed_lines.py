@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import replace
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.text_rules.lost_dashes import NO_DASH
 from waza_language_server.analysis.text_rules.shifted_lines import moved_block, moved_rest
@@ -16,9 +16,9 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
-_KEY_OF_BLOCK = re.compile(r"[ ]*(?P<key>[A-Za-z_]\w*):[ \t]*(?:#.*)?\Z")
-_LEAD = re.compile(r"( *)(?:- +)*(\S)")
-_KEY_ON_LINE = re.compile(r"[ ]*(?P<key>[A-Za-z_][\w-]*):(?=[ \t\r\n]|\Z)")
+_KEY_OF_BLOCK = compiled_later(r"[ ]*(?P<key>[A-Za-z_]\w*):[ \t]*(?:#.*)?\Z")
+_LEAD = compiled_later(r"( *)(?:- +)*(\S)")
+_KEY_ON_LINE = compiled_later(r"[ ]*(?P<key>[A-Za-z_][\w-]*):(?=[ \t\r\n]|\Z)")
 _LINES_ABOVE = 60
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from functools import partial
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.syntax.frames import column_of, line_start_of
 from waza_language_server.syntax.joined_lists import items_added
@@ -15,7 +15,7 @@ from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
 
-_WHOLE_ENTRY = re.compile(r" *[A-Za-z_][\w-]*: +[^\s|>#&*!].*")
+_WHOLE_ENTRY = compiled_later(r" *[A-Za-z_][\w-]*: +[^\s|>#&*!].*")
 
 
 def without_repetition(tree: Tree, problem: Problem) -> Problem:

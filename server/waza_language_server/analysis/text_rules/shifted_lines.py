@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import islice
 
 from waza_engine.counting import counted
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.text_rules.slip import Slip, as_one, column_of_line
 from waza_language_server.syntax.fault import SyntaxFault
@@ -15,12 +16,12 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
-_ITEM = re.compile(r"(?P<lead>[ ]*)-[ ]+(?=\S)")
-_KEY = re.compile(r"(?:-[ ]+)+(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
-_KEY_OF_ITEM = re.compile(r"[ ]*-[ ]+[A-Za-z_][\w-]*:(?=[ \t\r\n]|\Z)")
-_BARE_KEY = re.compile(r"[A-Za-z_][\w-]*:[ \t]*(?:[|>][-+]?[ \t]*)?(?:#.*)?\Z")
-_KEY_ON_LINE = re.compile(r"(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
-_TABS = re.compile(r"\t[ \t]*")
+_ITEM = compiled_later(r"(?P<lead>[ ]*)-[ ]+(?=\S)")
+_KEY = compiled_later(r"(?:-[ ]+)+(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
+_KEY_OF_ITEM = compiled_later(r"[ ]*-[ ]+[A-Za-z_][\w-]*:(?=[ \t\r\n]|\Z)")
+_BARE_KEY = compiled_later(r"[A-Za-z_][\w-]*:[ \t]*(?:[|>][-+]?[ \t]*)?(?:#.*)?\Z")
+_KEY_ON_LINE = compiled_later(r"(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
+_TABS = compiled_later(r"\t[ \t]*")
 _LOOKED_AT = 40
 _FURTHER_BELOW = 100
 """Lines below a key in which the list that it begins comes to its end."""

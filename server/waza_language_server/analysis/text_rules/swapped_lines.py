@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.text_rules.slip import Slip
 from waza_language_server.syntax.fault import SyntaxFault
@@ -12,7 +13,7 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
-_ROW = re.compile(
+_ROW = compiled_later(
     r"(?P<lead>[ ]*(?P<dash>-[ ]+)?)(?P<key>[A-Za-z_]\w*):(?P<value>[ \t]+[^\s#][^\r\n]*)?[ \t]*\Z"
 )
 

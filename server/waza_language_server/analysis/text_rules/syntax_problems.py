@@ -7,11 +7,11 @@ it are not said.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found
 from waza_language_server.analysis.text_rules.block_texts import tabbed_text, text_at_margin
@@ -80,11 +80,11 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
-_GLUED_DASH = re.compile(r"[ \t]*-(?=(?:[A-Za-z_]\w*:(?:[ \t]|$)|[\"'].*[\"'][ \t]*$))")
-_DASH_AND_TEXT = re.compile(r"[ ]*-(?=[^\s-])")
-_DASHES = re.compile(r"(?:-[ ]+)+")
-_KEY_TWICE = re.compile(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*):[ \t]+(?P=key):(?=[ \t\r\n]|\Z)")
-_KEY_ON_LINE = re.compile(r"[ ]*(?P<key>[A-Za-z_][\w-]*):(?=[ \t\r\n]|\Z)")
+_GLUED_DASH = compiled_later(r"[ \t]*-(?=(?:[A-Za-z_]\w*:(?:[ \t]|$)|[\"'].*[\"'][ \t]*$))")
+_DASH_AND_TEXT = compiled_later(r"[ ]*-(?=[^\s-])")
+_DASHES = compiled_later(r"(?:-[ ]+)+")
+_KEY_TWICE = compiled_later(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*):[ \t]+(?P=key):(?=[ \t\r\n]|\Z)")
+_KEY_ON_LINE = compiled_later(r"[ ]*(?P<key>[A-Za-z_][\w-]*):(?=[ \t\r\n]|\Z)")
 _COLUMN_CODES = frozenset({"yaml-indentation", "yaml-tab"})
 _TRIALS = 10
 _SLIPS_TRIED = 16

@@ -6,10 +6,10 @@ What is said holds for every answer: a pattern is compared with a text only when
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator
 from typing import Any
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.pattern_syntax import PatternSyntaxError, dialect_of, searcher
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found
@@ -27,9 +27,9 @@ OTHERS = ("must_not_exist", "path")
 _PATTERNS = ("regex_not_match", "must_not_match")
 _TEXTS = ("contains", "contains_cs")
 _MOST = 200
-_AROUND = re.compile(r"\\[AbBzZ]|[$^]")
+_AROUND = compiled_later(r"\\[AbBzZ]|[$^]")
 """Signs of a pattern that may look at what stands around its match."""
-_CASELESS = re.compile(r"\(\?i\)")
+_CASELESS = compiled_later(r"\(\?i\)")
 
 
 def contradicting_paths(mapping: Node, keys: set[str]) -> Iterator[Problem]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from waza_engine.files import shown
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Related
 
 PAIRS = (("expect_tools", "allow_only"),)
-_EXACT = re.compile(r"\^([\w.:-]+)\$\Z")
+_EXACT = compiled_later(r"\^([\w.:-]+)\$\Z")
 _SAME: Mapping[str, str] = MappingProxyType({"view": "read", "edit": "write", "web_fetch": "fetch"})
 """Names of one tool, as `allow_only` takes them."""
 

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import pairwise
 
 from waza_engine.files import shown
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, GraderView
 from waza_language_server.syntax.edits import replace_scalar
@@ -16,14 +17,14 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Fix
 
-_BETWEEN_SLASHES = re.compile(r"/((?:[^/\\]|\\.)+)/([gimsuy]{1,6})")
+_BETWEEN_SLASHES = compiled_later(r"/((?:[^/\\]|\\.)+)/([gimsuy]{1,6})")
 _FLAGS = frozenset("ims")
-_RAW = re.compile(r"[rR](?P<quote>[\"'])(?P<pattern>.+)(?P=quote)")
-_PARTS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
+_RAW = compiled_later(r"[rR](?P<quote>[\"'])(?P<pattern>.+)(?P=quote)")
+_PARTS = compiled_later(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
 """Characters, escapes and classes, of which a pattern consists."""
-_LITERAL = re.compile(r"[A-Za-z0-9_{]")
-_MAY_LACK = re.compile(r"[?*]|\{0")
-_TWICE_ESCAPED = re.compile(r"\\\\([dDsSwW])(?=[+*?{])")
+_LITERAL = compiled_later(r"[A-Za-z0-9_{]")
+_MAY_LACK = compiled_later(r"[?*]|\{0")
+_TWICE_ESCAPED = compiled_later(r"\\\\([dDsSwW])(?=[+*?{])")
 """A backslash that is looked for, before a letter that is repeated: nobody means ``\\ddd``."""
 
 

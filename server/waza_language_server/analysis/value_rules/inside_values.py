@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.syntax.nodes import Node
@@ -12,7 +11,7 @@ from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
 
-_DASH = re.compile(r"([ \t]*(?:-[ \t]+)*)-[ \t]+\Z")
+_DASH = compiled_later(r"([ \t]*(?:-[ \t]+)*)-[ \t]+\Z")
 
 
 def problem_inside(

@@ -5,11 +5,11 @@ The engine refuses such a schema, so the grader grades nothing. Only what every 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import partial
 
 from waza_engine.files import shown
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.json_schema_dialects import draft_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import GraderView
@@ -83,7 +83,7 @@ _DIALECTS = (
 )
 _ALIKE = frozenset({"2020-12", "2019-09", "7", "6"})
 """Drafts in which the words mean the same as far as they are looked at here."""
-_GLUED = re.compile(r"(?P<word>[A-Za-z$]+):\S+")
+_GLUED = compiled_later(r"(?P<word>[A-Za-z$]+):\S+")
 _DEEPEST = 40
 _MOST_TOLD = 20
 

@@ -5,17 +5,17 @@ Names are compared as a whole, so ``rm -rf`` in ``forbidden_tools`` forbids noth
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import GraderView
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
 
-_SIGNS_OF_PATTERN = re.compile(r"\A\^|\$\Z|\.[*+]|\w\|\w")
+_SIGNS_OF_PATTERN = compiled_later(r"\A\^|\$\Z|\.[*+]|\w\|\w")
 """What stands in patterns and in the name of no tool; a `*` alone may be a wildcard."""
-_BARE = re.compile(r"[A-Za-z_][\w-]{0,40}")
+_BARE = compiled_later(r"[A-Za-z_][\w-]{0,40}")
 
 
 def tool_names(view: GraderView) -> Iterator[Problem]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator
 from functools import partial
 
 from waza_engine.files import shown
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import GraderView
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.text.edit import Fix
 
-_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_DRIVE = compiled_later(r"[A-Za-z]:[\\/]")
 
 
 def workspace_paths(view: GraderView) -> Iterator[Problem]:

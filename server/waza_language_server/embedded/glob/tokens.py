@@ -6,10 +6,11 @@ import os
 import re
 from collections.abc import Iterator
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.embedded.language import Token
 
-_PART = re.compile(r"(?P<wild>\*+|\?)|(?P<open>\[)|(?P<escape>\\.)", re.DOTALL)
-_SET = re.compile(r"\[\^?(?:\\.|[^\]\\])++(?P<close>\])?", re.DOTALL)
+_PART = compiled_later(r"(?P<wild>\*+|\?)|(?P<open>\[)|(?P<escape>\\.)", re.DOTALL)
+_SET = compiled_later(r"\[\^?(?:\\.|[^\]\\])++(?P<close>\])?", re.DOTALL)
 
 
 def glob_tokens(value: str) -> Iterator[Token]:

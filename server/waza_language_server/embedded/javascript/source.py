@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Literal
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.embedded.brackets import CLOSERS
 
 PieceKind = Literal["name", "number", "text", "template", "pattern", "comment", "mark"]
@@ -24,7 +25,7 @@ _WORDS_BEFORE_PATTERN = """
 return typeof instanceof in of new delete void throw case do else
 """
 _BEFORE_PATTERN = frozenset(_WORDS_BEFORE_PATTERN.split())
-_NEXT = re.compile(
+_NEXT = compiled_later(
     r"""(?P<blank>\s+)
     |(?P<comment>//[^\n\r\u2028\u2029]*|/\*.*?\*/)
     |(?P<number>(?:0[xX][\da-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?)n?)
@@ -33,8 +34,8 @@ _NEXT = re.compile(
     |(?P<mark>=>|\?\?=?|\?\.(?!\d)|\.\.\.|[=!]==?|<<=?|>>>?=?|[<>]=?|\*\*=?|&&=?|\|\|=?|\+\+|--|[-+*%&|^]=?|.)""",
     re.VERBOSE | re.DOTALL,
 )
-_PATTERN = re.compile(r"/(?![*/])(?:[^\\/\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])+/[A-Za-z]*")
-_TEMPLATE = re.compile(r"(?:[^`\\$]|\\.|\$(?!\{))*", re.DOTALL)
+_PATTERN = compiled_later(r"/(?![*/])(?:[^\\/\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])+/[A-Za-z]*")
+_TEMPLATE = compiled_later(r"(?:[^`\\$]|\\.|\$(?!\{))*", re.DOTALL)
 
 
 @frozen()

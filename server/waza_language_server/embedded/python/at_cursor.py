@@ -11,6 +11,7 @@ from waza_engine.assertions.names import (
     FUNCTION_NAMES,
     is_refused_attribute,
 )
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.embedded.brackets import CLOSERS, open_call
 from waza_language_server.embedded.language import Explanation, Signature, Surroundings, Word
 from waza_language_server.embedded.python.findings import KNOWN_NAMES
@@ -29,7 +30,7 @@ from waza_language_server.embedded.python.python_source import PythonFault, firs
 from waza_language_server.embedded.python.python_source import Token as Written
 from waza_language_server.embedded.python.scopes import resolve_names
 
-_NAME = re.compile(r"[^\W\d]\w*")
+_NAME = compiled_later(r"[^\W\d]\w*")
 LONGEST_SCOPED = 1_000
 """Characters; in a longer assertion all names are offered, whatever scope the cursor is in."""
 _CALLS_WITH_TEXT = frozenset(

@@ -11,6 +11,7 @@ import ast
 import re
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.embedded.python.kinds import CONTEXT_KINDS, TEXT, kind_of
 from waza_language_server.embedded.python.python_source import PythonSource, parse_python
 
@@ -44,7 +45,7 @@ _METHODS = {
     "indexOf": "find",
 }
 # Possessive, and tried only where a run of spaces or a word begins: else long ones are read again and again.
-_TOKEN = re.compile(
+_TOKEN = compiled_later(
     r"""(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
     |(?:(?<!\s)\s++)?+(?P<operator>&&|\|\||===|!==)\s*
     |(?P<arrow>(?:\(\s*+(?P<listed>\w*+(?:\s*+,\s*+\w++)*+)\s*+\)|(?<!\w)(?P<single>\w++))\s*+(?P<sign>=>)\s*)

@@ -6,9 +6,10 @@ import ast
 import re
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.embedded.python.python_source import PythonSource, parse_python
 
-_PART = re.compile(
+_PART = compiled_later(
     r"""(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
     |(?P<word>(?<![\w.])(?:AND|And|OR|Or|NOT|Not|IN|In|IS|Is)(?!\w))
     |(?P<holds>(?<![\w.])(?:contains|CONTAINS|includes)(?=\s))

@@ -18,12 +18,13 @@ from itertools import islice
 from typing import Literal, cast
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 
 _LAYOUT = frozenset(
     {tokenize.NEWLINE, tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 )
-_LINE_IN_REASON = re.compile(r" \(detected at line \d+\)$")
-_UNCLOSED_TEXT = re.compile(r"unterminated .*literal")
+_LINE_IN_REASON = compiled_later(r" \(detected at line \d+\)$")
+_UNCLOSED_TEXT = compiled_later(r"unterminated .*literal")
 LONGEST = 20_000
 """Characters; a longer expression is left alone, the parser's cost and its recursion are not worth it."""
 

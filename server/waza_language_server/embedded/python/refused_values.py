@@ -6,17 +6,17 @@ Only where the kind of the value is certain; what can work in some run is left a
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from waza_engine.assertions.names import CONTEXT_NAMES
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python.kinds import NOTHING, TEXT, Kinds, is_number, kind_of
 from waza_language_server.embedded.python.python_source import PythonSource
 
 _UNHASHABLE = (list, dict, set)
 _SIGNS: dict[type[ast.unaryop], str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
-_PLACES = re.compile(r"%[^a-zA-Z%]*[a-zA-Z]")
+_PLACES = compiled_later(r"%[^a-zA-Z%]*[a-zA-Z]")
 """Where values are put into a text: `%s`, `%05d`."""
 _OF_NUMBERS = frozenset("bdoxXeEfFgGn")
 """Last letters of formats that take numbers alone."""

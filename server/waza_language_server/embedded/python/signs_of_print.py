@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from waza_engine.later_patterns import compiled_later
+
 _DOUBLE = "“”„‟«»＂"
 _SINGLE = "‘’‚‛＇"
 _SIGNS = str.maketrans(
@@ -18,7 +20,7 @@ _SIGNS = str.maketrans(
         "≠": "!=",
     }
 )
-_QUOTED = re.compile(
+_QUOTED = compiled_later(
     r"""(?P<comment>\#[^\r\n]*)
         |(?:\b(?P<prefix>[A-Za-z]{1,2}))?
          (?:(?P<triple>\"{3}|'{3})(?P<long>(?:\\.|(?!(?P=triple))[^\\])*)(?P=triple)

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_engine.markdown import code
 from waza_engine.spec.pattern_syntax import DEEPEST_NESTING, PatternSyntaxError, dialect_of
 
@@ -40,7 +41,7 @@ _POSIX = {
     "xdigit": "0-9A-Fa-f",
 }
 # What RE2 spells in another way than Python, outside of classes and in them. Escapes are taken whole.
-_SPELT = re.compile(
+_SPELT = compiled_later(
     r"(?P<end>\\z)|(?P<named>\(\?<(?=[A-Za-z_]))|(?P<quoted>\\Q(?P<inside>(?:(?!\\E).)*+)(?:\\E)?)"
     r"|(?P<posix>\[:(?P<name>[a-z]++):\])|(?P<hex>\\x\{(?P<digits>[0-9A-Fa-f]{1,6})\})"
     r"|(?P<brace>\{(?=,[0-9]+\}))|(?P<escape>\\.)",

@@ -14,29 +14,30 @@ from functools import lru_cache
 from typing import Literal
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.pattern_syntax import PatternSyntaxError, dialect_of
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.regex.slowness import is_catastrophic
 
 _PYTHON_ONLY: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"\(\?<?[=!]"), "look-around"),
-    (re.compile(r"\\[1-9]|\(\?P="), "a back-reference"),
-    (re.compile(r"\(\?>|[*+?}]\+"), "an atomic group or possessive repeat"),
-    (re.compile(r"\(\?\("), "a conditional"),
-    (re.compile(r"\(\?#"), "a comment group"),
-    (re.compile(r"\\Z"), r"`\Z` (RE2 writes `\z`)"),
-    (re.compile(r"\\u|\\N"), "a Unicode escape"),
+    (compiled_later(r"\(\?<?[=!]"), "look-around"),
+    (compiled_later(r"\\[1-9]|\(\?P="), "a back-reference"),
+    (compiled_later(r"\(\?>|[*+?}]\+"), "an atomic group or possessive repeat"),
+    (compiled_later(r"\(\?\("), "a conditional"),
+    (compiled_later(r"\(\?#"), "a comment group"),
+    (compiled_later(r"\\Z"), r"`\Z` (RE2 writes `\z`)"),
+    (compiled_later(r"\\u|\\N"), "a Unicode escape"),
     (
-        re.compile(r"\{\d*,?(?:1\d{3}(?<!1000)|[2-9]\d{3}|\d{5,})(?:,\d*)?\}"),
+        compiled_later(r"\{\d*,?(?:1\d{3}(?<!1000)|[2-9]\d{3}|\d{5,})(?:,\d*)?\}"),
         "a repeat of more than 1,000 times",
     ),
 )
-_OPEN_FLAGS = re.compile(r"\(\?[imsU]+(?![imsU:)-])")
+_OPEN_FLAGS = compiled_later(r"\(\?[imsU]+(?![imsU:)-])")
 """Flags for the whole pattern behind which the bracket is missing."""
 _KEPT_CHARACTERS = 1_000
 _CLOSING = {"(": ")", "[": "]"}
 # Possessive: a bracket that is not closed must not be looked at again from the next one.
-_CLASSES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+\]?", re.DOTALL)
+_CLASSES = compiled_later(r"\\.|\[(?:\\.|[^\]\\])*+\]?", re.DOTALL)
 
 
 @frozen()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.embedded.language import Token, TokenPart
 
 _CLASS_NAMES = frozenset("dDwWsS")
 _ANCHORS = frozenset("bBAzZG")
 # Possessive throughout: no character is looked at twice.
-_PART = re.compile(
+_PART = compiled_later(
     r"""(?P<literal>\\Q(?:(?!\\E).)*+(?:\\E)?)
     |(?P<property>\\[pP](?:\{\^?[\w=-]*+\}|[A-Za-z]))
     |(?P<escape>\\(?:x\{[0-9A-Fa-f]*+\}|x[0-9A-Fa-f]{0,2}|u[0-9A-Fa-f]{0,4}|[0-7]{1,3}|.)?)

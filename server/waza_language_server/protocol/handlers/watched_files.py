@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.results.places import FOLDER, JOURNAL_SUFFIX
 from waza_language_server.project.disk import LOOKED_AT_AGAIN_SECONDS
 from waza_language_server.project.reading_ahead import read_ahead
@@ -33,7 +33,7 @@ _WATCHED = (
     "**/reviews.jsonl",
     *_FOLDERS,
 )
-_RESULTS = re.compile(r"[/\\](\.waza([/\\]results([/\\][^/\\]*\.json)?)?|reviews\.jsonl)$")
+_RESULTS = compiled_later(r"[/\\](\.waza([/\\]results([/\\][^/\\]*\.json)?)?|reviews\.jsonl)$")
 
 log = logging.getLogger(__name__)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY, resolve_scalar
 from waza_language_server.schema.catalog import Catalog
 from waza_language_server.syntax.author_style import line_break
@@ -13,7 +14,7 @@ from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits
 from waza_language_server.text.span import Span
 
-_WRITTEN_LINE = re.compile(r"^(?=[^\r\n])", re.MULTILINE)
+_WRITTEN_LINE = compiled_later(r"^(?=[^\r\n])", re.MULTILINE)
 
 
 @frozen()

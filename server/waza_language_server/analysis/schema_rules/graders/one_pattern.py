@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Fix
@@ -12,7 +11,7 @@ from waza_language_server.text.span import Span
 OPTION = "regex_match"
 _PATTERNS = frozenset({"match_any", "must_match_any", "regex_match_any", "any_match", "regex_any"})
 _TEXTS = frozenset({"contains_any", "must_contain_any", "any_contains", "any_of"})
-_SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$]")
+_SPECIAL = compiled_later(r"[\\.+*?()|\[\]{}^$]")
 
 
 def one_pattern(shape: Shape, entry: Entry) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import cast
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
@@ -21,7 +22,7 @@ from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
 
-_GLUED_COMMENT = re.compile(r"[ \t]*(?P<text>#[^\s#][^\r\n]*?)[ \t]*(?=[\r\n]|\Z)")
+_GLUED_COMMENT = compiled_later(r"[ \t]*(?P<text>#[^\s#][^\r\n]*?)[ \t]*(?=[\r\n]|\Z)")
 """Where a value may stand: behind a comment sign without a blank people mean a text, such as `#42`."""
 _SAMPLES = {"string": "TODO", "integer": "1", "number": "1", "boolean": "true", "array": "[]", "object": "{}"}
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
@@ -50,9 +50,9 @@ _SIGNS_OF_CHANGES = ("-", "+", "<", ">")
 """What a file has in front of its lines that is a list of changes to another one."""
 _CONTRARY = frozenset((name, "enabled") for name in ("skip", "skipped", "disable", "disabled"))
 """Names of switches that are on where the one that is meant is off."""
-_TASK_FILE = re.compile(r"\S+\.ya?ml")
-_FIXTURE = re.compile(r"(?:[^/\s]+/)*?fixtures/(?P<path>[^\s/][^\s]*)")
-_EQUALS = re.compile(r"(?P<key>[A-Za-z_]\w*)(?:[ ]?=[ ]?|:)(?P<value>[^\s=:/].*)")
+_TASK_FILE = compiled_later(r"\S+\.ya?ml")
+_FIXTURE = compiled_later(r"(?:[^/\s]+/)*?fixtures/(?P<path>[^\s/][^\s]*)")
+_EQUALS = compiled_later(r"(?P<key>[A-Za-z_]\w*)(?:[ ]?=[ ]?|:)(?P<value>[^\s=:/].*)")
 _TYPED = frozenset({"number", "integer", "boolean"})
 
 

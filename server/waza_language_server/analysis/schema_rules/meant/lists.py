@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.analysis.schema_rules.meant.wrapped_values import as_list, without_sign
 from waza_language_server.analysis.schema_rules.subject import Subject
@@ -17,15 +18,15 @@ from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
-_NUMBERED = re.compile(r"(?:\d+[.)]|[+~_])[ ]+(?=\S)")
+_NUMBERED = compiled_later(r"(?:\d+[.)]|[+~_])[ ]+(?=\S)")
 """What other notations begin an item with, in place of a dash."""
-_GLUED_DASH = re.compile(r"-(?=[^\s-])")
-_COMMAS = re.compile(r"[^,]*[^,\s][^,]*(?:,[^,]*[^,\s][^,]*)+,?")
-_OTHER_SIGNS = re.compile(r"[ ]+\|[ ]+|[ ]*(?:->|→)[ ]*|;[ ]+")
+_GLUED_DASH = compiled_later(r"-(?=[^\s-])")
+_COMMAS = compiled_later(r"[^,]*[^,\s][^,]*(?:,[^,]*[^,\s][^,]*)+,?")
+_OTHER_SIGNS = compiled_later(r"[ ]+\|[ ]+|[ ]*(?:->|→)[ ]*|;[ ]+")
 """What else parts texts that follow each other."""
-_ROW = re.compile(r"[^\s][^\r\n]*(?<=\S)")
-_PAIR = re.compile(r"(?P<key>[A-Za-z_]\w*)=(?P<value>[^\r\n]*)")
-_PLACEHOLDER = re.compile(r"<[^<>]*>|\{\{?[^{}]*\}?\}")
+_ROW = compiled_later(r"[^\s][^\r\n]*(?<=\S)")
+_PAIR = compiled_later(r"(?P<key>[A-Za-z_]\w*)=(?P<value>[^\r\n]*)")
+_PLACEHOLDER = compiled_later(r"<[^<>]*>|\{\{?[^{}]*\}?\}")
 """What templates have where a value is still to be written."""
 _MOST_ITEMS = 100
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
@@ -27,8 +28,8 @@ from waza_language_server.text.span import Span
 Cause = tuple[str, Fix]
 """A clause that names the cause, and the fix."""
 
-_LINES = re.compile(r"[^\r\n]+")
-_SLASHES = re.compile(r"(?:(?<=\s)|^)//(?=[ \t]|\Z)", re.MULTILINE)
+_LINES = compiled_later(r"[^\r\n]+")
+_SLASHES = compiled_later(r"(?:(?<=\s)|^)//(?=[ \t]|\Z)", re.MULTILINE)
 
 
 def sign_behind(subject: Subject, node: Node, shape: Shape, *, block: bool, listed: bool) -> Cause | None:

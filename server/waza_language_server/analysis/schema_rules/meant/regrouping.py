@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY, resolve_scalar
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.escapes import quoted
@@ -12,9 +11,9 @@ from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits
 from waza_language_server.text.span import Span
 
-_LINE = re.compile(r"[^\s][^\r\n]*")
-_DASH = re.compile(r"-(?:[^\s-]| )")
-_NOTHING = re.compile(r"(?:\s|(?<=\s)#[^\r\n]*)*+")
+_LINE = compiled_later(r"[^\s][^\r\n]*")
+_DASH = compiled_later(r"-(?:[^\s-]| )")
+_NOTHING = compiled_later(r"(?:\s|(?<=\s)#[^\r\n]*)*+")
 """Blanks, line breaks and comments."""
 
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import slip_of
 
@@ -24,10 +25,10 @@ _ASKED = frozenset({"yes", "on", "y", "no", "off", "n"})
 """Words for a switch that are one in YAML 1.1."""
 _LIST_SIGNS = ",; "
 """What other notations write behind a value."""
-_NUMBER = re.compile(r"(?P<digits>[-+]?\d[\d.,_' ]*?)[ ]?(?P<unit>%|[A-Za-z]+)?")
-_NOTED = re.compile(r"(?P<number>[-+]?\d[\d.]*)[ ]+\((?P<note>[^()]+)\)")
-_GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(?:(?P<sign>[,_' ])\d{3})(?:(?P=sign)\d{3})*")
-_PLAIN = re.compile(r"[-+]?\d+(?:[.,]\d+)?")
+_NUMBER = compiled_later(r"(?P<digits>[-+]?\d[\d.,_' ]*?)[ ]?(?P<unit>%|[A-Za-z]+)?")
+_NOTED = compiled_later(r"(?P<number>[-+]?\d[\d.]*)[ ]+\((?P<note>[^()]+)\)")
+_GROUPED = compiled_later(r"[-+]?[1-9]\d{0,2}(?:(?P<sign>[,_' ])\d{3})(?:(?P=sign)\d{3})*")
+_PLAIN = compiled_later(r"[-+]?\d+(?:[.,]\d+)?")
 _MILLISECONDS: Mapping[str, int] = MappingProxyType(
     {
         **dict.fromkeys(("ms", "msec", "msecs", "millis", "millisecond", "milliseconds"), 1),
@@ -36,13 +37,13 @@ _MILLISECONDS: Mapping[str, int] = MappingProxyType(
         **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3_600_000),
     }
 )
-_NAME_WITH_UNIT = re.compile(
+_NAME_WITH_UNIT = compiled_later(
     "(?P<stem>[a-z_]+?)_(?P<unit>ms|msec|msecs|millis|milliseconds|s|secs?|seconds|m|mins?|minutes|h|hours)"
 )
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_COUNTED = re.compile("_(?:ms|seconds)$")
+_HUMP = compiled_later(r"(?<=[a-z])(?=[A-Z])")
+_COUNTED = compiled_later("_(?:ms|seconds)$")
 _THOUSANDS: Mapping[str, int] = MappingProxyType({"k": 1_000, "m": 1_000_000})
-_FIGURES = re.compile(r"(?<![\w.,-])-?\d{1,15}(?:\.\d+)?(?![\w,%]|\.\d)")
+_FIGURES = compiled_later(r"(?<![\w.,-])-?\d{1,15}(?:\.\d+)?(?![\w,%]|\.\d)")
 _NUMBER_WORDS: Mapping[str, int] = MappingProxyType(
     {
         "zero": 0,

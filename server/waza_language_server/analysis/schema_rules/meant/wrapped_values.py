@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import slip_of
@@ -18,20 +19,20 @@ from waza_language_server.text.span import Span
 
 _EXPECTATION = "output_contains"
 """What an expectation says that is one text."""
-_OPENED_TEXT = re.compile(r"(?P<key>[A-Za-z_]\w*)[ ]*:?[ ]*(?P<sign>[|>][-+]?)[ \t]*(?=\r?\n)")
+_OPENED_TEXT = compiled_later(r"(?P<key>[A-Za-z_]\w*)[ ]*:?[ ]*(?P<sign>[|>][-+]?)[ \t]*(?=\r?\n)")
 """A block of text whose key has lost its colon, or the blank behind it."""
-_KEY_AND_VALUE = re.compile(
+_KEY_AND_VALUE = compiled_later(
     r"(?P<key>[a-z_]+)(?P<blank>[ ]+)(?:\"[^\"\r\n]*\"|'[^'\r\n]*'|[^\s\"':#][^:#\r\n]*)"
 )
 """A key that has lost its colon, and its value."""
-_KEY_ALONE = re.compile(r"(?P<key>[A-Za-z_]\w*)[ \t]*(?=\r?\n|\Z)")
+_KEY_ALONE = compiled_later(r"(?P<key>[A-Za-z_]\w*)[ \t]*(?=\r?\n|\Z)")
 """A word on a line of its own: a key of which more is to be written."""
 _BEGINNING = 3
 """From how many letters on a word is the beginning of a key."""
-_WORD = re.compile(r"[A-Za-z]\w*")
-_KEY_BEFORE = re.compile(r"[\w-]+:|[\w-]+[ ]*:?[ ]*[|>][-+]?(?:\s|$)")
-_HEADER = re.compile(r"[ \t]*(?P<sign>[|>][-+0-9]*)")
-_WRITTEN_LINE = re.compile(r"\n(?=[^\r\n])")
+_WORD = compiled_later(r"[A-Za-z]\w*")
+_KEY_BEFORE = compiled_later(r"[\w-]+:|[\w-]+[ ]*:?[ ]*[|>][-+]?(?:\s|$)")
+_HEADER = compiled_later(r"[ \t]*(?P<sign>[|>][-+0-9]*)")
+_WRITTEN_LINE = compiled_later(r"\n(?=[^\r\n])")
 
 
 def blocks_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from waza_engine.files import shown
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
-_WORDS = re.compile(r"\w[\w./*-]*(?:[ \t]*;[ \t]*\w[\w./*-]*)+")
-_SEMICOLON = re.compile(r"[ \t]*;[ \t]*")
-_GLUED_PAIR = re.compile(r"(?P<key>[A-Za-z_][\w.-]*)(?P<sign>=|:(?=[\"']))(?P<value>[^\s=:,]+)")
+_WORDS = compiled_later(r"\w[\w./*-]*(?:[ \t]*;[ \t]*\w[\w./*-]*)+")
+_SEMICOLON = compiled_later(r"[ \t]*;[ \t]*")
+_GLUED_PAIR = compiled_later(r"(?P<key>[A-Za-z_][\w.-]*)(?P<sign>=|:(?=[\"']))(?P<value>[^\s=:,]+)")
 
 
 def may_be_one_item(node: Node) -> bool:

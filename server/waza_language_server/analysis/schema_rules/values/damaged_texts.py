@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from waza_engine.files import shown
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.escapes import quoted
@@ -27,14 +28,14 @@ DASH_INSIDE = " - "
 """What is left in a text of the dash of an item below it that stands too far to the right."""
 _READ_BY_PEOPLE = frozenset({"criteria"})
 """Lists whose items are read, not compared: dashes in one may be a list of its own."""
-_DASH_OF_LINE = re.compile(r"(?m)^(?P<lead> +)- +(?=\S)")
+_DASH_OF_LINE = compiled_later(r"(?m)^(?P<lead> +)- +(?=\S)")
 _LIKE_A_SIGN = {
     **dict.fromkeys(("I", "l", "1", "¦", "│", "/", "\\", "-|"), "|"),
     **dict.fromkeys(("->", "=>"), ">-"),
 }
 """What stands alone behind a key where the sign of a block of text was meant."""
-_NUMBER_BEHIND = re.compile(r"[ \t]#(?=\d)[^\r\n]*")
-_WORD_BEHIND = re.compile(r"[ \t]#(?=\w)[^\r\n]*")
+_NUMBER_BEHIND = compiled_later(r"[ \t]#(?=\d)[^\r\n]*")
+_WORD_BEHIND = compiled_later(r"[ \t]#(?=\w)[^\r\n]*")
 """A sign behind one blank; two, as linters want them, part off a comment."""
 _OWN_WORDS = frozenset({"regex", "python.assertion", "glob", "task.glob", "model", "tool.name", "executor"})
 """Kinds of text in which nobody writes `#1` as a part of it."""
@@ -44,15 +45,17 @@ _NAMING = frozenset({"id", "name", "skill", "version"})
 """Keys of names, where a single word has no such sign at its end."""
 _NAMED = frozenset({"model", "task.id", "grader.name", "grader.type", "skill.name"})
 """Kinds of text that are one word where notes are written behind it."""
-_NOTE_BEHIND = re.compile(
+_NOTE_BEHIND = compiled_later(
     r"(?P<name>[\w.:/@-]+)[ \t]+(?:(?P<slashes>//[ \t]*\S.*)|(?P<sign>\\)|(?P<words>\([^()]+\)|--[ \t].*))"
 )
-_NAME = re.compile(r"[\w./-]+[,;]")
-_LISTED = re.compile(r"\w[\w./*-]*(?:[ ][a-z][\w./*-]*)*,")
+_NAME = compiled_later(r"[\w./-]+[,;]")
+_LISTED = compiled_later(r"\w[\w./*-]*(?:[ ][a-z][\w./*-]*)*,")
 """What stands in lists of words: no greeting (`Hello Ana,`), no line of code (`break;`)."""
 _MEANT_BEFORE_QUOTE = {
-    '"': re.compile(r"[^\w.!?…)]\Z|(?<![\w.])\w{1,2}\Z|\d\Z|[={}<>$`\\]|\([^)]*\Z"),
-    "'": re.compile(r"[^\w.!?…)]\Z|(?<![\w.])\w{1,2}\Z|(?<![\w.])\d+\Z|[szx]\Z|\win\Z|[={}<>$`\\]|\([^)]*\Z"),
+    '"': compiled_later(r"[^\w.!?…)]\Z|(?<![\w.])\w{1,2}\Z|\d\Z|[={}<>$`\\]|\([^)]*\Z"),
+    "'": compiled_later(
+        r"[^\w.!?…)]\Z|(?<![\w.])\w{1,2}\Z|(?<![\w.])\d+\Z|[szx]\Z|\win\Z|[={}<>$`\\]|\([^)]*\Z"
+    ),
 }
 """What stands before a quote that may be meant: code (`href="`, `print(f"`), inches, `O'`, `runnin'`."""
 _LOOKED_FOR = frozenset({"task.glob", "path.fixture", "path.suite", "python.assertion", "rubric"})
@@ -60,8 +63,8 @@ _LOOKED_FOR = frozenset({"task.glob", "path.fixture", "path.suite", "python.asse
 _PATHS = frozenset(
     {"path.fixture", "path.suite", "path.workspace", "path.skill", "path.repository", "task.glob", "glob"}
 )
-_ESCAPED_SIGN = re.compile(r"\\(?P<letter>[abtnvfre0])")
-_CONTROL = re.compile(r"[\x00-\x1f]")
+_ESCAPED_SIGN = compiled_later(r"\\(?P<letter>[abtnvfre0])")
+_CONTROL = compiled_later(r"[\x00-\x1f]")
 _PRINTED = {'"': "“„«", "'": "‘‚"}
 _MOST_WORDS = 4
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.subject import Subject
@@ -14,11 +15,11 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
 
-_LINE = re.compile(r"(?<=\n)(?=[ ]*[^\s])")
-_KEY = re.compile(r"[ ]*(?P<key>[a-z_]+):[ ]+(?P<value>\S+)[ \t]*\Z")
-_PAIR = re.compile(r"[ \t]*(?:-[ ]+)?[\w\"'. -]{1,40}:(?:[ \t]|\Z)")
-_BARE_KEY = re.compile(r"^[ ]*(?P<key>[a-z_]+):[ \t]*$", re.MULTILINE)
-_FIRST_BELOW = re.compile(r"[ ]*(?P<dash>-[ ]+)?(?:(?P<key>[a-z_]+):(?:[ ]|\Z))?")
+_LINE = compiled_later(r"(?<=\n)(?=[ ]*[^\s])")
+_KEY = compiled_later(r"[ ]*(?P<key>[a-z_]+):[ ]+(?P<value>\S+)[ \t]*\Z")
+_PAIR = compiled_later(r"[ \t]*(?:-[ ]+)?[\w\"'. -]{1,40}:(?:[ \t]|\Z)")
+_BARE_KEY = compiled_later(r"^[ ]*(?P<key>[a-z_]+):[ \t]*$", re.MULTILINE)
+_FIRST_BELOW = compiled_later(r"[ ]*(?P<dash>-[ ]+)?(?:(?P<key>[a-z_]+):(?:[ ]|\Z))?")
 _BLOCKS = frozenset({"literal", "folded"})
 
 

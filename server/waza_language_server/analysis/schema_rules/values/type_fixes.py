@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.schema_rules.graders.keyed_graders import list_of_keyed
 from waza_language_server.analysis.schema_rules.meant.lists import (
@@ -47,7 +47,7 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 _ITEMS_WITH_OTHERS = 2
-_LEADING_ZERO = re.compile(r"[-+]?0[0-9_]")
+_LEADING_ZERO = compiled_later(r"[-+]?0[0-9_]")
 """Of which some readers make eight, others ten."""
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.meant.scalars import milliseconds_of
@@ -20,12 +20,12 @@ _TOO_LONG = 60_000
 """Seconds: 16 hours. Round numbers of that size are minutes in milliseconds."""
 _OPENING = "“„‟«‘‚"
 _BEGINNINGS = frozenset(f"{_OPENING}123456789")
-_SEVERAL_PRINTED = re.compile(r"(?:[“„‟«‘‚][^“„‟«‘‚”»]+[”“‟»’‘]\s*)+")
-_TAG = re.compile(r"![\w.,;-]+")
+_SEVERAL_PRINTED = compiled_later(r"(?:[“„‟«‘‚][^“„‟«‘‚”»]+[”“‟»’‘]\s*)+")
+_TAG = compiled_later(r"![\w.,;-]+")
 _MOST_BLANKS = 20
-_BREAK = re.compile(r"[\r\n]")
-_OCTAL = re.compile(r"0+[1-7][0-7]+")
-_PRINTED = re.compile(r"[“„‟«‘‚]([^“„‟«‘‚”»]+)[”“‟»’‘]")
+_BREAK = compiled_later(r"[\r\n]")
+_OCTAL = compiled_later(r"0+[1-7][0-7]+")
+_PRINTED = compiled_later(r"[“„‟«‘‚]([^“„‟«‘‚”»]+)[”“‟»’‘]")
 
 
 def may_be_unlikely(value: str) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
 
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import TYPED_BEGINNINGS as _TYPED
 from waza_engine.spec.reading.scalars import is_not_finite, resolve_scalar
 from waza_language_server.analysis.problem import Problem, Severity
@@ -34,11 +34,11 @@ _TYPE_NAMES = {
     "object": "a mapping of keys",
     "null": "nothing",
 }
-_WORDS = re.compile(r"[a-z0-9]+")
+_WORDS = compiled_later(r"[a-z0-9]+")
 _LOOKED_AT = 30
 """Keys beside one whose value may be meant for it."""
 _OTHER_SWITCHES = frozenset(["yes", "Yes", "YES", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF"])
-_SIXTIES = re.compile(r"[-+]?[1-9]\d*(?::[0-5]?\d)+")
+_SIXTIES = compiled_later(r"[-+]?[1-9]\d*(?::[0-5]?\d)+")
 """What YAML 1.1 reads otherwise than 1.2; ``y`` and ``n`` are left alone, for PyYAML leaves them, too."""
 TYPED_BEGINNINGS = _TYPED.union(word[0] for word in _OTHER_SWITCHES)
 """How values begin of which ``typed_as_text`` may say something: all others are passed by without a call."""
