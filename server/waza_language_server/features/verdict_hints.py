@@ -11,17 +11,16 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from waza_engine.counting import counted
-from waza_engine.figures import shown_below, shown_score, shown_threshold
+from waza_engine.figures import shown_score
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.steps import Steps
-from waza_engine.vocabulary import EXPECTED_LISTS, shown_grader
+from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.live_text import LIVE
 from waza_language_server.features.score_text import (
     NOTHING_RAN,
     age,
     check_label,
-    error_label,
     grader_line,
     stale_label,
     suite_graders_label,
@@ -34,6 +33,19 @@ from waza_language_server.features.unfinished_hints import (
     cut_reason,
     running_label,
     running_story,
+)
+from waza_language_server.features.verdict_labels import (
+    NOT_RUN,
+    NOTHING_JUDGED,
+    glyph,
+    prompt_label,
+    prompt_line,
+    shortfall,
+    task_label,
+    task_line,
+    waits,
+    why_broken,
+    worst_first,
 )
 from waza_language_server.features.words_of_verdicts import suite_words
 from waza_language_server.project.claim import TRIGGER_NAMES
@@ -54,7 +66,6 @@ from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import (
         GraderResult,
-        MetricResult,
         PromptResult,
         RunResult,
         TaskResult,
@@ -73,9 +84,6 @@ HintKind = Literal["score", "check", "verdict", "inherited", "skill", "requireme
 """What a hint is about: a grader, one of its checks or an expectation, a suite or a part of it that is no
 grader, the suite's graders in a task file and its values beside others, the suites of a skill, what a skill
 promises, a suite or task over its runs."""
-_SIGNS = {"passed": "✓", "failed": "✗", "errored": "!", "unjudged": "⧖"}
-NOTHING_JUDGED = "– nothing judged"
-NOT_RUN = "– not run"
 _LISTS = {"should_trigger_prompts": True, "should_not_trigger_prompts": False}
 
 
@@ -202,18 +210,18 @@ class _View:
             since=self._told_since(run),
         )
         passed = sum(task.passed for task in run.tasks.values())
-        label = f"{_glyph(run)} {passed}/{counted(len(run.tasks), 'task')}" if run.tasks else "!"
-        if label.startswith("⧖") and not any(map(_waits, run.tasks.values())):
+        label = f"{glyph(run)} {passed}/{counted(len(run.tasks), 'task')}" if run.tasks else "!"
+        if label.startswith("⧖") and not any(map(waits, run.tasks.values())):
             label = NOTHING_JUDGED
-        why = _why_broken(run) if label.startswith("!") else ""
+        why = why_broken(run) if label.startswith("!") else ""
         missed = [metric for metric in run.metrics if not metric.passed]
         lines = [f"**{code(run.eval_name or 'The suite')}** {label}", ""]
-        lines += [_task_line(task) for task in _worst_first(run)[:MAX_LISTED]]
-        lines += [f"- ✗ {code(metric.name)} {_shortfall(metric)}" for metric in missed[:MAX_LISTED]]
+        lines += [task_line(task) for task in worst_first(run)[:MAX_LISTED]]
+        lines += [f"- ✗ {code(metric.name)} {shortfall(metric)}" for metric in missed[:MAX_LISTED]]
         unlike = sorted(
             (prompt for prompt in run.prompts if not prompt.right), key=lambda prompt: prompt.error
         )
-        lines += [_prompt_line(prompt) for prompt in unlike[:MAX_LISTED]]
+        lines += [prompt_line(prompt) for prompt in unlike[:MAX_LISTED]]
         if run.verdict in ("limited", "broken"):
             lines[1:1] = ["", fenced("; ".join(run.reasons))]
         tooltip = "\n".join([*lines, "", self._origin(run, stale)])
@@ -241,7 +249,7 @@ class _View:
             fenced(cut_reason(run)),
             "",
         ]
-        lines += [_task_line(task) for task in _worst_first(run)[:MAX_LISTED]]
+        lines += [task_line(task) for task in worst_first(run)[:MAX_LISTED]]
         tooltip = "\n".join([*lines, "", self._origin(run, stale)])
         return SuiteVerdict(label + stale_label(stale, changes), tooltip, stale, changes)
 
@@ -271,7 +279,7 @@ class _View:
             word = item.get("name")
             metric = by_name.get(word.value) if word is not None else None
             if word is not None and metric is not None:
-                said = f"✓ {shown_score(metric.value)}" if metric.passed else f"✗ {_shortfall(metric)}"
+                said = f"✓ {shown_score(metric.value)}" if metric.passed else f"✗ {shortfall(metric)}"
                 yield Verdict(word, said + stale_label(stale, changes), self._origin(run, stale), changes)
 
     def of_task(self, node: Node, task_id: str, place: str) -> Iterator[Verdict]:
@@ -292,7 +300,7 @@ class _View:
             awaited=self._scores.awaits_task(self._run, task),
             since=GRADED_SINCE if task.rejudged else said_by(task.later_than(task.timestamp)),
         )
-        label = _task_label(task)
+        label = task_label(task)
         if label == NOT_RUN and self._scores.waits(task_id):
             label = WAITS
         lines = [f"**{code(task.id)}** {'!' if task.status == 'error' else label}"]
@@ -313,7 +321,7 @@ class _View:
         for run in self._scores.runs:
             suite, task = self._scores.suite_of(run), run.tasks.get(task_id)
             if run is not self._run and suite is not None and task is not None and task.status:
-                yield f"\n{_task_label(task)} {age(task.timestamp, self._now)} in {code(suite_words(suite))}."
+                yield f"\n{task_label(task)} {age(task.timestamp, self._now)} in {code(suite_words(suite))}."
 
     def of_suite_graders(self, root: Node, graders: Sequence[Score]) -> Iterator[Verdict]:
         """Yield what the graders that stand in the eval file came to in the task of a task file."""
@@ -373,7 +381,7 @@ class _View:
         )
         lines = [fenced(result.error)] if result.error else []
         story = "\n\n".join([*lines, self._origin(result, stale)])
-        return Verdict(prompt, _prompt_label(result) + stale_label(stale, changes), story, changes)
+        return Verdict(prompt, prompt_label(result) + stale_label(stale, changes), story, changes)
 
     def _rewritten(self, recorded: RunResult | TaskResult, place: str) -> str:
         """Return what is written otherwise than what a verdict judged, "" when nothing is."""
@@ -413,79 +421,3 @@ def _by_place(values: Values) -> _ByTask:
     for place, name in values:
         found.setdefault(place, {})[name] = values[place, name]
     return found
-
-
-def _worst_first(run: RunResult) -> list[TaskResult]:
-    return sorted(run.tasks.values(), key=lambda task: task.passed)
-
-
-def _task_label(task: TaskResult) -> str:
-    if task.status == "error":
-        broken = (grader.feedback for grader in task.graders.values() if grader.status == "error")
-        return error_label(task.error or next(broken, ""))
-    if task.status == "skipped" or not task.trials:
-        if _waits(task):
-            return "⧖ pending"
-        return NOTHING_JUDGED if task.trials else NOT_RUN
-    if task.passed:
-        # One that was judged and has an error was cut off: not all of its trials ran.
-        return f"✓ {shown_score(task.score)}{' so far' if task.error else ''}"
-    if task.passed_trials and task.trials > 1:
-        return f"◐ {task.passed_trials}/{task.trials} trials"
-    if shown_score(task.score) == shown_score(1.0) and (names := _failed_names(task)):
-        # What failed has no weight in the score.
-        more = f" and {len(names) - 1} more" if names[1:] else ""
-        return f"✗ {shown_grader(names[0])}{more}"
-    return f"✗ {shown_score(task.score)}"
-
-
-def _failed_names(task: TaskResult) -> list[str]:
-    judged = chain(task.graders.values(), task.checkpoints.values())
-    return [grader.name for grader in judged if grader.status == "graded" and not grader.passed]
-
-
-def _waits(task: TaskResult) -> bool:
-    """Tell whether people are to say what they think of an answer."""
-    return any(said.status == "pending" for said in chain(task.graders.values(), task.checkpoints.values()))
-
-
-def _task_line(task: TaskResult) -> str:
-    if task.status == "error":
-        return f"- {code(task.id)} ! {code(error_label(task.error).removeprefix('! '))}"
-    return f"- {code(task.id)} {_task_label(task)}"
-
-
-def _glyph(run: RunResult) -> str:
-    """Return the sign of a run of the whole suite: what broke is told apart from what was found wrong."""
-    # With the first results: most suites were never run.
-    from waza_engine.results.reading.suite_conclusion import conclude_recorded
-
-    return _SIGNS[conclude_recorded(run).verdict]
-
-
-def _why_broken(run: RunResult) -> str:
-    """Return in few words what broke a run: its own reason, else that of its first task or prompt."""
-    own = run.reasons if run.verdict in ("limited", "broken") else ()
-    errors = (task.error for task in run.tasks.values() if task.status == "error")
-    untried = (prompt.error for prompt in run.prompts)
-    reason = next((why for why in chain(own, errors, untried, run.reasons) if why), "")
-    return error_label(reason).removeprefix("! ") if reason else ""
-
-
-def _prompt_line(prompt: PromptResult) -> str:
-    label = _prompt_label(prompt)
-    said = f"! {code(label.removeprefix('! '))}" if prompt.error else label
-    return f"- {code(prompt.prompt)} {said}"
-
-
-def _shortfall(metric: MetricResult) -> str:
-    value, _ = shown_below(metric.value, metric.threshold)
-    return f"{value} < {shown_threshold(metric.threshold)}"
-
-
-def _prompt_label(result: PromptResult) -> str:
-    if result.error:
-        return error_label(result.error)
-    if result.right:
-        return "✓"
-    return "✗ triggered" if result.did_trigger else "✗ not triggered"
