@@ -234,6 +234,15 @@ SLIPS: Mapping[str, Slip] = {
     "a semicolon behind a value": _changed(r"^( +)(executor|model|parallel): (\S+)$", r"\1\2: \3;"),
     "an anchor for a value": _changed(r"^( +)(model|executor): ([\w.-]+)$", r"\1\2: &\3"),
     "the mark of a merge": _changed(r"^( +)(executor|model|type): (\S+)$", r"\1\2: \3\n>>>>>>> main"),
+    "the options of the run under another name": _changed(r"^config:\n(?=  \w)", "settings:\n"),
+    "the plus sign of a pasted change": _changed(r"^(?= +(?:executor|model|timeout_seconds|prompt): )", "+"),
+    "a note behind a model": _changed(r"^( +model: [\w.-]+)$", r"\1 // best"),
+    "a template in an assertion": _changed(_ASSERTION, r"\1len({{ output }}) > \2"),
+    "a copied grader with its old type": _changed(
+        r"^( +)- type: text\n(?=\1  name: .*\n\1  config:\n\1    (?:not_)?contains:)", r"\1- type: code\n"
+    ),
+    "a fence above the file": _changed(r"\A(?=\w)", "```yaml\n"),
+    "three quotes": _changed(r"^( +prompt): ([A-Za-z][^\"\n]*)$", r'\1: """\2"""'),
     "a list of several lines that lacks its bracket": _changed(
         r"^(tags|tasks):\n  - ([\w*/.-]+)\n  - ([\w*/.-]+)\n(?!  - )", r"\1: [\2,\n  \3\n"
     ),

@@ -74,10 +74,12 @@ async function scenario(page) {
     ),
   );
 
-  await step("the result is on disk, in the suite's folder", () => {
-    const results = fs.readdirSync(path.join(workspace, ".waza", "results")).filter((name) => name.endsWith(".json"));
-    assert.notEqual(results.length, 0);
-  });
+  await step("the result is on disk, in the suite's folder", () =>
+    // The first scores stand there while the run goes on.
+    editor.waitUntil(page, "a result file", () =>
+      fs.readdirSync(path.join(workspace, ".waza", "results")).some((name) => name.endsWith(".json")),
+    ),
+  );
 
   await step("what failed is told with a way to it, until the message is closed", async () => {
     const told = page.locator(".notification-toast", { hasText: "failed" }).first();

@@ -451,3 +451,29 @@ def test_a_copied_grader_that_kept_its_type_gets_that_of_its_options() -> None:
     (found,) = problems(text)
     assert next(fix.title for fix in found.fixes) == "Change the type to `code`"
     assert fixed(text, "unknown-key") == right
+
+
+def test_options_of_another_type_are_told_once_at_the_type() -> None:
+    right = graders(
+        "  - type: text\n    name: a\n    config:\n      contains: [yes]\n      not_contains: [no]\n"
+    )
+    text = right.replace("type: text", "type: code")
+    (found,) = problems(text)
+    assert text[found.span.start : found.span.end] == "code"
+    assert found.message == (
+        "A `code` grader has none of these options, which `text` graders have. As it is the run fails."
+    )
+    assert fixed(text, "unknown-key") == right
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param("max_tool_calls: 3, regex_match: [a]", id="one is known to its type"),
+        pytest.param("max_tool_call: 3", id="a slip of one that is known"),
+        pytest.param("contains: [a], assertions: [output]", id="those of two other types"),
+    ],
+)
+def test_the_type_stands_where_its_options_do_not_say_otherwise(options: str) -> None:
+    text = graders(f"  - type: behavior\n    name: a\n    config: {{{options}}}\n")
+    assert all(text[each.span.start : each.span.end] != "behavior" for each in problems(text))

@@ -16,6 +16,7 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE
 from waza_language_server.analysis.schema_rules.found_errors import FoundError
 from waza_language_server.analysis.schema_rules.keys import missing_keys
+from waza_language_server.analysis.schema_rules.keys.other_types import of_another_type
 from waza_language_server.analysis.schema_rules.keys.pushed_blocks import fallen_block, pushed_block
 from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKey, UnknownKeys
 from waza_language_server.analysis.schema_rules.keys.unknown_keys import unknown_key
@@ -72,13 +73,13 @@ def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> I
     grave: dict[int, str] = {}
     for mapping, key, problem in collected.missing:
         culprits = unknown.standing_for(mapping, key)
-        grave.update((id(culprit), "Without it the run fails.") for culprit in culprits)
+        grave.update((id(culprit), f"{culprit.cause} the run fails.") for culprit in culprits)
         if not culprits:
             yield problem
     for mapping, keys, problem in collected.nothing:
         culprits = _culprits(unknown, mapping, keys)
         outcome = "nothing is checked" if subject.is_grader else "the run fails"
-        grave.update((id(culprit), f"Without it {outcome}.") for culprit in culprits)
+        grave.update((id(culprit), f"{culprit.cause} {outcome}.") for culprit in culprits)
         if not culprits:
             yield problem
     for each in unknown.all:
@@ -145,11 +146,16 @@ def _explain_unknown(
         entries.append(found)
         yield
     unknown = [entry for entry, _ in entries]
-    pushed = pushed_block(subject, mapping, shape, unknown) or fallen_block(subject, mapping, shape, unknown)
-    if pushed is not None:
-        collected.unknown.append(pushed.unknown)
+    whole = entries[0][1] if entries else shape
+    mistake = (
+        pushed_block(subject, mapping, shape, unknown)
+        or fallen_block(subject, mapping, shape, unknown)
+        or of_another_type(subject, mapping, whole, unknown)
+    )
+    if mistake is not None:
+        collected.unknown.append(mistake.unknown)
     for entry, whole in entries:
-        if pushed is None or entry.key.value not in pushed.keys:
+        if mistake is None or entry.key.value not in mistake.keys:
             collected.unknown.append(unknown_key(subject, mapping, whole, entry))
         yield
 

@@ -7,9 +7,8 @@ from functools import partial
 from itertools import takewhile
 
 from waza_engine.counting import counted
-from waza_engine.frozen import frozen
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKey
+from waza_language_server.analysis.schema_rules.keys.unknown_key import OneMistake, UnknownKey
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.frames import column_of, line_start_of
@@ -19,25 +18,14 @@ from waza_language_server.text.span import Span
 
 _MOST_KEYS = 100
 """Unknown keys of a mapping; of more than these each is told alone."""
-
-
 _MOST_CHILDREN = 400
 """Keys and values of a mapping, which are all looked at."""
 _OF_GRADERS = frozenset({"type", "name", "config", "weight"})
 
 
-@frozen()
-class PushedBlock:
-    """The one problem of unknown keys that belong further up, the first with what is below it."""
-
-    unknown: UnknownKey
-    keys: frozenset[str]
-    """All of them as they stand in the mapping."""
-
-
 def pushed_block(
     subject: Subject, mapping: Node, shape: Shape, unexpected: Sequence[Entry]
-) -> PushedBlock | None:
+) -> OneMistake | None:
     """Return the unknown keys at the end of a mapping that a mapping around it knows; None for any others.
 
     Either the line of a block stands too far to the right, above its own keys, or whole blocks do. Which keys
@@ -71,7 +59,7 @@ def pushed_block(
 
 def fallen_block(
     subject: Subject, mapping: Node, shape: Shape, unexpected: Sequence[Entry]
-) -> PushedBlock | None:
+) -> OneMistake | None:
     """Return the unknown keys of a mapping that belong into the item, or the empty block, above them."""
     if subject.is_grader or mapping.style != "block" or not 0 < len(unexpected) <= _MOST_KEYS:
         return None
@@ -95,7 +83,7 @@ def fallen_block(
             "Align the lines" if below else "Align the line", partial(_moved_right, subject.text, part, by)
         )
         problem = Problem("misplaced-key", run[0].key.span, message, shape.unknown_keys, (fix,))
-        return PushedBlock(UnknownKey(problem, mapping, mapping, ()), frozenset(keys))
+        return OneMistake(UnknownKey(problem, mapping, mapping, ()), frozenset(keys))
     return None
 
 
@@ -176,7 +164,7 @@ def _has_items_below(mapping: Node) -> bool:
 
 def _line_too_far(
     subject: Subject, mapping: Node, shape: Shape, above: Node, head: Entry, rest: Sequence[Entry]
-) -> PushedBlock:
+) -> OneMistake:
     key, column = head.key.value, column_of(subject.text, head.key.span.start)
     far = column - _column_of_keys(subject.text, above)
     spaces = counted(far, "space")
@@ -184,14 +172,14 @@ def _line_too_far(
     message = f"`{key}` belongs {place}; this line alone stands {spaces} too far to the right."
     fix = Fix("Align the line", partial(_moved_left, subject.text, head.key.span, far))
     problem = Problem("misplaced-key", head.key.span, message, shape.unknown_keys, (fix,))
-    return PushedBlock(
+    return OneMistake(
         UnknownKey(problem, mapping, above, (key,)), frozenset(each.key.value for each in (head, *rest))
     )
 
 
 def _blocks_too_far(
     subject: Subject, mapping: Node, shape: Shape, above: Node, blocks: Sequence[Entry]
-) -> PushedBlock:
+) -> OneMistake:
     head, far = blocks[0], _column_of_keys(subject.text, mapping) - _column_of_keys(subject.text, above)
     place = "at the top of the file" if above.parent is None else f"in {subject.name_of(above)}"
     what = f"`{head.key.value}` belongs"
@@ -203,7 +191,7 @@ def _blocks_too_far(
     fix = Fix("Align the lines", partial(_moved_left, subject.text, part, far))
     problem = Problem("misplaced-key", head.key.span, message, shape.unknown_keys, (fix,))
     keys = frozenset(each.key.value for each in blocks)
-    return PushedBlock(UnknownKey(problem, mapping, above, (head.key.value,), beside=keys), keys)
+    return OneMistake(UnknownKey(problem, mapping, above, (head.key.value,), beside=keys), keys)
 
 
 def _column_of_keys(text: str, mapping: Node) -> int:

@@ -25,6 +25,8 @@ class UnknownKey:
     """Keys below it that belong into ``mapping`` itself."""
     beside: frozenset[str] = frozenset()
     """Keys of ``mapping`` that belong into ``home`` like this one."""
+    cause: str = "Without it"
+    """How a sentence begins that says what the mistake leads to."""
 
     def stands_for(self, mapping: Node, key: str) -> bool:
         """Whether this key leaves ``key`` missing in a mapping, or the block in which it would stand."""
@@ -38,6 +40,14 @@ class UnknownKey:
             return False
         child = self.home.get(self.meant[0])
         return child is not None and _place(child.target) == _place(mapping)
+
+
+@frozen()
+class OneMistake:
+    """The one problem of several unknown keys of a mapping, ``keys`` as they stand there."""
+
+    unknown: UnknownKey
+    keys: frozenset[str]
 
 
 class UnknownKeys:

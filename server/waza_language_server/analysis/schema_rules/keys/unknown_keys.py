@@ -10,7 +10,6 @@ from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.schema_rules.graders.grader_types import current_types
 from waza_language_server.analysis.schema_rules.graders.keyed_graders import bare_key, key_as_value
 from waza_language_server.analysis.schema_rules.graders.one_pattern import OPTION, as_one_pattern, one_pattern
 from waza_language_server.analysis.schema_rules.keys.fallen_text import fallen_text
@@ -22,6 +21,7 @@ from waza_language_server.analysis.schema_rules.keys.misplaced_keys import (
     removals,
     written_with_dot,
 )
+from waza_language_server.analysis.schema_rules.keys.other_types import types_with
 from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKey
 from waza_language_server.analysis.schema_rules.meant.print_signs import odd_indent
 from waza_language_server.analysis.schema_rules.meant.regrouping import only_value
@@ -316,22 +316,17 @@ def _renaming(subject: Subject, shape: Shape, entry: Entry, right: str) -> Steps
 
 def _types_with_option(subject: Subject, mapping: Node, key: str) -> tuple[str, ...]:
     """Return the other grader types that have this option; nothing outside a grader's ``config``."""
-    if not subject.is_grader or mapping.step != "config":
-        return ()
-    return tuple(name for name in current_types(subject.catalog) if key in subject.catalog.options_of(name))
+    in_config = subject.is_grader and mapping.step == "config"
+    return types_with(subject, frozenset({key})) if in_config else ()
 
 
 def _type_changes(subject: Subject, mapping: Node, owners: tuple[str, ...]) -> Iterator[Fix]:
-    """Yield the fix of a grader whose options are all those of one other type: a copy that kept its type."""
+    """Yield the fix of a grader whose options, known ones too, are all those of one other type."""
     written = subject.node.get("type")
-    fitting = [name for name in owners if mapping.key_names and _has_options(subject, name, mapping)]
+    fitting = types_with(subject, frozenset(mapping.key_names)) if owners else ()
     if len(fitting) == 1 and written is not None and written.kind == "scalar":
         repair = partial(replace_scalar, subject.tree, written, fitting[0])
         yield Fix(f"Change the type to `{fitting[0]}`", repair)
-
-
-def _has_options(subject: Subject, name: str, mapping: Node) -> bool:
-    return subject.catalog.options_of(name).issuperset(mapping.key_names)
 
 
 def _stray(
