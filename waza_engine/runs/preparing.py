@@ -14,7 +14,7 @@ from waza_engine.runs.grading.judging import judge_executor
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
 from waza_engine.runs.passes.caching import TaskCache, cache_directory
-from waza_engine.runs.passes.metrics import unknown_metrics
+from waza_engine.runs.passes.metrics import unknown_metrics, untested_metrics
 from waza_engine.runs.passes.planning import baseline_pass, check_prices, judge_models
 from waza_engine.runs.passes.suite_pass import Pass
 from waza_engine.runs.preflight.gate import check_reachable, pass_preflight
@@ -24,7 +24,7 @@ from waza_engine.runs.settings.places import written_folders
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.backend import BackendFactory, ThreadBackend
 from waza_engine.runs.trials.selection import SelectedTask, graders_of, select, ungraded
-from waza_engine.runs.trials.triggers import chosen_prompts, trigger_tests_of
+from waza_engine.runs.trials.triggers import chosen_prompts, has_triggers, trigger_tests_of
 from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
@@ -109,9 +109,12 @@ def prepare(
         raise
     if any(built.grader is not None and built.grader.judged for built in graders_of(tasks)):
         warnings += [complaint for complaint in [limit_warning()] if complaint]
+    triggers = _tries_triggers(settings, changed)
+    if triggers and not has_triggers(suite):
+        warnings += untested_metrics(suite.spec.metrics)
     return PreparedRun(
         replace(settings, cache=cache is not None),
-        Pass(suite, tasks, triggers=_tries_triggers(settings, changed)),
+        Pass(suite, tasks, triggers=triggers),
         without,
         agent,
         judges,

@@ -76,6 +76,17 @@ def test_unknown_names_are_warnings() -> None:
     assert warning.startswith("the metric `elegance` is not known")
 
 
+def test_a_threshold_of_trigger_prompts_that_are_not_there_is_told(tmp_path: Path) -> None:
+    more = "metrics: [{name: trigger_accuracy, threshold: 0.9}, {name: pass_at_k}]\n"
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, more=more)
+    told = "`trigger_accuracy` is not computed, and its threshold decides nothing"
+    _, events = run(path)
+    assert any(told in event.message for event in events if event.message)
+    (tmp_path / "trigger_tests.yaml").write_text("skill: s\nshould_trigger_prompts: [{prompt: Go}]\n")
+    _, events = run(path)
+    assert not any(told in event.message for event in events if event.message)
+
+
 def test_a_run_computes_them_and_warns_of_unknown_ones(tmp_path: Path) -> None:
     more = "metrics: [{name: pass_at_k, threshold: 0.9}, {name: elegance, threshold: 1}]\n"
     failing = "graders: [{type: text, name: no, config: {contains: [nope]}}]\n"

@@ -47,6 +47,16 @@ def unknown_metrics(asked: Iterable[Metric]) -> list[str]:
     ]
 
 
+def untested_metrics(asked: Iterable[Metric]) -> list[str]:
+    """Return a warning for the metric that would decide, were there trigger prompts."""
+    return [
+        f"`{metric.name}` is not computed, and its threshold decides nothing: "
+        "there is no `trigger_tests.yaml` beside the eval file"
+        for metric in asked
+        if decides(metric.name) and metric.threshold > 0
+    ][:1]
+
+
 def _task_completion(tasks: Sequence[TaskOutcome]) -> float:
     """Return the share of tasks that passed, at least in some of their trials."""
     return mean([float(any(trial.status == "passed" for trial in task.trials)) for task in tasks])

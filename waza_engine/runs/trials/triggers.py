@@ -42,8 +42,16 @@ class TriggerRun:
 
 def trigger_tests_of(suite: Suite, files: SuiteFiles = DISK) -> TriggerTests | None:
     """Return the trigger prompts beside the eval file, None without a file. Raises ``SuiteFileError``."""
-    path = suite.directory / FILE_NAME
-    return load_trigger_tests(path, files=files)[0] if files.is_named(path) else None
+    return (
+        load_trigger_tests(suite.directory / FILE_NAME, files=files)[0]
+        if has_triggers(suite, files)
+        else None
+    )
+
+
+def has_triggers(suite: Suite, files: SuiteFiles = DISK) -> bool:
+    """Tell whether there is a file of trigger prompts beside the eval file."""
+    return files.is_named(suite.directory / FILE_NAME)
 
 
 def chosen_prompts(tests: TriggerTests | None, patterns: Sequence[str], suite: Suite) -> TriggerTests | None:
