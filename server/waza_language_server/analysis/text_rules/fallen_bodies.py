@@ -11,16 +11,15 @@ from waza_engine.counting import counted
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.text_rules.slip import Slip, as_one, column_of_line
+from waza_language_server.analysis.text_rules.written_lines import KEY, LOOKED_AT, line_written, row_above
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
-_KEY = compiled_later(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
 _BARE = compiled_later(r"[ ]*(?:-[ ]+)*[A-Za-z_][\w-]*:[ \t]*(?:#.*)?\Z")
 _ITEM = compiled_later(r"(?P<lead>[ ]*)-(?:[ ]|\Z)")
 _STEPS = frozenset({0, 2, 4})
-_LOOKED_AT = 60
 _MOST_LINES = 400
 _COLUMNS_TRIED = 3
 _ENDS_TRIED = 2
@@ -35,16 +34,16 @@ def fallen_body(
     key before it. A key of ``known_outside`` at the margin stands where it should.
     """
     number = lines.line_of(fault.span.start)
-    for row in range(number, max(0, number - _LOOKED_AT), -1):
-        key = _KEY.match(_written(text, lines, row))
+    for row in range(number, max(0, number - LOOKED_AT), -1):
+        key = KEY.match(line_written(text, lines, row))
         if key is None or "-" in key["lead"]:
             continue
-        column, above = len(key["lead"]), _line_above(text, lines, row)
-        holder = _KEY.match(_written(text, lines, above)) if above is not None else None
+        column, above = len(key["lead"]), row_above(text, lines, row)
+        holder = KEY.match(line_written(text, lines, above)) if above is not None else None
         if (
             above is None
             or holder is None
-            or not _may_have_lost(holder, column, _written(text, lines, above))
+            or not _may_have_lost(holder, column, line_written(text, lines, above))
         ):
             if holder is not None and not column and len(holder["lead"]):
                 return
@@ -80,17 +79,17 @@ def first_items_pushed(
     ``surely`` when they alone stand where nobody has items below a key; otherwise the others may be wrong.
     """
     number = lines.line_of(fault.span.start)
-    for row in range(number, max(0, number - _LOOKED_AT), -1):
-        item = _ITEM.match(_written(text, lines, row))
-        above = _line_above(text, lines, row) if item is not None else None
-        if item is None or above is None or _BARE.match(_written(text, lines, above)) is None:
+    for row in range(number, max(0, number - LOOKED_AT), -1):
+        item = _ITEM.match(line_written(text, lines, row))
+        above = row_above(text, lines, row) if item is not None else None
+        if item is None or above is None or _BARE.match(line_written(text, lines, above)) is None:
             continue
         column, holder = len(item["lead"]), column_of_line(text, lines.line_span(above))
         end = _end_of_items(text, lines, row, column)
         behind = next(
             (each for each in range(end + 1, lines.line_count) if _is_content(text, lines, each)), None
         )
-        other = _ITEM.match(_written(text, lines, behind)) if behind is not None else None
+        other = _ITEM.match(line_written(text, lines, behind)) if behind is not None else None
         if other is None or not holder <= len(other["lead"]) < column:
             continue
         usual = len(other["lead"])
@@ -107,7 +106,7 @@ def _end_of_items(text: str, lines: LineIndex, row: int, column: int) -> int:
     for below in range(row + 1, min(lines.line_count, row + _MOST_LINES)):
         if _is_content(text, lines, below):
             at = column_of_line(text, lines.line_span(below))
-            if at < column or (at == column and _ITEM.match(_written(text, lines, below)) is None):
+            if at < column or (at == column and _ITEM.match(line_written(text, lines, below)) is None):
                 break
             last = below
     return last
@@ -121,7 +120,7 @@ def _item_too_far(problem: Problem, far: int) -> Problem:
 
 
 def _is_content(text: str, lines: LineIndex, row: int) -> bool:
-    written = _written(text, lines, row).lstrip()
+    written = line_written(text, lines, row).lstrip()
     return bool(written) and not written.startswith("#")
 
 
@@ -140,8 +139,8 @@ def _may_have_lost(holder: re.Match[str], column: int, written: str) -> bool:
 
 def _columns_above(text: str, lines: LineIndex, above: int, column: int) -> Iterator[int]:
     """Yield where keys may stand below a line, and below the item around it: the nearest first."""
-    written = _written(text, lines, above)
-    key = _KEY.match(written)
+    written = line_written(text, lines, above)
+    key = KEY.match(written)
     if key is None:
         return
     own = len(key["lead"])
@@ -149,8 +148,8 @@ def _columns_above(text: str, lines: LineIndex, above: int, column: int) -> Iter
         yield own + 2
     if own > column:
         yield own
-    for row in range(above - 1, max(-1, above - _LOOKED_AT), -1):
-        outer = _KEY.match(_written(text, lines, row))
+    for row in range(above - 1, max(-1, above - LOOKED_AT), -1):
+        outer = KEY.match(line_written(text, lines, row))
         if outer is not None and column < len(outer["lead"]) < own:
             own = len(outer["lead"])
             yield own
@@ -158,11 +157,11 @@ def _columns_above(text: str, lines: LineIndex, above: int, column: int) -> Iter
 
 def _dash_around(text: str, lines: LineIndex, above: int) -> int | None:
     """Return the column of the dash of the item that a line is in."""
-    column = len(_written(text, lines, above))
-    for row in range(above, max(-1, above - _LOOKED_AT), -1):
-        written = _written(text, lines, row)
+    column = len(line_written(text, lines, above))
+    for row in range(above, max(-1, above - LOOKED_AT), -1):
+        written = line_written(text, lines, row)
         item = _ITEM.match(written)
-        if item is not None and len(item["lead"]) < column and _KEY.match(written) is not None:
+        if item is not None and len(item["lead"]) < column and KEY.match(written) is not None:
             return len(item["lead"])
         if written.strip():
             column = min(column, column_of_line(text, lines.line_span(row)))
@@ -177,7 +176,7 @@ def _runs(
     ends: list[tuple[int, list[int]]] = []
     last = row
     for each in range(row, min(lines.line_count, row + _MOST_LINES)):
-        written = _written(text, lines, each)
+        written = line_written(text, lines, each)
         if not written.strip():
             continue
         at = column_of_line(text, lines.line_span(each))
@@ -185,7 +184,7 @@ def _runs(
         if at < column or (item is not None and dash is not None and at == dash):
             break
         if at == column and item is None:
-            key = _KEY.match(written)
+            key = KEY.match(written)
             if key is None:
                 break
             if starts:
@@ -203,10 +202,10 @@ def _moved(text: str, lines: LineIndex, rows: tuple[int, int], by: int, starts: 
     begins = [
         lines.line_span(each).start
         for each in range(rows[0], rows[1] + 1)
-        if _written(text, lines, each).strip() and text[lines.line_span(each).start] != "#"
+        if line_written(text, lines, each).strip() and text[lines.line_span(each).start] != "#"
     ]
     edits = tuple(Edit(Span(at, at + max(-by, 0)), " " * by) for at in begins)
-    key = _KEY.match(written)
+    key = KEY.match(written)
     name = key["key"] if key is not None else ""
     below = ", with the lines below it" if len(edits) > 1 else ""
     message = f"`{name}` belongs to the block above, so indent it by {column + by} spaces{below}."
@@ -226,17 +225,3 @@ def _moved(text: str, lines: LineIndex, rows: tuple[int, int], by: int, starts: 
         also_known=others,
         cures=Span(0, len(text)),
     )
-
-
-def _line_above(text: str, lines: LineIndex, row: int) -> int | None:
-    """Return the nearest line above one that is written and no comment."""
-    for above in range(row - 1, max(-1, row - _LOOKED_AT), -1):
-        written = _written(text, lines, above).lstrip()
-        if written and not written.startswith("#"):
-            return above
-    return None
-
-
-def _written(text: str, lines: LineIndex, row: int) -> str:
-    line = lines.line_span(row)
-    return text[line.start : line.end].rstrip()

@@ -8,13 +8,13 @@ from waza_engine.counting import counted
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.text_rules.slip import Slip, column_of_line
+from waza_language_server.analysis.text_rules.written_lines import KEY
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
 _BARE_KEY = compiled_later(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]*\Z")
-_KEY = compiled_later(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
 _QUOTE_AND_KEY = compiled_later(r"[ ]*(?:-[ ]+)*(?P<sign>[\"'])(?P<key>[A-Za-z_][\w-]*):(?:[ \t][^\"']*)?\Z")
 _ITEM = compiled_later(r"[ ]*-[ ]+\S")
 _KEY_OR_ITEM = compiled_later(
@@ -106,7 +106,7 @@ def key_too_far_left(
     for row in range(number, max(-1, number - _LOOKED_AT), -1):
         line = lines.line_span(row)
         written = text[line.start : line.end].rstrip()
-        key = _KEY.match(written)
+        key = KEY.match(written)
         column = len(written) - len(written.lstrip(" "))
         if key is None or (row < number and column >= margin):
             continue
@@ -146,7 +146,7 @@ def _columns_above(text: str, lines: LineIndex, number: int, column: int) -> Ite
     found: dict[int, None] = {}
     for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
         line = lines.line_span(above)
-        key = _KEY.match(text[line.start : line.end].rstrip())
+        key = KEY.match(text[line.start : line.end].rstrip())
         if key is not None and len(key["lead"]) > column:
             found[len(key["lead"])] = None
         elif key is not None or len(found) >= _COLUMNS_TRIED:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY
+from waza_language_server.analysis.text_rules.written_lines import KEY
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.text.edit import Edit
@@ -31,7 +32,6 @@ _DRESSED_KEY = compiled_later(
     r"|(?P<quote>[\"'])(?P<word>[A-Za-z_]\w*):(?P=quote))(?=[ \t]|\Z)"
 )
 """A key as it is printed in bold or as code, or in quotes with its colon."""
-_KEY = compiled_later(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
 _COMMENT = compiled_later(r"[ ]*(?P<sign>//+|--(?=[ \t])|;+|/\*+|<!--)")
 _NOTE = compiled_later(r"[ \t]#")
 _WORD_ALONE = compiled_later(r"[ ]*(?P<key>[A-Za-z_]\w*)\Z")
@@ -106,7 +106,7 @@ def _lost_blocks(
 ) -> Iterator[LostSign]:
     """Yield the keys of blocks that may be missing above a line which stands too far to the right."""
     line = lines.line_span(number)
-    key = _KEY.match(text[line.start : line.end].rstrip())
+    key = KEY.match(text[line.start : line.end].rstrip())
     if key is None or key["lead"].strip():
         return
     above = next(_keys_above(text, lines, number, len(key["lead"])), None)
@@ -116,7 +116,7 @@ def _lost_blocks(
     column = len(holder["lead"])
     blocks = _blocks_with(key["key"], kind, catalog)
     # A key behind it has lost its line.
-    is_value = _KEY.match(text[start + holder.end() : lines.line_span(lines.line_of(start)).end]) is None
+    is_value = KEY.match(text[start + holder.end() : lines.line_span(lines.line_of(start)).end]) is None
     if is_value and holder["key"] in blocks and lines.line_of(start) == number - 1:
         place = Span(start + holder.end(), lines.line_span(number - 1).end)
         written = _NOTE.split(text[place.start : place.end], maxsplit=1)[0].rstrip()
@@ -141,7 +141,7 @@ def _keys_above(text: str, lines: LineIndex, number: int, column: int) -> Iterat
     """Yield the nearest key above a line that stands to the left of its own, and where its line begins."""
     for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
         line = lines.line_span(above)
-        holder = _KEY.match(text[line.start : line.end].rstrip())
+        holder = KEY.match(text[line.start : line.end].rstrip())
         if holder is not None and len(holder["lead"]) < column:
             yield holder, line.start
             return

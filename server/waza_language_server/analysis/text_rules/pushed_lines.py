@@ -10,6 +10,12 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.text_rules.lost_dashes import NO_DASH
 from waza_language_server.analysis.text_rules.shifted_lines import moved_block, moved_rest
 from waza_language_server.analysis.text_rules.slip import Slip, column_of_line
+from waza_language_server.analysis.text_rules.written_lines import (
+    KEY_WITHOUT_DASH,
+    LOOKED_AT,
+    line_written,
+    row_above,
+)
 from waza_language_server.syntax.fault import STRUCTURAL_CODES, SyntaxFault
 from waza_language_server.syntax.wrong_signs import has_odd_blank, is_merge_mark
 from waza_language_server.text.edit import Edit, Fix
@@ -18,8 +24,6 @@ from waza_language_server.text.span import Span
 
 _KEY_OF_BLOCK = compiled_later(r"[ ]*(?P<key>[A-Za-z_]\w*):[ \t]*(?:#.*)?\Z")
 _LEAD = compiled_later(r"( *)(?:- +)*(\S)")
-_KEY_ON_LINE = compiled_later(r"[ ]*(?P<key>[A-Za-z_][\w-]*):(?=[ \t\r\n]|\Z)")
-_LINES_ABOVE = 60
 
 
 def pushed_keys(
@@ -50,18 +54,18 @@ def block_below_value(
     for row in (number, number + 1):
         if not 0 < row < lines.line_count:
             continue
-        line, above = lines.line_span(row), _line_above(text, lines, row)
-        key = _KEY_OF_BLOCK.match(text[line.start : line.end].rstrip())
-        if key is None or above is None:
+        key, number_above = _KEY_OF_BLOCK.match(line_written(text, lines, row)), row_above(text, lines, row)
+        if key is None or number_above is None:
             continue
-        written = text[above.start : above.end].rstrip()
+        above = lines.line_span(number_above)
+        written = line_written(text, lines, number_above)
         is_item = written.lstrip().startswith("- ")
         is_further_out = column_of_line(text, above) < key.start("key") + is_item
         is_outside = key["key"] in known_outside
         if (
             not is_further_out
             or not (is_item or is_outside)
-            or not (is_item or _KEY_ON_LINE.match(written))
+            or not (is_item or KEY_WITHOUT_DASH.match(written))
             or written.endswith(":")
         ):
             continue
@@ -73,15 +77,6 @@ def block_below_value(
             for slip in (*moved_rest(text, lines, row, usual), *moved_block(text, lines, row, usual)):
                 yield replace(slip, known_at=slip.moved_to)
         return
-
-
-def _line_above(text: str, lines: LineIndex, row: int) -> Span | None:
-    for above in range(row - 1, max(-1, row - _LINES_ABOVE), -1):
-        line = lines.line_span(above)
-        written = text[line.start : line.end].strip()
-        if written and not written.startswith("#"):
-            return line
-    return None
 
 
 def pushed_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
@@ -130,7 +125,7 @@ def is_at_known_key(
             return False
         number = lines.line_of(fault.span.start)
         rows = [lines.line_span(each) for each in (number, number + 1) if each < lines.line_count]
-        found = (_KEY_ON_LINE.match(text[row.start : row.end]) for row in rows)
+        found = (KEY_WITHOUT_DASH.match(text[row.start : row.end]) for row in rows)
         return any(key is not None and key["key"] in known for key in found)
     return False
 
@@ -138,7 +133,7 @@ def is_at_known_key(
 def _columns_further_out(text: str, lines: LineIndex, number: int, column: int) -> set[int]:
     """Return the columns of the blocks around a line, up to the margin."""
     found: set[int] = set()
-    for above in range(number - 1, max(-1, number - _LINES_ABOVE), -1):
+    for above in range(number - 1, max(-1, number - LOOKED_AT), -1):
         line = lines.line_span(above)
         written = text[line.start : line.end].lstrip()
         at = column_of_line(text, line)

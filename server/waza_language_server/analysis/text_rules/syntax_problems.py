@@ -70,6 +70,7 @@ from waza_language_server.analysis.text_rules.shifted_lines import (
 )
 from waza_language_server.analysis.text_rules.slip import Slip
 from waza_language_server.analysis.text_rules.swapped_lines import swapped_lines
+from waza_language_server.analysis.text_rules.written_lines import KEY_WITHOUT_DASH
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at
 from waza_language_server.syntax.fault import SyntaxFault
@@ -84,7 +85,6 @@ _GLUED_DASH = compiled_later(r"[ \t]*-(?=(?:[A-Za-z_]\w*:(?:[ \t]|$)|[\"'].*[\"'
 _DASH_AND_TEXT = compiled_later(r"[ ]*-(?=[^\s-])")
 _DASHES = compiled_later(r"(?:-[ ]+)+")
 _KEY_TWICE = compiled_later(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*):[ \t]+(?P=key):(?=[ \t\r\n]|\Z)")
-_KEY_ON_LINE = compiled_later(r"[ ]*(?P<key>[A-Za-z_][\w-]*):(?=[ \t\r\n]|\Z)")
 _COLUMN_CODES = frozenset({"yaml-indentation", "yaml-tab"})
 _TRIALS = 10
 _SLIPS_TRIED = 16
@@ -146,7 +146,7 @@ def _known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -> bool:
 
 def _hides_key(tree: Tree, offset: int, known: Container[str]) -> bool:
     """Whether one of the ``known`` keys at an offset is read as a part of the text that begins above it."""
-    key = _KEY_ON_LINE.match(tree.text, offset)
+    key = KEY_WITHOUT_DASH.match(tree.text, offset)
     node = tree.root.at(offset) if tree.root is not None and key is not None and key["key"] in known else None
     return node is not None and node.kind == "scalar" and node.span.start < offset
 

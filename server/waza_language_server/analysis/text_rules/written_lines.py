@@ -1,0 +1,27 @@
+"""What a rule sees of the lines around a slip: the key of one, the next one above that says something."""
+
+from __future__ import annotations
+
+from waza_engine.later_patterns import compiled_later
+from waza_language_server.text.line_index import LineIndex
+
+KEY = compiled_later(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
+"""The key of a line, behind its dashes; the line ends where the text does."""
+KEY_WITHOUT_DASH = compiled_later(r"[ ]*(?P<key>[A-Za-z_][\w-]*):(?=[ \t\r\n]|\Z)")
+LOOKED_AT = 60
+"""Lines above, or below, that are looked at."""
+
+
+def line_written(text: str, lines: LineIndex, row: int) -> str:
+    """Return a line (0-based) without the blanks at its end."""
+    line = lines.line_span(row)
+    return text[line.start : line.end].rstrip()
+
+
+def row_above(text: str, lines: LineIndex, row: int) -> int | None:
+    """Return the nearest line above one (0-based) that is written and no comment."""
+    for above in range(row - 1, max(-1, row - LOOKED_AT), -1):
+        said = line_written(text, lines, above).lstrip()
+        if said and not said.startswith("#"):
+            return above
+    return None
