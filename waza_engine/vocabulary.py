@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 KNOWN_ARGUMENTS = ("path", "file_text", "command", "description", "skill")
 """The arguments of a tool call that upstream always writes, "" for those that were not given."""
+CANCELLED = "the run was cancelled"
+"""How the reason of a run begins that a person has ended."""
 COULD_NOT_GRADE = "The grader could not grade: "
 """How the feedback of a grader begins that broke."""
 LONGEST_COMPARED = 20_000

@@ -6,10 +6,10 @@ from waza_engine.commands.printer import Part, Printer
 from waza_engine.figures import shown_score
 from waza_engine.results.conclusion import Conclusion, Reason
 from waza_engine.results.reports.words import (
-    VERDICT_WORDS,
     mistake_words,
     repeated_words,
     trigger_words,
+    verdict_words,
 )
 from waza_engine.results.task_conclusion import TaskConclusion
 
@@ -46,7 +46,7 @@ def print_conclusion(printer: Printer, found: Conclusion, duration_ms: float) ->
         printer.line(repeated)
     printer.line(
         _RUN_MARKS.get(found.verdict, MARKS["failed"]),
-        f" {VERDICT_WORDS[found.verdict]}: {found.came_to}",
+        f" {verdict_words(found)}: {found.came_to}",
         f"{score_words(found)}  ·  {duration_ms / 1000:.1f} s",
     )
 

@@ -17,7 +17,7 @@ from waza_engine.executors.base import Cancellation
 from waza_engine.figures import shown_score
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reading.scores import GraderResult
-from waza_engine.results.reports.words import VERDICT_WORDS
+from waza_engine.results.reports.words import verdict_words
 from waza_engine.results.writing.attached import copy_attachments
 from waza_engine.results.writing.store import ResultsError, encoded, write_output
 from waza_engine.runs.grading.recorded_verdicts import is_recorded, kept_for_files
@@ -96,7 +96,7 @@ def _told(regrading: Regrading, cancellation: Cancellation) -> list[TaskReport]:
     for note in found.notes:
         printer.line(("note: ", "dim"), note)
     printer.line(
-        f"{VERDICT_WORDS[found.verdict]}: {found.came_to}"
+        f"{verdict_words(found)}: {found.came_to}"
         f"{score_words(found)}"
         f"  ·  {f'{changed} not as recorded' if changed else 'all as recorded'}"
     )

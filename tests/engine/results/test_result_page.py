@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from tests.engine.suites import run, task, write_suite
 from waza_engine.commands.result_page import recorded_page
 from waza_engine.results.conclusion import conclude
@@ -138,3 +140,17 @@ def test_a_long_answer_is_cut_and_control_characters_are_shown(tmp_path: Path) -
     assert "more characters)" in text
     assert len(text) < 120_000
     assert "\x1b" not in text
+
+
+@pytest.mark.parametrize(
+    ("reason", "word"),
+    [
+        ("the run was cancelled; what was finished is kept", "cancelled"),
+        ("the run was interrupted; what was finished is kept", "interrupted"),
+        ("", "interrupted"),
+    ],
+)
+def test_a_run_that_a_person_has_ended_was_cancelled(tmp_path: Path, reason: str, word: str) -> None:
+    outcome = run(write_suite(tmp_path, {"a": task("a")}, graders=GRADERS))[0].outcome
+    ended = conclude(replace(outcome, status="canceled", message=reason))
+    assert result_page(outcome.header, ended).startswith(f"# `suite`: {word}\n")

@@ -14,11 +14,11 @@ from waza_engine.results.conclusion_words import rest_words
 from waza_engine.results.json_values import Block, block_of
 from waza_engine.results.record import RunHeader
 from waza_engine.results.reports.words import (
-    VERDICT_WORDS,
     mistake_words,
     repeated_words,
     spending_words,
     trigger_words,
+    verdict_words,
 )
 from waza_engine.results.reviews.calibration import agreement_words, calibrations
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
@@ -64,7 +64,7 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
     mark = _RUN_MARKS.get(found.verdict, "❌")
     passed = f"{counts.passed} of {counted(counts.total, 'task')} passed" if counts.total else found.came_to
     yield f"## {mark} {name}: {passed}\n\n"
-    yield " · ".join([f"**{VERDICT_WORDS[found.verdict]}**", *rest_words(counts)]) + "\n\n"
+    yield " · ".join([f"**{verdict_words(found)}**", *rest_words(counts)]) + "\n\n"
     for reason in (reason for reason in found.reasons if not reason.is_counted):
         yield f"{_MARKS[reason.kind]} {sentence(reason.words)}\n\n"
     for note in found.notes:

@@ -18,10 +18,10 @@ from waza_engine.results.record import FilesChanged, RunHeader, TrialOutcome, Va
 from waza_engine.results.reports.answer_marks import LEGEND, marked_answer, wanted_text
 from waza_engine.results.reports.words import (
     CAUSE_WORDS,
-    VERDICT_WORDS,
     dollars,
     mistake_words,
     trigger_words,
+    verdict_words,
 )
 from waza_engine.results.task_conclusion import TaskConclusion
 from waza_engine.results.trigger_conclusion import TriggerConclusion
@@ -75,7 +75,7 @@ def result_page(
 
 
 def _head(header: RunHeader, found: Conclusion, *, goes_on: bool) -> str:
-    verdict = "goes on" if goes_on else VERDICT_WORDS[found.verdict]
+    verdict = "goes on" if goes_on else verdict_words(found)
     lines = [
         f"# {code(header.eval_name) or 'Evaluation'}: {verdict}",
         "",

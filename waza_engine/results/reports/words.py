@@ -12,6 +12,7 @@ from waza_engine.results.conclusion import Conclusion, RunVerdict
 from waza_engine.results.json_values import Block, block_of, number
 from waza_engine.results.record import TriggerOutcome
 from waza_engine.results.trigger_conclusion import TriggerConclusion
+from waza_engine.vocabulary import CANCELLED
 
 
 def spending_words(document: Block) -> str:
@@ -40,7 +41,13 @@ VERDICT_WORDS: Mapping[RunVerdict, str] = {
     "interrupted": "interrupted",
     "broken": "not run to its end",
 }
-"""What a report calls the verdict of a run."""
+"""What a report calls the verdict of a run of which no more is known."""
+
+
+def verdict_words(found: Conclusion) -> str:
+    """Return what a report calls the verdict of a run: one that a person has ended was cancelled."""
+    by_person = any(reason.words.startswith(CANCELLED) for reason in found.reasons)
+    return "cancelled" if found.verdict == "interrupted" and by_person else VERDICT_WORDS[found.verdict]
 
 
 def trigger_words(found: TriggerConclusion) -> str:

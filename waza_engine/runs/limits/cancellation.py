@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from contextvars import copy_context
 
+from waza_engine.vocabulary import CANCELLED
+
 
 class RunCancellation:
     """The one switch of a run; thread-safe, and once on it stays on."""
@@ -27,7 +29,7 @@ class RunCancellation:
     @property
     def words(self) -> str:
         """What is told of the run: whether somebody asked for its end, or it was cut off."""
-        return "the run was cancelled" if self.by_person else "the run was interrupted"
+        return CANCELLED if self.by_person else "the run was interrupted"
 
     def on_request(self, stop: Callable[[], None]) -> Callable[[], None]:
         """Call ``stop`` when the run is cancelled, at once if it is.
