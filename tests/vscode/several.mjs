@@ -202,11 +202,18 @@ async function scenario(page) {
     await marked(page, sign); // what was finished
   };
 
+  // It is that run which is recorded, and no newer one.
+  const toldOfItself = async () => {
+    const told = await row("alpha", "the run was interrupted").innerText();
+    assert.ok(!/newer run/u.test(told), told);
+  };
+
   await step("a killed engine ends its run everywhere as interrupted, with what was finished", async () => {
     await cutOff(ENGINE, /alpha › greeter: interrupted: the engine/u, "farewell", { name: "failed", sign: "✗" });
     await showPage();
     await frame.locator("h1", { hasText: "interrupted" }).waitFor();
     await page.screenshot({ path: path.join(artifacts, "killed.png") });
+    await toldOfItself();
   });
 
   await step("so does a killed server, which starts again", async () => {
@@ -214,8 +221,7 @@ async function scenario(page) {
     await cutOff(["waza_language_server", "--stdio"], said, "hello", { name: "passed", sign: "✓" });
     const seen = await editor.notificationsSeen(page);
     assert.ok(!seen.some((text) => /connection|Pending response/iu.test(text)), seen.join("\n"));
-    const told = await row("alpha", "the run was interrupted").innerText();
-    assert.ok(!/newer run/u.test(told), told); // it is that run which is recorded
+    await toldOfItself();
     open("alpha");
     const before = results("alpha").length;
     await editor.clickLens(page, "Run suite", "the next run to end", () => results("alpha").length > before);

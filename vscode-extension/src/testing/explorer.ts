@@ -10,7 +10,7 @@ import { kindOf, suiteIdOf, suiteOf } from "../runnables";
 import type { RunOptions } from "../runSettings";
 import type { RunView } from "../runViews";
 import type { RunRequest, Runs } from "../runs";
-import { INTERRUPTED, reasonFirst } from "../runWords";
+import { reasonFirst } from "../runWords";
 import { looksLikeSuiteFile } from "../suiteFiles";
 import { affectedAmong, plannedRegrades, plannedRuns, suitesAmong, type PlannedRun } from "./plan";
 import { rowWords, RunReports } from "./reports";
@@ -254,8 +254,8 @@ export class TestExplorer implements vscode.Disposable {
                     planned = event.results_file;
                 } else if (event.kind === "ended") {
                     isTold = event.conclusion?.words !== undefined;
-                    // One whose server is gone cannot say any more where it is kept.
-                    const results = event === INTERRUPTED ? planned : event.results_file;
+                    // One whose engine or server is gone cannot say any more where it is kept.
+                    const results = event.results_file ?? planned;
                     if (results) {
                         this.staleness.recorded(suiteIdOf(started.id), results);
                     }
