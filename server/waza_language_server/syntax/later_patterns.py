@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from inspect import currentframe
 from typing import Any
 
+from waza_engine.later_patterns import compiled_later
+
 _LIBRARY = "yaml."
 
 
@@ -24,7 +26,7 @@ def patterns_compiled_later() -> Generator[None]:
         frame = currentframe()
         asking = frame.f_back if frame is not None else None
         if asking is not None and str(asking.f_globals.get("__name__")).startswith(_LIBRARY):
-            return _Later(compile_now, pattern, flags)
+            return compiled_later(pattern, flags)
         return compile_now(pattern, flags)
 
     library: Any = re
@@ -33,17 +35,3 @@ def patterns_compiled_later() -> Generator[None]:
         yield
     finally:
         library.compile = compile_now
-
-
-class _Later:
-    """A pattern that is compiled when something of it is wanted."""
-
-    def __init__(self, compile_now: Any, pattern: Any, flags: Any) -> None:
-        self._made: Any = None
-        self._how = compile_now, pattern, flags
-
-    def __getattr__(self, name: str) -> Any:
-        if self._made is None:
-            compile_now, pattern, flags = self._how
-            self._made = compile_now(pattern, flags)
-        return getattr(self._made, name)
