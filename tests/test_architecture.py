@@ -583,6 +583,8 @@ def test_the_server_compiles_no_pattern_but_its_own() -> None:
     wrong = [
         (path.relative_to(ROOT).as_posix(), node.lineno, ast.unparse(node))
         for path in sorted(SERVER.rglob("*.py"))
+        # Those of the YAML library are its own.
+        if path != SERVER / "syntax" / "later_patterns.py"
         for node in ast.walk(tree_of(path))
         if isinstance(node, ast.Call) and _compiles_a_pattern(node.func) and not _is_literal(node.args[0])
     ]
