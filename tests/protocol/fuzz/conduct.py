@@ -45,6 +45,9 @@ def compare(session: Session, step: Step) -> None:
     opened = session.documents[uri]
     session.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
     _open(session, uri, opened, step["version"])
+    if ":" not in opened.text.content:
+        # One without a key is a suite that is being begun, if it was seen empty (``project/claim.py``).
+        return
     _same(f"{uri} opened again", before, _view(session, uri, step))
     session.measurements.checks["opened again"] += 1
 
