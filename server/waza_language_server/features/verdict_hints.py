@@ -201,14 +201,8 @@ class _View:
             return self._of_cut()
         if not (run.tasks or run.reasons):
             return None
-        changes = self._scores.recorded.changes(run.timestamp, tuple(run.tasks))
-        stale = why_stale(
-            written=self._rewritten(run, "") or self._rewritten_tasks(run),
-            changes=changes,
-            agent=self._scores.recorded.other_agent(run.timestamp),
-            awaited=self._scores.awaits_suite(self._run, run.timestamp),
-            since=self._told_since(run),
-        )
+        awaited = self._scores.awaits_suite(self._run, run.timestamp)
+        stale, changes = self._of_stale(run, awaited=awaited, since=self._told_since(run))
         passed = sum(task.passed for task in run.tasks.values())
         label = f"{glyph(run)} {passed}/{counted(len(run.tasks), 'task')}" if run.tasks else "!"
         if label.startswith("⧖") and not any(map(waits, run.tasks.values())):
@@ -235,23 +229,25 @@ class _View:
             return SuiteVerdict(RUNNING, "The suite runs, and has no result yet.", "", ())
         if run is None:
             return None
+        since = RUN_SINCE if self._run.timestamp > run.timestamp else ""
+        stale, changes = self._of_stale(run, awaited=False, since=since)
+        label = cut_label(run)
+        lines = [f"**{code(run.eval_name or 'The suite')}** {label}", "", fenced(cut_reason(run)), ""]
+        lines += [task_line(task) for task in worst_first(run)[:MAX_LISTED]]
+        tooltip = "\n".join([*lines, "", self._origin(run, stale)])
+        return SuiteVerdict(label + stale_label(stale, changes), tooltip, stale, changes)
+
+    def _of_stale(self, run: RunResult, *, awaited: bool, since: str) -> tuple[str, tuple[ChangedInput, ...]]:
+        """Return why a run of the whole suite may have another result today, and the files that changed."""
         changes = self._scores.recorded.changes(run.timestamp, tuple(run.tasks))
         stale = why_stale(
             written=self._rewritten(run, "") or self._rewritten_tasks(run),
             changes=changes,
             agent=self._scores.recorded.other_agent(run.timestamp),
-            since=RUN_SINCE if self._run.timestamp > run.timestamp else "",
+            awaited=awaited,
+            since=since,
         )
-        label = cut_label(run)
-        lines = [
-            f"**{code(run.eval_name or 'The suite')}** {label}",
-            "",
-            fenced(cut_reason(run)),
-            "",
-        ]
-        lines += [task_line(task) for task in worst_first(run)[:MAX_LISTED]]
-        tooltip = "\n".join([*lines, "", self._origin(run, stale)])
-        return SuiteVerdict(label + stale_label(stale, changes), tooltip, stale, changes)
+        return stale, changes
 
     def _told_since(self, run: RunResult) -> str:
         """Return what came behind a run of the whole suite, "" when nothing did."""
