@@ -119,6 +119,11 @@ def alike_in_words(written: str, known: Iterable[str], fits: Callable[[str], boo
     return fitting[0][1] if fitting and fitting[0][0] not in [count for count, _ in fitting[1:]] else None
 
 
+def article(word: str) -> str:
+    """Return the article that a word has."""
+    return "an" if word[:1] in "aeiou" else "a"
+
+
 def listed(words: Sequence[object], conjunction: str = "or") -> str:
     """Return ``a, b or c`` with every word in backticks; of very many the first ones and how many others."""
     quoted = [f"`{word}`" for word in words[:MAX_LISTED]]

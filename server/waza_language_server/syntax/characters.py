@@ -6,13 +6,16 @@ every offset stays valid; the values in the tree get the original back.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import cache
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
+
+_STOOD_IN = compiled_later("[\U00100000-\U0010ffff]")
+
+_REFUSED = compiled_later("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 MAX_CHARACTERS = 4_000_000
 """Longer files are no suites; reading them would stop the editor."""
@@ -40,31 +43,31 @@ def has_refused(text: str) -> bool:
     """Whether the text holds a character that YAML readers refuse or misread."""
     if text.isascii():
         return bool(text.encode("ascii").translate(None, _ALLOWED_ASCII))
-    return _refused().search(text) is not None
+    return _REFUSED.search(text) is not None
 
 
 def is_binary(text: str) -> bool:
     """Whether the text is no text at all: control characters and undecodable bytes abound at its start."""
     head = text[:_HEAD]
-    odd = len(_refused().findall(head)) + head.count("\ufffd")
+    odd = len(_REFUSED.findall(head)) + head.count("\ufffd")
     return odd > 8 and odd * 20 > len(head)
 
 
 def stand_in(text: str) -> str:
     """Return the text with each refused character replaced by one that readers take for a letter."""
-    return _refused().sub(lambda match: chr(_STAND_IN + ord(match[0])), text)
+    return _REFUSED.sub(lambda match: chr(_STAND_IN + ord(match[0])), text)
 
 
 def restore(value: str) -> str:
     """Return a value with the original characters."""
     if value.isascii():
         return value
-    return _stood_in().sub(lambda match: chr(ord(match[0]) - _STAND_IN), value)
+    return _STOOD_IN.sub(lambda match: chr(ord(match[0]) - _STAND_IN), value)
 
 
 def refused_faults(text: str) -> Iterator[SyntaxFault]:
     """Yield a fault for each refused character, up to a sensible number."""
-    for count, match in enumerate(_refused().finditer(text)):
+    for count, match in enumerate(_REFUSED.finditer(text)):
         if count == _MAX_FAULTS:
             return
         char = match[0]
@@ -76,11 +79,3 @@ def refused_faults(text: str) -> Iterator[SyntaxFault]:
 
 
 # Compiled with the first text that needs it: sets of so many characters take milliseconds.
-@cache
-def _refused() -> re.Pattern[str]:
-    return re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
-
-
-@cache
-def _stood_in() -> re.Pattern[str]:
-    return re.compile("[\U00100000-\U0010ffff]")

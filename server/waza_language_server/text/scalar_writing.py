@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
@@ -12,6 +11,10 @@ from waza_language_server.syntax.events import read
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.scalar_decoding import decode
 from waza_language_server.text.span import Span
+
+_ESCAPED = compiled_later('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]')
+
+_CONTROL = compiled_later("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
 
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0", "\x1b": "\\e"}
 _OTHER_READERS = compiled_later(
@@ -38,19 +41,19 @@ def plain_or_quoted(value: str, *, flow: bool = False, typed: bool = False) -> s
     plain = _plain(value, flow=flow, typed=typed)
     if plain is not None:
         return plain
-    if _control().search(value) or ("'" in value and '"' not in value and "\\" not in value):
+    if _CONTROL.search(value) or ("'" in value and '"' not in value and "\\" not in value):
         return double_quoted(value)
     return single_quoted(value) or double_quoted(value)
 
 
 def double_quoted(value: str) -> str:
     """Return a text in double quotes on one line; every text can be written so."""
-    return '"' + _escaped().sub(_escape, value) + '"'
+    return '"' + _ESCAPED.sub(_escape, value) + '"'
 
 
 def single_quoted(value: str) -> str | None:
     """Return a text in single quotes on one line; None when it holds characters that need an escape."""
-    return None if _control().search(value) else "'" + value.replace("'", "''") + "'"
+    return None if _CONTROL.search(value) else "'" + value.replace("'", "''") + "'"
 
 
 def _candidates(source: str, node: Node, value: str) -> Iterator[str | None]:
@@ -71,7 +74,7 @@ def _candidates(source: str, node: Node, value: str) -> Iterator[str | None]:
 
 
 def _plain(value: str, *, flow: bool, typed: bool) -> str | None:
-    if not value or _control().search(value) or (flow and "?" in value):
+    if not value or _CONTROL.search(value) or (flow and "?" in value):
         # In brackets older readers end a text at its question mark.
         return None
     if not typed and (not isinstance(resolve_scalar(value), str) or _OTHER_READERS.match(value)):
@@ -96,7 +99,7 @@ def _block(source: str, node: Node, value: str, *, folded: bool) -> str | None:
     """Write a block scalar at the columns of the old one."""
     body = value.rstrip("\n")
     ends = len(value) - len(body)
-    if not body or _control().search(body.replace("\n", "").replace("\t", "")):
+    if not body or _CONTROL.search(body.replace("\n", "").replace("\t", "")):
         return None
     old = decode(source, node.span, node.style, node.value)
     indent = old.indent if old.indent > 0 else _column(source, node.span.start) + 2
@@ -163,11 +166,3 @@ def _column(source: str, offset: int) -> int:
 
 
 # Compiled with the first value that is written: sets of so many characters take milliseconds.
-@cache
-def _control() -> re.Pattern[str]:
-    return re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
-
-
-@cache
-def _escaped() -> re.Pattern[str]:
-    return re.compile('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]')

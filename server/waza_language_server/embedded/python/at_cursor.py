@@ -29,6 +29,7 @@ from waza_language_server.embedded.python.members import (
 from waza_language_server.embedded.python.python_source import PythonFault, first_tokens, parse_python
 from waza_language_server.embedded.python.python_source import Token as Written
 from waza_language_server.embedded.python.scopes import resolve_names
+from waza_language_server.spelling import article
 
 _NAME = compiled_later(r"[^\W\d]\w*")
 LONGEST_SCOPED = 1_000
@@ -240,8 +241,7 @@ def _described(kind: ValueType) -> str:
     if not kind.fields:
         return f"a value of type `{kind.name}`."
     keys = ", ".join(f"`{name}`" for name in kind.fields)
-    article = "an" if kind.name[0] in "aeiou" else "a"
-    return f"{article} {kind.name}, a dict with {keys}."
+    return f"{article(kind.name)} {kind.name}, a dict with {keys}."
 
 
 def _signature(value: str, before: str, written: Sequence[Written], active: int) -> Signature | None:

@@ -6,14 +6,13 @@ protocol does not, and move positions at the end of the text.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from functools import cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from waza_engine.files import FileError, read_bytes
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.project.claim import begins_eval, claim, says_nothing
 from waza_language_server.project.disk import MAX_BYTES, content_of
 from waza_language_server.project.document import Document
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
     from waza_engine.steps import Steps
     from waza_language_server.project.document import DocumentKind
     from waza_language_server.schema.shape import JsonSchema
+
+_HALF_PAIR = compiled_later("[\ud800-\udfff]")
 
 UNTITLED = PurePath("untitled.yaml")
 MOST_ROUNDS = 5
@@ -374,12 +375,7 @@ def _well_formed(text: str) -> str:
 
     The replacement is one code unit in UTF-16 as well, so positions stay what they are for the client.
     """
-    return text if text.isascii() else _half_pair().sub("\ufffd", text)
-
-
-@cache
-def _half_pair() -> re.Pattern[str]:
-    return re.compile("[\ud800-\udfff]")
+    return text if text.isascii() else _HALF_PAIR.sub("\ufffd", text)
 
 
 def _differs_from_disk(path: Path, text: str) -> bool:

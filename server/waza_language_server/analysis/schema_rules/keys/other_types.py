@@ -11,7 +11,7 @@ from waza_language_server.analysis.schema_rules.keys.misplaced_keys import remov
 from waza_language_server.analysis.schema_rules.keys.unknown_key import OneMistake, UnknownKey
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
-from waza_language_server.spelling import slips_of
+from waza_language_server.spelling import article, slips_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Fix
@@ -39,8 +39,7 @@ def of_another_type(
     (other,) = others
     here, first = written.value.value, unexpected[0]
     lacked = f"no option `{first.key.value}`" if len(keys) == 1 else "none of these options"
-    article = "An" if here[:1] in "aeiou" else "A"
-    message = f"{article} `{here}` grader has {lacked}, which `{other}` graders have."
+    message = f"{article(here).capitalize()} `{here}` grader has {lacked}, which `{other}` graders have."
     repair = partial(replace_scalar, subject.tree, written.value, other)
     fixes = (
         Fix(f"Change the type to `{other}`", repair),

@@ -35,7 +35,7 @@ from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.text_rules.change_marks import marked_key
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
-from waza_language_server.spelling import alike_in_words, listed, slip_of, slips_of
+from waza_language_server.spelling import alike_in_words, article, listed, slip_of, slips_of
 from waza_language_server.syntax.aliases import anchors_of
 from waza_language_server.syntax.edits import delete_entry, replace_scalar
 from waza_language_server.syntax.escapes import quoted
@@ -341,8 +341,7 @@ def _stray(
         )
     written = grader_type(subject.node) if subject.is_grader and mapping.step == "config" else None
     if written is not None:
-        article = "an" if written[:1] in "aeiou" else "a"
-        message = f"{article} `{written}` grader has no option `{entry.key.value}`"
+        message = f"{article(written)} `{written}` grader has no option `{entry.key.value}`"
     if owners:
         message += f" (one of {listed(owners[:3], 'and')} graders)"
     fixes = (*_type_changes(subject, mapping, owners), *removals(subject, entry))
