@@ -39,9 +39,11 @@ export class RunState {
         this.completed = event.completed ?? this.completed;
         this.total = event.total ?? this.total;
         this.cost = event.cost_usd ?? this.cost;
-        const key = `${event.task ?? ""} ${event.trial ?? 0}`;
-        if (event.kind === "started" && event.trial !== undefined) {
-            this.busy.set(key, [event.label ?? event.task ?? "", event.trial > 1 ? `trial ${event.trial}` : ""].filter(Boolean).join(" · "));
+        const isOfPrompt = event.task === undefined && event.item !== undefined; // one of those that try triggers
+        const key = `${event.task ?? event.item ?? ""} ${event.trial ?? 0}`;
+        if (event.kind === "started" && (event.trial !== undefined || isOfPrompt)) {
+            const trial = event.trial ?? 1;
+            this.busy.set(key, [event.label ?? event.task ?? "", trial > 1 ? `trial ${trial}` : ""].filter(Boolean).join(" · "));
         } else if (event.kind === "asking" || event.kind === "grading") {
             const named = this.busy.get(key)?.replace(/ \u00b7 grading$/u, "");
             if (named !== undefined) {
@@ -53,7 +55,7 @@ export class RunState {
             this.last = event.kind === "waits" ? (event.message ?? "") : "";
         } else if (event.kind === "ended") {
             this.end = event;
-        } else if (event.trial !== undefined && event.kind !== "output") {
+        } else if ((event.trial !== undefined || isOfPrompt) && event.kind !== "output") {
             this.busy.delete(key);
         }
     }

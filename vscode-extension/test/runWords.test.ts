@@ -30,6 +30,13 @@ void test("while it runs: whether the answer is awaited or being graded", () => 
     assert.equal(at("asking", "grading", "passed"), "0/2 · 0:05");
 });
 
+void test("a trigger prompt that is tried is named as a task is", () => {
+    const prompt = { item: "/eval.yaml::?+Write", label: "Write" };
+    const started = [{ kind: "run_started", completed: 2, total: 2 }, { kind: "started", ...prompt }];
+    assert.equal(after(...started).progress(5_000), "2/2 · Write · 0:05");
+    assert.equal(after(...started, { kind: "tried", status: "passed", ...prompt }).progress(5_000), "2/2 · 0:05");
+});
+
 void test("a run that waits for its turn says what for, until it begins", () => {
     const waits: RunEvent = { kind: "waits", message: "waits for one of 4 other runs to end" };
     assert.equal(after(waits).progress(5_000), "waits for one of 4 other runs to end · 0:05");

@@ -69,7 +69,8 @@ class TextReport:
             case "run_started":
                 self._printer.line(*self._headline())
             case "started":
-                self._progress.update(self._bar, description=self._shortened(event.task or ""))
+                name = event.task or event.prompt or ""
+                self._progress.update(self._bar, description=self._shortened(name))
             case "output" if is_complaint(event):
                 self._tell_warning(event)
             case "output" if self._verbose and event.message:

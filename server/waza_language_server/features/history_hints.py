@@ -14,7 +14,7 @@ from waza_engine.figures import shown_score
 from waza_engine.markdown import code, sentence
 from waza_engine.sparkline import sparkline
 from waza_engine.steps import Steps
-from waza_language_server.features.verdict_hints import Verdict
+from waza_language_server.features.verdict import Verdict
 from waza_language_server.features.words_of_verdicts import age
 from waza_language_server.project.suite_file import SuiteFile
 

@@ -22,7 +22,8 @@ from waza_language_server.features.history_hints import histories_in_steps
 from waza_language_server.features.live_text import LIVE, TrialPlace, trials_to_open
 from waza_language_server.features.score_text import STALE, check_label, score_label, score_story
 from waza_language_server.features.setting_hints import setting_hints_in_steps
-from waza_language_server.features.verdict_hints import HintKind, Verdict, verdicts_in_steps
+from waza_language_server.features.verdict import HintKind, Verdict
+from waza_language_server.features.verdict_hints import verdicts_in_steps
 from waza_language_server.project.document_scores import read_scores_in_steps
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
 

@@ -19,7 +19,7 @@ from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.front_matter import front_matter
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suites import Task
-from waza_language_server.project.verdict_places import PROMPT_LISTS
+from waza_language_server.project.trigger_prompts import prompts_in
 from waza_language_server.syntax.tree import parse, parse_in_steps
 
 if TYPE_CHECKING:
@@ -108,15 +108,10 @@ def _tests_of(suite: Suite, project: Project, read: set[Path]) -> Steps[list[_Te
         if path in read:
             continue
         read.add(path)
-        root = project.tree(path).root
-        for key, should in PROMPT_LISTS.items():
-            listed = root.get(key) if root is not None else None
-            for item in listed.target.each_item() if listed is not None else ():
-                yield
-                node = (item.get("prompt") or item).target
-                if node.kind == "scalar":
-                    said = SpokenTest.of([node.value], avoids=not should)
-                    tests.append(_Test(" ".join(node.value.split()), True, said))
+        for prompt in prompts_in(project.tree(path).root):
+            yield
+            said = SpokenTest.of([prompt.text], avoids=not prompt.should_trigger)
+            tests.append(_Test(" ".join(prompt.text.split()), True, said))
     return tests
 
 

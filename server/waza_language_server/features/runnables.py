@@ -20,8 +20,8 @@ from waza_engine.frozen import frozen
 from waza_engine.steps import Steps, in_steps
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.suite_file import SuiteFile, is_switched_off, task_id, word
+from waza_language_server.project.trigger_prompts import prompts_in
 from waza_language_server.project.uris import path_of
-from waza_language_server.project.verdict_places import PROMPT_LISTS
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
@@ -101,16 +101,13 @@ def is_off_in_steps(project: Project, suite: Path) -> Steps[bool]:
 
 def _prompts(root: Node, suites: Sequence[Path]) -> Iterator[Runnable]:
     seen: set[tuple[str, bool]] = set()
-    for key, should in PROMPT_LISTS.items():
-        listed = root.get(key)
-        for item in listed.target.each_item() if listed is not None else ():
-            prompt = item.get("prompt")
-            text = prompt.target.value if prompt is not None and prompt.target.kind == "scalar" else ""
-            if text and (text, should) not in seen:
-                seen.add((text, should))
-                for suite in suites:
-                    target = RunnableId(suite, prompt=text, should_trigger=should)
-                    yield Runnable(target, _start(item), text, item.span)
+    for prompt in prompts_in(root):
+        text, should = prompt.text, prompt.should_trigger
+        if text and not prompt.is_bare and (text, should) not in seen:
+            seen.add((text, should))
+            for suite in suites:
+                target = RunnableId(suite, prompt=text, should_trigger=should)
+                yield Runnable(target, _start(prompt.item), text, prompt.item.span)
 
 
 def _suite(root: Node, path: Path, whole: Span) -> Iterator[Runnable]:

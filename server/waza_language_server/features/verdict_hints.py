@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from waza_engine.counting import counted
 from waza_engine.figures import shown_score
@@ -16,7 +16,15 @@ from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.steps import Steps
 from waza_engine.vocabulary import EXPECTED_LISTS
+from waza_language_server.features.cut_runs import cut_label, cut_reason
 from waza_language_server.features.live_text import LIVE
+from waza_language_server.features.running_hints import (
+    RUNNING,
+    WAITS,
+    first_run_in_steps,
+    running_prompt,
+    running_task,
+)
 from waza_language_server.features.score_text import (
     NOTHING_RAN,
     age,
@@ -26,14 +34,7 @@ from waza_language_server.features.score_text import (
     suite_graders_label,
     told_by,
 )
-from waza_language_server.features.unfinished_hints import (
-    RUNNING,
-    WAITS,
-    cut_label,
-    cut_reason,
-    running_label,
-    running_story,
-)
+from waza_language_server.features.verdict import Verdict
 from waza_language_server.features.verdict_labels import (
     NOT_RUN,
     NOTHING_JUDGED,
@@ -62,6 +63,7 @@ from waza_language_server.project.staleness import (
     why_stale,
 )
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
+from waza_language_server.project.trigger_prompts import prompts_in
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import (
@@ -80,26 +82,6 @@ if TYPE_CHECKING:
 
 MAX_LISTED = 20
 NAMES_OF_EXPECTED = tuple(f"_{key}" for key in EXPECTED_LISTS)
-HintKind = Literal["score", "check", "verdict", "inherited", "skill", "requirement", "history"]
-"""What a hint is about: a grader, one of its checks or an expectation, a suite or a part of it that is no
-grader, the suite's graders in a task file and its values beside others, the suites of a skill, what a skill
-promises, a suite or task over its runs."""
-_LISTS = {"should_trigger_prompts": True, "should_not_trigger_prompts": False}
-
-
-@frozen()
-class Verdict:
-    """A few characters for the line on which ``node`` begins; ``tooltip`` is Markdown.
-
-    ``is_old`` of an expectation says that it may no longer hold, which its label does not.
-    """
-
-    node: Node
-    label: str
-    tooltip: str
-    changes: tuple[ChangedInput, ...] = ()
-    kind: HintKind = "verdict"
-    is_old: bool = False
 
 
 def verdicts_in_steps(
@@ -114,7 +96,7 @@ def verdicts_in_steps(
         return ()
     now = now or datetime.now(UTC)
     if not scores.runs:
-        return tuple((yield from _first_run_in_steps(document, root, scores, span, now)))
+        return tuple((yield from first_run_in_steps(document, root, scores, span, now)))
     newest = max(scores.runs, key=lambda run: run.timestamp)
     today: Values = {}
     if document.kind != "trigger_tests":
@@ -135,29 +117,6 @@ def verdicts_in_steps(
         case _:
             pass
     return tuple(found)
-
-
-def _first_run_in_steps(
-    document: Document, root: Node, scores: DocumentScores, span: Span | None, now: datetime
-) -> Steps[list[Verdict]]:
-    """Return what goes on in a suite of which nothing is recorded yet."""
-    if document.kind == "task":
-        return list(_running(root, scores, scores.task or "", now))
-    if document.kind != "eval" or not scores.runs_whole:
-        return []
-    name = root.get("name")
-    found = [] if name is None else [Verdict(name, RUNNING, "The suite runs for the first time.")]
-    for task in SuiteFile(document.tree).tasks(span):
-        yield
-        found += _running(task.node, scores, task.id, now)
-    return found
-
-
-def _running(node: Node, scores: DocumentScores, task_id: str, now: datetime) -> Iterator[Verdict]:
-    """Yield what goes on in a task, nothing when it does not run."""
-    trial, head = scores.under_way(task_id), node.get("id") or node.get("name")
-    if head is not None and trial is not None:
-        yield Verdict(head, running_label(trial), running_story(task_id, trial, now))
 
 
 @frozen()
@@ -281,7 +240,7 @@ class _View:
     def of_task(self, node: Node, task_id: str, place: str) -> Iterator[Verdict]:
         """Yield the verdict of a task, and those of what its answer is expected to say."""
         task = self._run.tasks.get(task_id)
-        running = tuple(_running(node, self._scores, task_id, self._now))
+        running = tuple(running_task(node, self._scores, task_id, self._now))
         if running and (task is None or not task.status):
             yield from running
         head = node.get("id") or node.get("name")
@@ -357,13 +316,12 @@ class _View:
     def of_prompts(self, root: Node) -> Iterator[Verdict]:
         """Yield whether each trigger prompt was answered rightly; one that was rewritten has no verdict."""
         known = {(result.should_trigger, result.prompt): result for result in self._run.prompts}
-        for key, should in _LISTS.items():
-            listed = root.get(key)
-            for item in listed.target.each_item() if listed is not None else ():
-                prompt = item.get("prompt")
-                result = known.get((should, prompt.target.value)) if prompt is not None else None
-                if prompt is not None and result is not None:
-                    yield self._of_prompt(prompt, result)
+        for prompt in prompts_in(root):
+            result = known.get((prompt.should_trigger, prompt.text))
+            running = tuple(running_prompt(prompt, self._scores, self._now))
+            if result is not None and not running:
+                yield self._of_prompt(prompt.node, result)
+            yield from running
 
     def _of_prompt(self, prompt: Node, result: PromptResult) -> Verdict:
         # Other prompts of the file say nothing of this one.

@@ -184,6 +184,12 @@ class DocumentScores:
         found = (self._scores.going.under_way(suite, task) for suite in self._all_suites)
         return next((trial for trial in found if trial is not None), None)
 
+    def prompt_under_way(self, prompt: str, *, should_trigger: bool) -> UnderWay | None:
+        """Return since when a trigger prompt is tried, None when it is not."""
+        going = self._scores.going
+        found = (going.prompt_under_way(s, prompt, should_trigger=should_trigger) for s in self._all_suites)
+        return next((one for one in found if one is not None), None)
+
     def waits(self, task: str) -> bool:
         """Tell whether a run goes on that is to judge a task."""
         return any(self._scores.going.waits(suite, task) for suite in self._all_suites)
@@ -231,7 +237,7 @@ class DocumentScores:
             {moment: self.then(moment) for moment in {one.timestamp for one in judged}},
             self._scores.regraded.version,
             self._scores.going.all,
-            self._scores.going.trials,
+            self._scores.going.all_under_way,
             inputs.to_python() if inputs is not None else None,
         )
 

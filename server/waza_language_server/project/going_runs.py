@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from waza_engine.frozen import frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -46,14 +46,19 @@ class GoingRun:
 
 @frozen()
 class UnderWay:
-    """A trial of a task that runs: its prompt was sent, or its answer is being graded, since a moment."""
+    """A trial of a task that runs: its prompt was sent, or its answer is being graded, since a moment.
 
-    trial: int
+    A trigger prompt that is tried has no ``trial``.
+    """
+
+    trial: int | None
     phase: Literal["asking", "grading"]
     since: datetime
 
 
-_CLOSING = frozenset({"passed", "failed", "errored", "pending", "skipped"})
+_Place = tuple[Literal["task", "prompt"], str, int]
+"""A task and the number of a trial of it, or a trigger prompt and whether it is to trigger."""
+_CLOSING = frozenset({"passed", "failed", "errored", "pending", "skipped", "tried"})
 
 
 class GoingRuns:
@@ -61,8 +66,8 @@ class GoingRuns:
 
     def __init__(self) -> None:
         self._going: dict[object, GoingRun] = {}
-        self._under_way: dict[object, dict[tuple[str, int], UnderWay]] = {}
-        """By run: its trials that have begun and not ended, by task and number."""
+        self._under_way: dict[object, dict[_Place, UnderWay]] = {}
+        """By run: its trials that have begun and not ended, and its trigger prompts."""
 
     @property
     def all(self) -> Sequence[GoingRun]:
@@ -70,9 +75,9 @@ class GoingRuns:
         return tuple(self._going.values())
 
     @property
-    def trials(self) -> Sequence[tuple[tuple[str, int], UnderWay]]:
+    def all_under_way(self) -> Sequence[tuple[_Place, UnderWay]]:
         """What is under way in all of them."""
-        return tuple(trial for trials in self._under_way.values() for trial in trials.items())
+        return tuple(one for found in self._under_way.values() for one in found.items())
 
     def begin(self, key: object, run: GoingRun) -> None:
         """Take a run that has begun, or waits for its turn."""
@@ -84,30 +89,39 @@ class GoingRuns:
         self._under_way.pop(key, None)
 
     def note(self, key: object, event: Mapping[str, Any], now: datetime) -> bool:
-        """Take what a run tells of its trials; returns whether something else is under way now."""
-        kind, task, trial = event.get("kind"), event.get("task"), event.get("trial")
-        if key not in self._going or not isinstance(task, str) or not isinstance(trial, int):
+        """Take what a run tells of trials and prompts; return whether something else is under way now."""
+        place, kind = _place_of(event), event.get("kind")
+        if key not in self._going or place is None or event.get("baseline") is True:
             return False
-        if event.get("baseline") is True:
-            return False
-        trials = self._under_way.setdefault(key, {})
+        under_way = self._under_way.setdefault(key, {})
         if kind in _CLOSING:
-            return trials.pop((task, trial), None) is not None
-        if kind in ("asking", "grading"):
-            trials[task, trial] = UnderWay(trial, "asking" if kind == "asking" else "grading", now)
-            return True
-        return False
+            return under_way.pop(place, None) is not None
+        of, _, number = place
+        if of == "prompt" and kind == "started":
+            under_way[place] = UnderWay(None, "asking", now)
+        elif of == "task" and kind in ("asking", "grading"):
+            under_way[place] = UnderWay(number, "asking" if kind == "asking" else "grading", now)
+        else:
+            return False
+        return True
 
     def under_way(self, suite: Path, task: str) -> UnderWay | None:
         """Return the trial of a task that runs now, the one that was heard of last of several."""
+        return self._newest(suite, lambda place: place[:2] == ("task", task))
+
+    def prompt_under_way(self, suite: Path, prompt: str, *, should_trigger: bool) -> UnderWay | None:
+        """Return since when a trigger prompt is tried, None when it is not."""
+        return self._newest(suite, ("prompt", prompt, int(should_trigger)).__eq__)
+
+    def _newest(self, suite: Path, is_meant: Callable[[_Place], bool]) -> UnderWay | None:
         found = [
-            trial
-            for key, trials in self._under_way.items()
+            one
+            for key, under_way in self._under_way.items()
             if (run := self._going[key]).target.suite == suite and run.target.kind != "grader"
-            for (name, _), trial in trials.items()
-            if name == task
+            for place, one in under_way.items()
+            if is_meant(place)
         ]
-        return max(found, key=lambda trial: trial.since, default=None)
+        return max(found, key=lambda one: one.since, default=None)
 
     def waits(self, suite: Path, task: str) -> bool:
         """Tell whether a run goes on that is to judge a task."""
@@ -143,3 +157,10 @@ class GoingRuns:
 
     def _since(self, suite: Path, moment: datetime) -> list[GoingRun]:
         return [run for run in self._going.values() if run.target.suite == suite and moment < run.began]
+
+
+def _place_of(event: Mapping[str, Any]) -> _Place | None:
+    task, trial, prompt = event.get("task"), event.get("trial"), event.get("prompt")
+    if isinstance(prompt, str):
+        return "prompt", prompt, int(event.get("should_trigger") is True)
+    return ("task", task, trial) if isinstance(task, str) and isinstance(trial, int) else None

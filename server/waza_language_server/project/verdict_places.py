@@ -11,6 +11,7 @@ from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.suite_file import SuiteFile, is_switched_off, rule_at, shown_at
 from waza_language_server.project.suite_files import SuiteSource
+from waza_language_server.project.trigger_prompts import prompts_in
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FilePlace
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
     from waza_language_server.project.index import Project
     from waza_language_server.syntax.nodes import Node
-
-PROMPT_LISTS = {"should_trigger_prompts": True, "should_not_trigger_prompts": False}
 
 
 class VerdictPlaces:
@@ -94,13 +93,8 @@ class VerdictPlaces:
         """Yield the trigger prompts of the suite, whether the skill should start, and where each stands."""
         names = self._project.names(self._suite.parent)
         for path in (self._suite.parent / name for name in TRIGGER_NAMES if name in names):
-            root = self._project.tree(path).root
-            for key, should in PROMPT_LISTS.items():
-                listed = root.get(key) if root is not None else None
-                for item in listed.target.each_item() if listed is not None else ():
-                    node = item.get("prompt") or item
-                    if node.target.kind == "scalar":
-                        yield node.target.value, should, self._place(path, node)
+            for prompt in prompts_in(self._project.tree(path).root):
+                yield prompt.text, prompt.should_trigger, self._place(path, prompt.node)
 
     def _task(self, task: str) -> tuple[Path, Node | None]:
         known = self._tasks.get(task)

@@ -47,7 +47,11 @@ def triggered(
     told: list[str] = [] if lines is None else lines
     with agent_setup(loaded, "", told.append) as setup:
         shared = TriggerRun(
-            setup, agent, cancellation or RunCancellation(), lambda _found, line: told.append(line)
+            setup,
+            agent,
+            cancellation or RunCancellation(),
+            begin=lambda _prompt, _should: None,
+            tell=lambda _found, line: told.append(line),
         )
         return list(run_triggers(tests, shared, loaded.spec.config.workers))
 

@@ -423,6 +423,32 @@ def test_a_task_that_runs_says_what_goes_on_in_it_and_what_waits_says_that(suite
     assert told() == ["– not run"]
 
 
+def test_a_trigger_prompt_that_is_tried_says_so_in_its_list(suite: Path) -> None:
+    path, editor, key = suite.parent / "trigger_tests.yaml", Editor(), object()
+    going = editor.workspace.project.scores.going
+    prompt = {"prompt": "Use it", "should_trigger": True}
+
+    def told() -> list[str]:
+        return [hint.label for hint in editor.hints(path, "trigger_tests")]
+
+    going.begin(key, GoingRun(RunnableId(suite), RUN_AT))
+    assert told() == []
+    assert not going.note(key, {"kind": "output", **prompt}, NOW)
+    assert going.note(key, {"kind": "started", **prompt}, NOW - timedelta(seconds=34))
+    (hint,) = editor.hints(path, "trigger_tests")
+    assert hint.label == "⟳ running · prompt sent"
+    assert hint.tooltip.startswith("**`Use it`** ⟳ running\n\nThe prompt was sent 0:34 ago (since ")
+    assert going.note(key, {"kind": "tried", "status": "passed", **prompt}, NOW)
+    assert told() == []
+    write_results(suite, {}, more={"trigger_results": [{**prompt, "did_trigger": True}]})
+    editor.workspace.project.scores.forget()
+    assert told() == ["✓"]
+    going.note(key, {"kind": "started", **prompt, "should_trigger": False}, NOW)
+    assert told() == ["✓"]
+    going.note(key, {"kind": "started", **prompt}, NOW)
+    assert told() == ["⟳ running · prompt sent"]
+
+
 def test_what_runs_in_another_suite_is_not_under_way_here(suite: Path, tmp_path: Path) -> None:
     editor, key = Editor(), object()
     going = editor.workspace.project.scores.going

@@ -61,7 +61,7 @@ class SessionListener:
                 header = self._header
                 data = {"spec_path": self._eval_file, "model": header.model, "engine": header.executor}
                 self._log.write("session_start", {**data, "task_count": len(self._names)})
-            case "started":
+            case "started" if event.task is not None:
                 self._start(event, name)
             case "graded":
                 self._add(

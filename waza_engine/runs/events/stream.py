@@ -31,7 +31,8 @@ class RunEvent:
 
     ``graded`` has a grader. ``passed``, ``failed``, ``errored``, ``pending`` and ``skipped`` close a trial
     (with ``trial``, from 1) or the whole task (without). ``output`` carries an answer, a tool call that
-    begins or, without a task, a warning about the suite. ``tried`` tells of a trigger ``prompt``.
+    begins or, without a task, a warning about the suite. ``started`` with a trigger ``prompt``, and no task,
+    tells that it is sent, ``tried`` how that went.
     ``asking`` and ``grading`` tell what goes on in a trial: an attempt sends its prompt, or its answer is
     judged.
     ``completed`` and ``total`` count trials.

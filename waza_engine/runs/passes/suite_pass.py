@@ -123,6 +123,9 @@ def _try_triggers(
         return
     stream = context.progress.stream
 
+    def begin(prompt: str, should_trigger: bool) -> None:
+        stream.send("started", prompt=prompt, should_trigger=should_trigger)
+
     def tell(found: TriggerOutcome, line: str) -> None:
         if not found.error or found.error != context.executor.reason:
             on_trigger(found)
@@ -132,6 +135,7 @@ def _try_triggers(
         context.agent,
         context.executor,
         context.cancellation,
+        begin,
         tell,
     )
     for found in run_triggers(tests, shared, context.suite.spec.config.workers):

@@ -31,12 +31,14 @@ _SHOWN_CHARACTERS = 120
 class TriggerRun:
     """What all trigger prompts of a run share.
 
-    ``tell`` is called with each as it is done, and with one line about it.
+    ``begin`` is called with each before it is sent, and with whether it is to trigger; ``tell`` as it is
+    done, with one line about it. Both from any thread.
     """
 
     setup: AgentSetup
     executor: Executor
     cancellation: Cancellation
+    begin: Callable[[str, bool], None]
     tell: Callable[[TriggerOutcome, str], None]
 
 
@@ -142,6 +144,7 @@ def _tried(
     prompt: TriggerPrompt, should: bool, skill: str, shared: TriggerRun, counter: _Counter
 ) -> TriggerOutcome:
     executor = shared.executor
+    shared.begin(prompt.prompt, should)
     response, error = _answer(prompt.prompt, skill, shared)
     invoked = any(invocation.name == skill for invocation in response.skill_invocations)
     if invoked:
