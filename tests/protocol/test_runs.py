@@ -15,6 +15,7 @@ import pytest
 
 from tests.patience import ON_A_BUSY_MACHINE, has_ended
 from waza_language_server.engine.process import EngineProcess
+from waza_language_server.engine.run_progress import advanced
 from waza_language_server.engine.runs import Event, Run, RunOutcome, RunProgress, Runs
 from waza_language_server.project.runnable_id import RunnableId
 
@@ -84,6 +85,13 @@ async def test_events_become_progress(runs: Runs) -> None:
     await runs.run(suite("completes", "length"), seen.append)
     assert seen[-1] == RunProgress(1, 2, "one · length · 0.50")
     assert seen[-1].percentage == 50
+
+
+def test_a_trigger_prompt_that_is_tried_is_told_in_one_short_line() -> None:
+    prompt = "Write a text\nabout everything that there is to be said of it"
+    began = advanced(RunProgress(1, 1, "one · passed"), {"kind": "started", "prompt": prompt})
+    assert began == RunProgress(1, 1, "Write a text about everything that there is to be said of …")
+    assert advanced(began, {"kind": "tried", "prompt": prompt, "status": "passed"}) == began
 
 
 async def test_events_that_overtake_the_answer_are_kept(runs: Runs) -> None:

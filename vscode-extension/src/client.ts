@@ -21,6 +21,7 @@ import { SHOW_CHANGE } from "./changes";
 import { hintWithSettings, hoverWithPages, OPEN_PAGE, problemsWithPages } from "./documentation";
 import { EditsOfMoves } from "./editsOfMoves";
 import type { FoundServer } from "./interpreters";
+import { registerLensCommands, waitingForServer } from "./lensCommands";
 import { LensesInView } from "./lensesInView";
 import { confirm, plain } from "./messages";
 import { GIVEN_UP, Restarts } from "./restarts";
@@ -46,6 +47,7 @@ export class ServerConnection implements vscode.Disposable {
     private wanted = false;
     private readonly traceChannel = new TraceChannel();
     private readonly lenses = new LensesInView(() => this.running);
+    private readonly lensCommands = registerLensCommands(() => this.reached());
     private readonly editsOfMoves = new EditsOfMoves();
     private readonly marksChanged = new vscode.EventEmitter<{ readonly files: boolean }>();
     /** Fires when the server is up, and when it knows of other scores; `files` is false when it is lines alone that have others. */
@@ -96,6 +98,9 @@ export class ServerConnection implements vscode.Disposable {
     readonly reached = async (): Promise<LanguageClient | undefined> => {
         const isFirst = !this.wanted;
         await this.start();
+        if (this.client?.state === State.Starting) {
+            await this.client.start().catch(() => undefined); // one that has stopped by itself is on its way back
+        }
         if (this.running === undefined && this.server === undefined && !isFirst) {
             await this.restart(); // a Python may have come meanwhile; else the reason is told again
         } else if (this.running === undefined && this.server !== undefined) {
@@ -150,6 +155,7 @@ export class ServerConnection implements vscode.Disposable {
     dispose(): void {
         this.traceChannel.dispose();
         this.lenses.dispose();
+        this.lensCommands.dispose();
         this.editsOfMoves.dispose();
         this.marksChanged.dispose();
         this.started.dispose();
@@ -253,7 +259,7 @@ export class ServerConnection implements vscode.Disposable {
                 provideHover: async (document, position, token, next) => hoverWithPages(await next(document, position, token)),
                 provideInlayHints: async (document, range, token, next) => (await next(document, range, token))?.map(hintWithSettings),
                 resolveInlayHint: async (hint, token, next) => hintWithSettings((await next(hint, token)) ?? hint),
-                provideCodeLenses: (document, token, next) => this.lenses.provide(document, token, next),
+                provideCodeLenses: async (document, token, next) => (await this.lenses.provide(document, token, next)).map(waitingForServer),
                 provideDocumentSymbols: (document, token, next) => (outlinesYaml() ? undefined : next(document, token)),
             },
         };

@@ -23,3 +23,8 @@ export function plain(text: string): string {
         .replace(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
         .replaceAll("](", "] (");
 }
+
+/** A reason, which goes on in small letters behind what it is about, as a message by itself. */
+export function sentence(text: string): string {
+    return plain(text.charAt(0).toUpperCase() + text.slice(1));
+}

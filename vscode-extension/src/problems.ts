@@ -1,7 +1,7 @@
 /** What the server refuses, told by its reason; the file that it speaks of is a button away. */
 
 import * as vscode from "vscode";
-import { plain } from "./messages";
+import { sentence } from "./messages";
 import { placed, reasonFirst } from "./runWords";
 
 /** Says why something was not done. */
@@ -9,7 +9,7 @@ export async function tellProblem(error: unknown): Promise<void> {
     const reason = error instanceof Error ? error.message : String(error);
     const { place } = placed(reason);
     const open = "Open File";
-    const chosen = await vscode.window.showErrorMessage(plain(reasonFirst(reason)), ...(place === undefined ? [] : [open]));
+    const chosen = await vscode.window.showErrorMessage(sentence(reasonFirst(reason)), ...(place === undefined ? [] : [open]));
     if (chosen === open) {
         await vscode.commands.executeCommand("waza.openFile", place);
     }

@@ -5,6 +5,8 @@ import type { RunEvent } from "./runEvents";
 const BETWEEN = " · ";
 /** Characters that a reason needs to say anything. */
 const LEAST_SHOWN = 30;
+/** Characters of a trigger prompt that goes on. */
+const PROMPT_SHOWN = 40;
 const LOST_SERVER = "the run was interrupted: the language server stopped; what was finished is kept";
 const JUDGE_EXECUTOR = "waza.run.judgeExecutor";
 /** The settings that stand for options of the command line. */
@@ -42,8 +44,8 @@ export class RunState {
         const isOfPrompt = event.task === undefined && event.item !== undefined; // one of those that try triggers
         const key = `${event.task ?? event.item ?? ""} ${event.trial ?? 0}`;
         if (event.kind === "started" && (event.trial !== undefined || isOfPrompt)) {
-            const trial = event.trial ?? 1;
-            this.busy.set(key, [event.label ?? event.task ?? "", trial > 1 ? `trial ${trial}` : ""].filter(Boolean).join(" · "));
+            const [trial, name] = [event.trial ?? 1, event.label ?? event.task ?? ""];
+            this.busy.set(key, [isOfPrompt ? shortened(name, PROMPT_SHOWN) : name, trial > 1 ? `trial ${trial}` : ""].filter(Boolean).join(" · "));
         } else if (event.kind === "asking" || event.kind === "grading") {
             const named = this.busy.get(key)?.replace(/ \u00b7 grading$/u, "");
             if (named !== undefined) {

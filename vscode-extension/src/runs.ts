@@ -16,7 +16,7 @@ import {
     type ExecuteCommandSignature,
     type LanguageClient,
 } from "vscode-languageclient/node";
-import { plain } from "./messages";
+import { plain, sentence } from "./messages";
 import { tellProblem } from "./problems";
 import { RUN_EVENT, type RunEvent, type RunEventParams } from "./runEvents";
 import type { RunView, RunViewFactory } from "./runViews";
@@ -328,7 +328,7 @@ export class Runs {
     private async reportFailure(reason: string): Promise<void> {
         const ways = waysOut(reason);
         const titles = [...ways.map(({ title }) => title), "Show Log"];
-        const chosen = await vscode.window.showErrorMessage(plain(reasonFirst(reason)), ...titles);
+        const chosen = await vscode.window.showErrorMessage(sentence(reasonFirst(reason)), ...titles);
         const way = ways.find(({ title }) => title === chosen);
         if (way !== undefined) {
             await vscode.commands.executeCommand(way.command, ...(way.argument === undefined ? [] : [way.argument]));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { window } from "./fake/vscode";
-import { confirm, plain } from "../src/messages";
+import { confirm, plain, sentence } from "../src/messages";
 
 void test("a link to a command is no link any more", () => {
     assert.equal(plain("task [here](command:workbench.action.quit)"), "task [here] (command:workbench.action.quit)");
@@ -9,6 +9,10 @@ void test("a link to a command is no link any more", () => {
 
 void test("what hides or turns text around is written out", () => {
     assert.equal(plain("a\u001b]0;b\u202ec"), "a\\u001b]0;b\\u202ec");
+});
+
+void test("a reason by itself begins as a sentence does", () => {
+    assert.deepEqual(["there is nothing.", "`KEY` is not set."].map(sentence), ["There is nothing.", "`KEY` is not set."]);
 });
 
 void test("what is asked before a run stands in front of all else, and leaving it is its Cancel", async () => {

@@ -34,6 +34,8 @@ void test("a trigger prompt that is tried is named as a task is", () => {
     const prompt = { item: "/eval.yaml::?+Write", label: "Write" };
     const started = [{ kind: "run_started", completed: 2, total: 2 }, { kind: "started", ...prompt }];
     assert.equal(after(...started).progress(5_000), "2/2 · Write · 0:05");
+    const long = { ...prompt, label: "Write me a very long text about everything there is" };
+    assert.equal(after({ kind: "started", ...long }).progress(5_000), "Write me a very long text about … · 0:05");
     assert.equal(after(...started, { kind: "tried", status: "passed", ...prompt }).progress(5_000), "2/2 · 0:05");
 });
 

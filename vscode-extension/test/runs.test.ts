@@ -150,9 +150,9 @@ void test("what the server refuses is told by its reason, with the file that it 
     const broken = new Error("/ws/alpha/SKILL.md:3: the YAML is broken: put the text into quotes.");
     const window = opened();
     await window.newSuite(() => Promise.reject(broken));
-    assert.deepEqual([shown.at(-1), offered], ["the YAML is broken: put the text into quotes. (SKILL.md, line 3)", ["Open File"]]);
+    assert.deepEqual([shown.at(-1), offered], ["The YAML is broken: put the text into quotes. (SKILL.md, line 3)", ["Open File"]]);
     await window.newSuite(() => Promise.reject(new Error("no file fits")));
-    assert.deepEqual([shown.at(-1), offered], ["no file fits", []]);
+    assert.deepEqual([shown.at(-1), offered], ["No file fits", []]);
 });
 
 void test("a file that VS Code is saving already is no reason not to run; one that cannot be saved is", async () => {
@@ -334,7 +334,7 @@ void test("a limit that was reached before anything failed has nothing to walk",
     asked?.answer({ status: "error", resultsFile: null, message: "stopped by a limit" });
     await settled();
     pressed.button = undefined;
-    assert.deepEqual(shown, ["Waza: beta › greeter", "stopped by a limit"]);
+    assert.deepEqual(shown, ["Waza: beta › greeter", "Stopped by a limit"]);
     assert.equal(window.asked.length, 1);
 });
 

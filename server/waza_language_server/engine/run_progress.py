@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
 from waza_engine.figures import shown_score
 from waza_engine.frozen import frozen
+from waza_engine.terminal import visible
 from waza_engine.vocabulary import shown_grader
+
+_SHOWN_CHARACTERS = 60
 
 
 @frozen()
@@ -35,7 +39,10 @@ def advanced(progress: RunProgress, event: Mapping[str, Any]) -> RunProgress:
 
 
 def _describe(event: Mapping[str, Any]) -> str:
-    kind = event.get("kind")
+    kind, prompt = event.get("kind"), event.get("prompt")
+    if isinstance(prompt, str):
+        shown = textwrap.shorten(prompt, _SHOWN_CHARACTERS, placeholder=" …")
+        return visible(shown) if kind == "started" else ""
     names = [shown_grader(str(event[key])) for key in ("task", "grader") if event.get(key)]
     if kind == "graded" and isinstance(event.get("score"), int | float):
         names.append(shown_score(event["score"]))

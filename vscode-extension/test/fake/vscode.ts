@@ -188,7 +188,13 @@ export const workspace = {
     },
 };
 
+const registered = new Map<string, (...given: unknown[]) => unknown>();
+
 export const commands = {
-    executeCommand: (command: string, argument: unknown) =>
-        Promise.resolve(command === "markdown.api.render" ? `<p>${String(argument)}</p>` : undefined),
+    registerCommand: (command: string, action: (...given: unknown[]) => unknown) => {
+        registered.set(command, action);
+        return new Disposable(() => registered.delete(command));
+    },
+    executeCommand: (command: string, ...given: unknown[]) =>
+        Promise.resolve(command === "markdown.api.render" ? `<p>${String(given[0])}</p>` : registered.get(command)?.(...given)),
 };
