@@ -88,7 +88,7 @@ async def test_events_become_progress(runs: Runs) -> None:
 
 
 def test_a_trigger_prompt_that_is_tried_is_told_in_one_short_line() -> None:
-    prompt = "Write a text\nabout everything that there is to be said of it"
+    prompt = "Write a text\nabout everything that there is to be said of it now"
     began = advanced(RunProgress(1, 1, "one · passed"), {"kind": "started", "prompt": prompt})
     assert began == RunProgress(1, 1, "Write a text about everything that there is to be said of …")
     assert advanced(began, {"kind": "tried", "prompt": prompt, "status": "passed"}) == began
