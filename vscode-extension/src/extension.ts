@@ -86,6 +86,10 @@ export function activate(context: vscode.ExtensionContext): void {
     const marks = new Marks(() => server.running);
     const contextKeys = new ContextKeys(() => server.running);
     const restart = () => server.restart();
+    const restartBehindRuns = async () => {
+        await runs.atRest("The runs that go on keep the environment they have; those that begin when they have ended get the new one.");
+        await restart();
+    };
     const connect = async () => {
         await server.start();
         return server.running;
@@ -170,7 +174,7 @@ export function activate(context: vscode.ExtensionContext): void {
         command("createGrader", () => createGrader(server.reached)),
         command("setProviderKey", async (variable?: string) => {
             if ((await keys.ask(variable)) && server.isWanted) {
-                await restart();
+                await restartBehindRuns();
             }
         }),
         command("openResult", async (given: unknown) => {
@@ -223,7 +227,7 @@ export function activate(context: vscode.ExtensionContext): void {
         vscode.workspace.onDidChangeConfiguration((change) => {
             const restarts = ["waza.interpreter", "waza.run.environment"];
             if (restarts.some((name) => change.affectsConfiguration(name)) && server.isWanted) {
-                void restart();
+                void restartBehindRuns();
             } else {
                 void server.tellSettings(change);
             }

@@ -5,8 +5,6 @@
  * status bar alone, without a way to cancel.
  */
 
-import * as path from "node:path";
-import { setTimeout } from "node:timers/promises";
 import * as vscode from "vscode";
 import {
     ErrorCodes,
@@ -26,7 +24,7 @@ import { plannedRuns } from "./testing/plan";
 import type { RunOptions, WrongSetting } from "./runSettings";
 import { RunsTogether } from "./runsTogether";
 import { INTERRUPTED, reasonFirst, waysOut } from "./runWords";
-import { isSkillFile } from "./suiteFiles";
+import { saveFilesOf } from "./savedFiles";
 import { DRAFTS_NEED_TRUST, GRADERS_NEED_TRUST, isTrustedFor, RUNS_NEED_TRUST } from "./trust";
 
 export const RUN_COMMAND = "waza.run";
@@ -64,8 +62,6 @@ interface RunAnswer {
     readonly message: string | null;
 }
 
-/** How long a save that something else has begun is waited for. */
-const SAVED_ELSEWHERE_MILLISECONDS = 3_000;
 const NO_REASON = "The engine gave no reason.";
 /** The errors of requests whose server has gone. */
 const LOST: ReadonlySet<number> = new Set([ErrorCodes.PendingResponseRejected, ErrorCodes.ConnectionInactive]);
@@ -86,6 +82,7 @@ export class Runs {
     private readonly endedTogether = new vscode.EventEmitter<RunsTogether>();
     /** Fires when the last of several runs has ended that were asked for at once. */
     readonly onDidEndTogether = this.endedTogether.event;
+    private readonly rested = new vscode.EventEmitter<void>();
     private regradeView: ((id: string) => RunView) | undefined;
 
     /**
@@ -260,6 +257,20 @@ export class Runs {
         }
     }
 
+    /** Resolves when no run goes on in this window; says until then what the runs that do keep. */
+    async atRest(kept: string): Promise<void> {
+        if (this.active.size === 0) {
+            return;
+        }
+        void vscode.window.showInformationMessage(kept);
+        await new Promise<void>((resolve) => {
+            const listener = this.rested.event(() => {
+                listener.dispose();
+                resolve();
+            });
+        });
+    }
+
     /** Cancels every run of this window. */
     cancelAll(): void {
         for (const source of this.active) {
@@ -346,6 +357,9 @@ export class Runs {
         this.active.delete(source);
         source.dispose();
         void vscode.commands.executeCommand("setContext", "waza:running", this.active.size > 0);
+        if (this.active.size === 0) {
+            this.rested.fire();
+        }
     }
 }
 
@@ -359,32 +373,6 @@ async function offerSetting({ name, words }: WrongSetting): Promise<void> {
 
 function isRunRequest(value: unknown): value is RunRequest {
     return typeof value === "object" && value !== null && typeof (value as { id?: unknown }).id === "string";
-}
-
-/** Saves what the run will read from disk: every changed file in the suite's folder, and a skill that it is started from. */
-async function saveFilesOf(suite: string): Promise<boolean> {
-    const folder = path.dirname(suite) + path.sep;
-    const active = vscode.window.activeTextEditor?.document;
-    const changed = vscode.workspace.textDocuments.filter(
-        (document) =>
-            document.isDirty &&
-            document.uri.scheme === "file" &&
-            (document.uri.fsPath.startsWith(folder) || (document === active && isSkillFile(document.uri.fsPath))),
-    );
-    const saved = await Promise.all(changed.map(isSaved));
-    return saved.every(Boolean);
-}
-
-/** Saves a file. Before tests VS Code saves all itself, and answers that a second save did nothing while the first may still be on its way. */
-async function isSaved(document: vscode.TextDocument): Promise<boolean> {
-    const deadline = Date.now() + SAVED_ELSEWHERE_MILLISECONDS;
-    if (await document.save()) {
-        return true;
-    }
-    while (document.isDirty && Date.now() < deadline) {
-        await setTimeout(50);
-    }
-    return !document.isDirty;
 }
 
 /** Turns the server's percentages, which are absolute, into the editor's increments. */

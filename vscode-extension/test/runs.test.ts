@@ -91,6 +91,16 @@ class Window {
         await this.runs.middleware(() => this.client)("waza.newSuite", [{}], server);
     }
 
+    /** What a change of the environment does: waits for the runs that go on; resolves to whether it is done. */
+    async change(): Promise<() => boolean> {
+        let isDone = false;
+        void this.runs.atRest("Runs go on.").then(() => {
+            isDone = true;
+        });
+        await settled();
+        return () => isDone;
+    }
+
     /** Asks for a re-grade; resolves to what its view heard. */
     async regrade(id: string): Promise<string[]> {
         const heard: string[] = [];
@@ -174,6 +184,21 @@ void test("a file that VS Code is saving already is no reason not to run; one th
     } finally {
         Object.assign(workspace, { textDocuments: [] });
     }
+});
+
+void test("another environment waits for the runs that go on, which would be cancelled", async () => {
+    const window = opened();
+    assert.equal((await window.change())(), true);
+    assert.deepEqual(shown, []);
+    const [first, second] = [await window.run({ id: ALPHA }), await window.run({ id: BETA })];
+    const isDone = await window.change();
+    assert.equal(shown.at(-1), "Runs go on.");
+    first?.answer({ status: "completed", resultsFile: null, message: null });
+    await settled();
+    assert.equal(isDone(), false);
+    second?.answer({ status: "completed", resultsFile: null, message: null });
+    await settled();
+    assert.equal(isDone(), true);
 });
 
 void test("what runs already is not run twice; with other options it is a run of its own", async () => {
