@@ -244,7 +244,7 @@ export function activate(context: vscode.ExtensionContext): void {
             }
         }),
     );
-    void onDidSelectEnvironment(() => void server.reconsider()).then((listener) => listener && context.subscriptions.push(listener));
+    void onDidSelectEnvironment(() => void runs.atRest().then(() => server.reconsider())).then((listener) => listener && context.subscriptions.push(listener));
 
     startWithFirstSuiteFile(context, server);
 }

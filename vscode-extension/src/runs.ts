@@ -257,12 +257,14 @@ export class Runs {
         }
     }
 
-    /** Resolves when no run goes on in this window; says until then what the runs that do keep. */
-    async atRest(kept: string): Promise<void> {
+    /** Resolves when no run goes on in this window; `kept` is said until then: what the runs that do keep. */
+    async atRest(kept?: string): Promise<void> {
         if (this.active.size === 0) {
             return;
         }
-        void vscode.window.showInformationMessage(kept);
+        if (kept !== undefined) {
+            void vscode.window.showInformationMessage(kept);
+        }
         await new Promise<void>((resolve) => {
             const listener = this.rested.event(() => {
                 listener.dispose();
