@@ -28,11 +28,10 @@ def counted_run(run: Block, *, execution_error: bool) -> Json:
 
     What its checkpoints said counts as recorded: nobody can ask them again.
     """
-    status: TrialStatus = trial_status(_graded(run), execution_error=execution_error)
-    if status == "passed":
-        worst = {text_of(checkpoint.get("status")) for checkpoint in blocks_of(run.get("checkpoints"))}
-        status = "error" if "error" in worst else "failed" if "failed" in worst else status
-    return {**run, "status": status}
+    checkpoints: list[TrialStatus] = [
+        task_status_of(found) for found in blocks_of(run.get("checkpoints")) if found.get("status")
+    ]
+    return {**run, "status": trial_status(_graded(run), checkpoints, execution_error=execution_error)}
 
 
 def counted_task(task: Block, runs: Sequence[Block], *, resampled: bool = True) -> Json:
