@@ -56,9 +56,7 @@ def _status(outcome: RunOutcome, ending: Ending, message: str) -> RunStatus:
         return "canceled"
     if message:
         return "error"
-    # A task that could not be loaded makes a run incomplete, and is no reason to stop it.
-    status = conclude(outcome).status
-    return "failed" if status == "error" else status
+    return conclude(outcome).status
 
 
 def _outcome(header: RunHeader, findings: Findings, duration_ms: int) -> RunOutcome:
