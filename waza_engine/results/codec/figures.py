@@ -5,7 +5,7 @@ Light, no models: the language server counts again what a review changed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from waza_engine.results.codec.trials import status_borne_out
@@ -15,9 +15,11 @@ from waza_engine.scoring.composite import Graded, TrialStatus, composite, trial_
 from waza_engine.scoring.statistics import CONFIDENCE, Interval, RateInterval, wilson
 from waza_engine.scoring.tasks import (
     SuiteSummary,
+    TaskScore,
     TaskStatistics,
     TaskStatus,
     TrialScore,
+    suite_summary,
     task_statistics,
     task_status,
 )
@@ -93,6 +95,24 @@ def summary_figures(summary: SuiteSummary) -> Json:
             "pass_hat_k": list(summary.pass_hat_k),
         }
     return figures
+
+
+def group_figures(tasks: Iterable[tuple[str, TaskScore]]) -> list[Json]:
+    """Return the figures of each group of tasks, in the order in which the groups first occur; "" is none."""
+    members: dict[str, list[TaskScore]] = {}
+    for group, score in tasks:
+        if group:
+            members.setdefault(group, []).append(score)
+    summaries = {name: suite_summary(scores) for name, scores in members.items()}
+    return [
+        {
+            "name": name,
+            "passed": summary.succeeded,
+            "total": summary.total_tests,
+            "avg_score": summary.aggregate_score,
+        }
+        for name, summary in summaries.items()
+    ]
 
 
 def _rate(interval: RateInterval) -> Json:
