@@ -22,7 +22,7 @@ from waza_engine.results.conclusion import EXIT_CODES, conclude
 from waza_engine.results.json_values import plain
 from waza_engine.results.places import file_segment
 from waza_engine.results.record import RunOutcome
-from waza_engine.results.task_conclusion import trial_changes
+from waza_engine.results.task_conclusion import tasks_by_name, trial_changes
 from waza_engine.results.writing.attached import Attachments
 from waza_engine.results.writing.store import (
     ResultsError,
@@ -263,10 +263,7 @@ def _tied_with(winner: str, found: Sequence[RunReport]) -> tuple[list[str], list
 
     Both have the winner itself.
     """
-    tasks = {
-        report.outcome.header.model: {task.id: task for task in conclude(report.outcome).tasks}
-        for report in found
-    }
+    tasks = {report.outcome.header.model: tasks_by_name(conclude(report.outcome).tasks) for report in found}
     tied: list[str] = []
     equal: list[str] = []
     best = tasks[winner]
