@@ -127,7 +127,9 @@ def test_a_file_is_replaced_in_one_step_or_not_at_all(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / ".waza").write_text("a file in the way")
-    with pytest.raises(ResultsError, match=r"Results cannot be written to .*\.waza"):
+    with pytest.raises(
+        ResultsError, match=r"Results cannot be written to .*\.waza is a file, where a folder"
+    ):
         ResultStore(tmp_path, header()).open()
 
 

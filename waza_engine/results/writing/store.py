@@ -127,8 +127,12 @@ class ResultStore:
         return self.path
 
     def _check_place(self) -> None:
-        """Raise ``OSError`` when links lead out of the suite: what lies there is not ours to write to."""
+        """Raise ``OSError`` when a file is in the way, or links lead out of the suite.
+
+        What lies there is not ours to write to.
+        """
         suite_boundary(self._directory.parents[1]).resolved(self._directory)
+        _existing(self._directory)
 
     def _append_timed(self, entry: Json) -> None:
         # Nobody else knows how long a run took that is killed.
@@ -296,12 +300,17 @@ def check_place(suite_directory: Path) -> None:
     directory = results_directory(suite_directory)
     with clear_errors(directory):
         suite_boundary(suite_directory).resolved(directory)
-        existing = next(place for place in (directory, *directory.parents) if place.exists())
-        if not existing.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, f"{existing} is a file")
-        with tempfile.TemporaryFile(dir=existing) as file:
+        with tempfile.TemporaryFile(dir=_existing(directory)) as file:
             file.write(b"0" * _PROBED_BYTES)
             file.flush()
+
+
+def _existing(directory: Path) -> Path:
+    """Return a folder, or the nearest above it that is there. Raises ``OSError`` when that is a file."""
+    existing = next(place for place in (directory, *directory.parents) if place.exists())
+    if not existing.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, f"{existing} is a file, where a folder belongs")
+    return existing
 
 
 def check_writable(path: Path) -> None:
