@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -131,6 +132,18 @@ def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
         ResultsError, match=r"Results cannot be written to .*\.waza is a file, where a folder"
     ):
         ResultStore(tmp_path, header()).open()
+
+
+def test_a_journal_that_cannot_be_begun_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(ResultsError, match=os.strerror(errno.ENOSPC)):
+        ResultStore(tmp_path, header()).open()
+    assert names(tmp_path) == []
 
 
 def test_a_run_whose_results_cannot_be_written_still_says_what_it_found(tmp_path: Path) -> None:

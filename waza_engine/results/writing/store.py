@@ -79,13 +79,22 @@ class ResultStore:
             keep_out_of_git(self._directory.parent)
         with clear_errors(self.journal_path):
             self._journal = self.journal_path.open("xb", buffering=0)
+        try:
+            self._begin(self._journal)
+        except ResultsError:
+            # One that says nothing would lie there for ever: nobody can tell whether it is about to begin.
+            with contextlib.suppress(OSError):
+                self.journal_path.unlink()
+            raise
+
+    def _begin(self, journal: IO[bytes]) -> None:
         # Not every command that writes a file runs a suite.
         import psutil
 
         process = {"pid": os.getpid(), "started": psutil.Process().create_time()}
         self._append({**header_document(self._header), "process": process, "planned": self._planned})
         with clear_errors(self.journal_path):
-            self._reserved = self._journal.tell()
+            self._reserved = journal.tell()
         self._write(_reserved_line(""))
 
     def add(self, task: TaskOutcome, *, baseline: bool = False) -> None:
