@@ -405,6 +405,18 @@ def test_the_journal_of_a_living_process_is_left_alone(tmp_path: Path) -> None:
     assert store.journal_path.exists()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only there it moves what is known of a process")
+def test_a_clock_that_is_set_while_a_run_goes_on_ends_it_for_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = ResultStore(tmp_path, header(), {"a": "A"})
+    store.open()
+    booted = psutil.boot_time()
+    monkeypatch.setattr("psutil._pslinux.boot_time", lambda: booted - 3600)
+    assert recover_journals(tmp_path) == []
+    assert recorded_page(store.journal_path, None)["goes_on"]
+
+
 def test_two_runs_of_one_suite_at_the_same_time_keep_apart(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS)
     threads = [threading.Thread(target=run, args=(path,)) for _ in range(4)]

@@ -91,7 +91,8 @@ class ResultStore:
         # Not every command that writes a file runs a suite.
         import psutil
 
-        process = {"pid": os.getpid(), "started": psutil.Process().create_time()}
+        started, booted = psutil.Process().create_time(), psutil.boot_time()
+        process = {"pid": os.getpid(), "started": started, "booted": booted}
         self._append({**header_document(self._header), "process": process, "planned": self._planned})
         with clear_errors(self.journal_path):
             self._reserved = journal.tell()
