@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from waza_engine.frozen import frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 KNOWN_ARGUMENTS = ("path", "file_text", "command", "description", "skill")
 """The arguments of a tool call that upstream always writes, "" for those that were not given."""
@@ -172,3 +172,15 @@ def said_nothing(details: Mapping[str, Any]) -> tuple[str, str] | None:
 def checkpoint_grader(grader: str, turn: int) -> str:
     """Return the name by which a grader of a checkpoint is told from one of the task."""
     return f"{grader} after turn {turn}"
+
+
+def told_apart(names: Iterable[str]) -> Iterator[str]:
+    """Yield names; of several that are equal, as ids of tasks may be, the later ones have a number."""
+    seen: set[str] = set()
+    for name in names:
+        number, told = 1, name
+        while told in seen:
+            number += 1
+            told = f"{name}-{number}"
+        seen.add(told)
+        yield told

@@ -19,7 +19,7 @@ from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reading.scores import GraderResult
 from waza_engine.results.reports.words import verdict_words
 from waza_engine.results.writing.attached import copy_attachments
-from waza_engine.results.writing.store import ResultsError, encoded, write_output
+from waza_engine.results.writing.store import ResultsError, check_writable, encoded, write_output
 from waza_engine.runs.grading.recorded_verdicts import is_recorded, kept_for_files
 from waza_engine.runs.limits.bounded import CancelledRunError
 from waza_engine.runs.limits.budget import dollars
@@ -45,13 +45,16 @@ def _graded(request: RegradeRequest, output: Path | None, output_format: str, su
         regrading = prepare_regrading(with_files(request), suites)
         for warning in regrading.warnings:
             complain(f"warning: {warning}")
+        if output is not None:
+            # Before judges are paid.
+            check_writable(output)
         if output_format == "text":
             reports = _told(regrading, cancellation)
         else:
             reports = graded(regrading, cancellation)
             for part in answer_in_parts(regrading, reports):
                 say_document(part.encode())
-    except (RecordingError, SuiteFileError, SuiteError) as error:
+    except (RecordingError, SuiteFileError, SuiteError, ResultsError) as error:
         complain(str(error))
         return NOT_RUN
     except (KeyboardInterrupt, CancelledRunError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,6 +22,7 @@ from waza_engine.runs.regrading.regrade import RegradedTask, Regrading
 from waza_engine.scoring.statistics import mean
 from waza_engine.scoring.tasks import TaskScore, suite_summary
 from waza_engine.terminal import json_text
+from waza_engine.vocabulary import told_apart
 
 Answer = dict[str, Any]
 
@@ -154,12 +154,7 @@ def _spent(regrading: Regrading) -> Answer:
 
 
 def _keys(reports: Sequence[TaskReport]) -> Iterator[str]:
-    """Yield the id of each; of several tasks with one id the later ones get a number."""
-    seen: Counter[str] = Counter()
-    for report in reports:
-        name = report.now.id
-        seen[name] += 1
-        yield name if seen[name] == 1 else f"{name}-{seen[name]}"
+    return told_apart(report.now.id for report in reports)
 
 
 def _task(report: TaskReport) -> Answer:

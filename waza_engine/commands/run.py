@@ -22,7 +22,7 @@ from waza_engine.results.conclusion import EXIT_CODES, conclude
 from waza_engine.results.json_values import plain
 from waza_engine.results.places import file_segment
 from waza_engine.results.record import RunOutcome
-from waza_engine.results.task_conclusion import trial_changes
+from waza_engine.results.task_conclusion import tasks_by_name, trial_changes
 from waza_engine.results.writing.attached import Attachments
 from waza_engine.results.writing.store import (
     ResultsError,
@@ -184,13 +184,13 @@ def _told(
         with TextReport(
             prepared, printed.stream, verbose=prepared.verbose if verbose is None else verbose
         ) as report:
-            found = _run(prepared, report.tell, cancellation)
+            found = _run(prepared, report.tell, cancellation, fail_under)
             report.summarize(found, fail_under=fail_under)
         return found
     if output_format == "jsonl":
-        return _run(prepared, lambda event: _print_event(event, printed), cancellation)
+        return _run(prepared, lambda event: _print_event(event, printed), cancellation, fail_under)
     complaints = Complaints()
-    return _run(prepared, lambda event: _print_warning(event, complaints), cancellation)
+    return _run(prepared, lambda event: _print_warning(event, complaints), cancellation, fail_under)
 
 
 def _show_on_github(
@@ -263,10 +263,7 @@ def _tied_with(winner: str, found: Sequence[RunReport]) -> tuple[list[str], list
 
     Both have the winner itself.
     """
-    tasks = {
-        report.outcome.header.model: {task.id: task for task in conclude(report.outcome).tasks}
-        for report in found
-    }
+    tasks = {report.outcome.header.model: tasks_by_name(conclude(report.outcome).tasks) for report in found}
     tied: list[str] = []
     equal: list[str] = []
     best = tasks[winner]
@@ -297,14 +294,17 @@ def _with_recommendation(report: RunReport, ranking: Recommendation) -> RunRepor
 
 
 def _run(
-    prepared: PreparedRun, listener: Callable[[RunEvent], None], cancellation: RunCancellation
+    prepared: PreparedRun,
+    listener: Callable[[RunEvent], None],
+    cancellation: RunCancellation,
+    fail_under: float | None,
 ) -> RunReport:
     """Run in a thread of its own, so that Ctrl-C reaches us at once on every system."""
     heard: queue.SimpleQueue[RunReport | Exception | None] = queue.SimpleQueue()
 
     def work() -> None:
         try:
-            heard.put(prepared.run(listener, cancellation))
+            heard.put(prepared.run(listener, cancellation, fail_under=fail_under))
         except Exception as error:  # noqa: BLE001 - raised by the thread that waits
             heard.put(error)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from waza_engine.counting import counted
 from waza_engine.results.record import RunOutcome
-from waza_engine.results.task_conclusion import TaskConclusion, conclude_task, trial_changes
+from waza_engine.results.task_conclusion import TaskConclusion, conclude_task, tasks_by_name, trial_changes
 from waza_engine.scoring.impact import compared_rates, improves
 from waza_engine.scoring.paired import SIGNIFICANT, paired_p
 
@@ -26,8 +26,10 @@ class BaselineConclusion:
 
 def conclude_baseline(tasks: Sequence[TaskConclusion], baseline: RunOutcome) -> BaselineConclusion:
     """Return how the tasks compare with those of the run without skills. What was not judged is no pair."""
-    with_skills = {task.id: task for task in tasks if task.judged}
-    without = {task.id: task for task in map(conclude_task, baseline.tasks) if task.judged}
+    with_skills, without = (
+        {name: task for name, task in tasks_by_name(found).items() if task.judged}
+        for found in (tasks, list(map(conclude_task, baseline.tasks)))
+    )
     found = compared_rates(
         {name: task.verdict for name, task in with_skills.items()},
         {name: task.verdict for name, task in without.items()},

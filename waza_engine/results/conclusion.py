@@ -50,7 +50,7 @@ _STATUSES: Mapping[RunVerdict, RunStatus] = {
     "unjudged": "completed",
     "failed": "failed",
     "errored": "failed",
-    "broken": "error",
+    "broken": "failed",
     "limited": "error",
     "interrupted": "canceled",
 }
@@ -93,7 +93,10 @@ class Conclusion:
 
     @property
     def status(self) -> RunStatus:
-        """The verdict in the words of the record."""
+        """The verdict of a run that came to its end in the words of the record.
+
+        A task that could not be loaded makes a run incomplete, and is no reason to stop it.
+        """
         return _STATUSES[self.verdict]
 
     @property

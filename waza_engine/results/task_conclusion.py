@@ -11,7 +11,7 @@ from waza_engine.results.cause import Cause, cause_of
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation, verdicts_of
 from waza_engine.scoring.composite import TrialStatus
 from waza_engine.scoring.tasks import task_status
-from waza_engine.vocabulary import COULD_NOT_GRADE, shown_grader
+from waza_engine.vocabulary import COULD_NOT_GRADE, shown_grader, told_apart
 
 TaskVerdict = Literal["passed", "failed", "errored", "skipped", "lost", "not run"]
 """``errored``: something else than the answer broke. ``skipped``: nothing was graded, there is no grader, or
@@ -167,6 +167,11 @@ def conclude_task(task: TaskOutcome, executor: str = "") -> TaskConclusion:
         task=task,
         executor=executor,
     )
+
+
+def tasks_by_name(tasks: Sequence[TaskConclusion]) -> dict[str, TaskConclusion]:
+    """Return tasks by their ids, so that those of two runs can be compared; a second one is ``id-2``."""
+    return dict(zip(told_apart(task.id for task in tasks), tasks, strict=True))
 
 
 def nothing_judged(trial: TrialOutcome) -> bool:

@@ -162,14 +162,26 @@ class PreparedRun:
         passes = 1 if self._without is None else 2
         return passes * len(self._main.tasks) * self.trials
 
-    def run(self, listener: Callable[[RunEvent], None], cancellation: RunCancellation) -> RunReport:
+    def run(
+        self,
+        listener: Callable[[RunEvent], None],
+        cancellation: RunCancellation,
+        *,
+        fail_under: float | None = None,
+    ) -> RunReport:
         """Run everything; never raises for what the suite, an agent or the disk does.
 
-        An error of the listener cancels the run, and is raised when everything is ended and kept.
+        An error of the listener cancels the run, and is raised when everything is ended and kept. A run with
+        a score below ``fail_under``, 0..1, is told as no pass; its record is what it is without.
         """
-        return copy_context().run(self._run, listener, cancellation)
+        return copy_context().run(self._run, listener, cancellation, fail_under)
 
-    def _run(self, listener: Callable[[RunEvent], None], cancellation: RunCancellation) -> RunReport:
+    def _run(
+        self,
+        listener: Callable[[RunEvent], None],
+        cancellation: RunCancellation,
+        fail_under: float | None,
+    ) -> RunReport:
         clock = time.monotonic()
         log = self._session_log(listener)
         stream = EventStream(self.header.run_id, listener if log is None else log.tell, cancellation.request)
@@ -206,7 +218,7 @@ class PreparedRun:
         except Exception as error:  # noqa: BLE001 - an executor that ends badly must not lose the results
             course.message = course.message or f"the run did not end well: {type(error).__name__}: {error}"
         duration_ms = round((time.monotonic() - clock) * 1000)
-        report = self._end(course, duration_ms, cancellation)
+        report = self._end(course, duration_ms, cancellation, fail_under)
         if log is not None and log.failure:
             report = replace(report, lost=report.lost or log.failure)
         if stream.failure is not None:
@@ -298,7 +310,9 @@ class PreparedRun:
         except WorkspaceError:
             return ""
 
-    def _end(self, course: _Course, duration_ms: int, cancellation: RunCancellation) -> RunReport:
+    def _end(
+        self, course: _Course, duration_ms: int, cancellation: RunCancellation, fail_under: float | None
+    ) -> RunReport:
         cancelled = cancellation.requested
         # Of one that was cut off the conclusion says so, whoever wrote its record.
         asked_for = f"{cancellation.words}; what was finished is kept" if cancellation.by_person else ""
@@ -318,7 +332,10 @@ class PreparedRun:
         copies = self._copies
         if copies is not None:
             course.writing(lambda: write_copy(copies, outcome), extra=True)
-        status = "error" if path is None and outcome.status != "canceled" else outcome.status
+        found = conclude(outcome, fail_under=fail_under)
+        status = found.status if outcome.status == "completed" else outcome.status
+        if path is None and status != "canceled":
+            status = "error"
         both = [*outcome.tasks, *(outcome.baseline.tasks if outcome.baseline else ())]
         course.stream.send(
             "ended",
@@ -328,6 +345,6 @@ class PreparedRun:
             score=outcome.summary.aggregate_score,
             completed=sum(len(task.trials) for task in both),
             total=self.total,
-            conclusion=conclude(outcome).document(),
+            conclusion=found.document(),
         )
         return RunReport(outcome, path, course.write_error, course.lost)

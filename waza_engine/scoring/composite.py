@@ -49,21 +49,24 @@ def effective_weight(weight: float) -> float:
     return weight if weight > 0 else 1.0
 
 
-def trial_status(graded: Sequence[Graded], *, execution_error: bool = False) -> TrialStatus:
+def trial_status(
+    graded: Sequence[Graded], checkpoints: Sequence[TrialStatus] = (), *, execution_error: bool = False
+) -> TrialStatus:
     """Return whether a trial passed: all its graders must have passed, whatever their weights.
 
     A failed grader outranks one in error: ``failed`` says that the answer is wrong, ``error`` only that it
     could not be judged completely. A trial whose graders all wait for a person is ``skipped``; one without
-    graders has passed.
+    graders has passed. ``checkpoints`` is what those in the middle of its conversation came to: they make it
+    no pass where there is a score, and it waits for people with those at its end.
     """
     if execution_error:
         return "error"
-    counted = [grader for grader in graded if grader.status != "pending"]
-    if graded and not counted:
-        return "skipped"
-    if any(grader.status == "graded" and not grader.passed for grader in counted):
+    if "failed" in checkpoints or any(said.status == "graded" and not said.passed for said in graded):
         return "failed"
-    return "error" if any(grader.status == "error" for grader in counted) else "passed"
+    if "error" in checkpoints or any(said.status == "error" for said in graded):
+        return "error"
+    asked = [said.status == "pending" for said in graded] or [said == "skipped" for said in checkpoints]
+    return "skipped" if asked and all(asked) else "passed"
 
 
 def borne_out(written: TrialStatus, said: Sequence[TrialStatus]) -> TrialStatus:

@@ -67,6 +67,22 @@ def test_every_other_report_calls_both_failed(results: Path) -> None:
     assert conclude_suite(found).verdict == "failed"
 
 
+@pytest.mark.parametrize(
+    "at_the_end",
+    [
+        "{type: human, name: looks}",
+        "{type: program, name: breaks, config: {command: python3, args: [-c, ''], protocol: waza-json}}",
+    ],
+)
+def test_whoever_is_to_judge_at_the_end_what_was_found_wrong_before_has_failed(
+    tmp_path: Path, at_the_end: str
+) -> None:
+    eval_file = write_suite(tmp_path, {"a": TASK.format("a", "continue")}, graders=f"- {at_the_end}\n")
+    for command in ("run", "report", "grade"):
+        found = engine(command, eval_file)
+        assert (found.returncode, "failed: 0 of 1 task passed" in found.stdout) == (1, True)
+
+
 def test_a_run_says_so_as_each_task_ends(tmp_path: Path) -> None:
     found = engine("run", write_suite(tmp_path, {"a": TASK.format("a", "continue")}, graders=SAYS))
     assert found.returncode == 1

@@ -9,6 +9,7 @@ import pytest
 
 from tests.command_line import engine
 from tests.engine.suites import GREETS, run, task, write_suite
+from waza_engine.results.reading.newest_scores import latest_results
 
 
 def recorded(path: Path, to: Path, **options: object) -> Path:
@@ -193,6 +194,22 @@ def test_a_directory_without_a_suite_has_none_to_list(tmp_path: Path) -> None:
 
 def test_a_directory_that_is_not_there_is_exit_code_2(tmp_path: Path) -> None:
     assert engine("list", tmp_path / "gone").returncode == 2
+
+
+def test_of_tasks_with_one_id_none_hides_that_another_fails_now(tmp_path: Path) -> None:
+    twins = {"a1": task("a"), "a2": task("a"), "a3": task("a")}
+    suite = write_suite(tmp_path, twins, graders=GREETS)
+    then = recorded(suite, tmp_path / "then.json")
+    write_suite(tmp_path, twins | {"a2": task("a", prompt="Bye")}, graders=GREETS)
+    now = recorded(suite, tmp_path / "now.json")
+    found = engine("compare", then, now, "-f", "json")
+    assert (found.returncode, json.loads(found.stdout)["regressions"]) == (1, ["a-2"])
+    cases = ElementTree.fromstring(engine("report", now, "-f", "junit").stdout).iter("testcase")
+    assert [(case.get("name"), len(case)) for case in cases] == [("a", 0), ("a-2", 1), ("a-3", 0)]
+    run(suite)
+    marked = latest_results(tmp_path)
+    assert marked is not None
+    assert marked.tasks["a"].status == "failed"
 
 
 def test_a_run_writes_its_junit_report_also_when_tasks_fail(tmp_path: Path) -> None:

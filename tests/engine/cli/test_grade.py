@@ -59,7 +59,7 @@ def test_exit_code_2_when_nothing_can_be_graded(
     recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS)).rename(tmp_path / "record.json")
     monkeypatch.chdir(tmp_path)
     found = engine("grade", *arguments)
-    assert found.returncode == 2
+    assert (found.returncode, found.stdout) == (2, "")
     assert said in found.stderr
     assert "Traceback" not in found.stderr
 
@@ -125,6 +125,15 @@ def test_a_run_of_trigger_prompts_alone_is_not_called_one_of_another_suite(tmp_p
     found = engine("grade", report.results_file)
     assert found.returncode == 2
     assert "trigger prompts alone, which are not graded again" in found.stderr
+
+
+def test_a_task_that_cannot_be_loaded_does_not_make_a_run_one_without_an_end(tmp_path: Path) -> None:
+    record = recorded(write_suite(tmp_path, {"a": task("a"), "b": "id: ["}, graders=GREETS))
+    again = tmp_path / "again.json"
+    assert engine("grade", record, "-o", again).returncode == 2
+    then, now = (engine("report", each, "-f", "json").stdout for each in (record, again))
+    reasons = [json.loads(each)["metadata"]["engine"]["conclusion"]["reasons"] for each in (then, now)]
+    assert reasons == [["1 task could not be run", "1 task in error"]] * 2
 
 
 def test_json_is_one_object_and_the_file_a_whole_record(tmp_path: Path) -> None:

@@ -75,6 +75,12 @@ def test_with_a_least_score_there_is_none(tmp_path: Path) -> None:
     assert (found.returncode, "there is no score" in found.stdout) == (1, True)
 
 
+def test_the_last_event_of_a_run_ends_as_the_command_does(tmp_path: Path) -> None:
+    found = engine("run", ungraded(tmp_path), "--fail-under", "0.1", "-f", "jsonl")
+    ended = json.loads(found.stdout.splitlines()[-1])
+    assert (ended["status"], ended["conclusion"]["exit_code"], found.returncode) == ("failed", 1, 1)
+
+
 def test_one_task_without_a_grader_is_told_beside_those_that_were_judged(tmp_path: Path) -> None:
     tasks = {"a": task("a"), "b": task("b", f"graders:\n{GREETS}")}
     found = engine("run", write_suite(tmp_path, tasks))

@@ -99,6 +99,9 @@ def test_a_folder_of_results_that_is_a_link_or_a_file_is_named(
     record.parent.unlink()
     record.parent.write_text("")
     assert "is a file, where a folder belongs" in engine("report", suite).stderr
+    record.parents[1].rename(elsewhere.with_name("gone"))
+    record.parents[1].write_text("")
+    assert ".waza is a file, where a folder belongs" in engine("report", suite).stderr
 
 
 def test_without_a_format_people_read_it(record: Path) -> None:

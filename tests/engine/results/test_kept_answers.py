@@ -109,8 +109,12 @@ def test_the_answer_of_a_killed_run_is_kept_without_a_verdict(tmp_path: Path) ->
     ]
 
 
-def test_the_trigger_prompts_of_a_killed_run_are_kept_and_are_no_verdict_of_all(tmp_path: Path) -> None:
-    store = dead_run(tmp_path, [TaskOutcome("a", "A", "passed")], {"a": "A"})
+@pytest.mark.parametrize("tasks", [["a"], []])
+def test_the_trigger_prompts_of_a_killed_run_are_kept_and_are_no_verdict_of_all(
+    tmp_path: Path, tasks: list[str]
+) -> None:
+    done = [TaskOutcome(name, name, "passed") for name in tasks]
+    store = dead_run(tmp_path, done, {name: name for name in tasks})
     _append(store, lambda writing: writing.add_trigger(TRIED))
     told = engine("report", store.journal_path).stdout
     assert "the run ended after 1 trigger prompt: there is no verdict of all of them" in told

@@ -132,6 +132,27 @@ def test_a_task_that_only_waits_is_decided_by_its_review(tmp_path: Path) -> None
     assert (document["tasks"][0]["status"], document["summary"]["succeeded"]) == ("passed", 1)
 
 
+def test_what_waits_at_a_checkpoint_is_reviewed_by_the_name_that_reports_give_it(tmp_path: Path) -> None:
+    talk = """\
+        id: a
+        inputs: {prompt: one, follow_up_prompts: [two]}
+        checkpoints: [{after_turn: 1, graders: [{type: human, name: expert}]}]
+        """
+    eval_file = write_suite(tmp_path, {"a": talk})
+    told = engine("run", eval_file, "-f", "jsonl").stdout
+    assert '"pending", "task": "a", "trial": 1' in told
+    assert "waits for a review" in engine("report", eval_file).stdout
+    (item,) = listed(tmp_path)["items"]
+    assert (item["grader"], "one" in item["output"]) == ("expert after turn 1", True)
+    for verdict, code in (("--pass", 0), ("--fail", 1)):
+        assert review("--task", "a", "--grader", "expert after turn 1", verdict, cwd=tmp_path).returncode == 0
+        assert engine("report", eval_file).returncode == code
+        assert listed(tmp_path)["items"] == []
+    found = latest_results(tmp_path)
+    assert found is not None
+    assert found.tasks["a"].status == "failed"
+
+
 def test_the_next_run_waits_again(tmp_path: Path) -> None:
     reviewed_suite(tmp_path)
     assert review("--pass", cwd=tmp_path).returncode == 0

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -127,8 +128,22 @@ def test_a_file_is_replaced_in_one_step_or_not_at_all(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / ".waza").write_text("a file in the way")
-    with pytest.raises(ResultsError, match=r"Results cannot be written to .*\.waza"):
+    with pytest.raises(
+        ResultsError, match=r"Results cannot be written to .*\.waza is a file, where a folder"
+    ):
         ResultStore(tmp_path, header()).open()
+
+
+def test_a_journal_that_cannot_be_begun_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(ResultsError, match=os.strerror(errno.ENOSPC)):
+        ResultStore(tmp_path, header()).open()
+    assert names(tmp_path) == []
 
 
 def test_a_run_whose_results_cannot_be_written_still_says_what_it_found(tmp_path: Path) -> None:
@@ -388,6 +403,18 @@ def test_the_journal_of_a_living_process_is_left_alone(tmp_path: Path) -> None:
     store.add(TaskOutcome("a", "A", "passed"))
     assert recover_journals(tmp_path) == []
     assert store.journal_path.exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there it moves what is known of a process")
+def test_a_clock_that_is_set_while_a_run_goes_on_ends_it_for_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = ResultStore(tmp_path, header(), {"a": "A"})
+    store.open()
+    booted = psutil.boot_time()
+    monkeypatch.setattr("psutil._pslinux.boot_time", lambda: booted - 3600)
+    assert recover_journals(tmp_path) == []
+    assert recorded_page(store.journal_path, None)["goes_on"]
 
 
 def test_two_runs_of_one_suite_at_the_same_time_keep_apart(tmp_path: Path) -> None:

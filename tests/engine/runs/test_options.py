@@ -11,6 +11,8 @@ from tests.conftest import StartModel
 from tests.engine.suites import CONFIG, only_task, only_trial, run, task, write_suite
 from tests.scripted_model import Answer, Slow
 from waza_engine.commands.regraded import document, graded
+from waza_engine.results.codec.recounting import counted_document
+from waza_engine.results.codec.runs import run_document
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.preparing import prepare
@@ -133,6 +135,17 @@ def test_results_are_grouped_by_the_model(tmp_path: Path) -> None:
     written = json.loads(report.results_file.read_text("utf-8"))
     assert [found["group"] for found in written["tasks"]] == ["small", "small"]
     assert written["summary"]["groups"] == [{"name": "small", "passed": 1, "total": 2, "avg_score": 0.75}]
+
+
+def test_a_task_that_did_not_run_is_no_zero_of_its_group_either_when_it_is_counted_again(
+    tmp_path: Path,
+) -> None:
+    config = CONFIG.replace("}", ", group_by: model, model: small, fail_fast: true}")
+    tasks = {"a": task("a", FAILS), "b": task("b")}
+    report, _ = run(write_suite(tmp_path, tasks, graders=SAYS, config=config))
+    written = run_document(report.outcome)
+    assert written["summary"]["groups"] == [{"name": "small", "passed": 0, "total": 2, "avg_score": 0.5}]
+    assert counted_document(written, written["tasks"])["summary"]["groups"] == written["summary"]["groups"]
 
 
 def test_transcripts_are_written_where_the_caller_says(tmp_path: Path) -> None:

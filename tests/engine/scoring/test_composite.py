@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from waza_engine.scoring.composite import Graded, composite, trial_status
+from waza_engine.scoring.composite import Graded, TrialStatus, composite, trial_status
 
 
 def graded(score: float, weight: float = 1.0, *, passed: bool | None = None) -> Graded:
@@ -63,6 +63,26 @@ def test_a_broken_grader_counts_with_score_zero() -> None:
 )
 def test_a_trial_passes_when_all_its_graders_pass(verdicts: list[Graded], status: str) -> None:
     assert trial_status(verdicts) == status
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "checkpoints", "status"),
+    [
+        ([graded(1)], ["failed", "error"], "failed"),
+        ([BROKEN], ["failed"], "failed"),
+        ([graded(0)], ["error"], "failed"),
+        ([graded(1)], ["error", "passed"], "error"),
+        ([PENDING], ["failed"], "failed"),
+        ([PENDING], ["passed"], "skipped"),
+        ([graded(1)], ["skipped"], "passed"),
+        ([], ["skipped"], "skipped"),
+        ([], ["skipped", "passed"], "passed"),
+    ],
+)
+def test_what_a_checkpoint_found_wrong_is_as_wrong_as_at_the_end(
+    verdicts: list[Graded], checkpoints: list[TrialStatus], status: str
+) -> None:
+    assert trial_status(verdicts, checkpoints) == status
 
 
 def test_an_execution_error_outranks_the_graders() -> None:

@@ -5,7 +5,7 @@ Light, no models: the language server counts again what a review changed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from waza_engine.results.codec.trials import status_borne_out
@@ -15,9 +15,11 @@ from waza_engine.scoring.composite import Graded, TrialStatus, composite, trial_
 from waza_engine.scoring.statistics import CONFIDENCE, Interval, RateInterval, wilson
 from waza_engine.scoring.tasks import (
     SuiteSummary,
+    TaskScore,
     TaskStatistics,
     TaskStatus,
     TrialScore,
+    suite_summary,
     task_statistics,
     task_status,
 )
@@ -28,11 +30,10 @@ def counted_run(run: Block, *, execution_error: bool) -> Json:
 
     What its checkpoints said counts as recorded: nobody can ask them again.
     """
-    status: TrialStatus = trial_status(_graded(run), execution_error=execution_error)
-    if status == "passed":
-        worst = {text_of(checkpoint.get("status")) for checkpoint in blocks_of(run.get("checkpoints"))}
-        status = "error" if "error" in worst else "failed" if "failed" in worst else status
-    return {**run, "status": status}
+    checkpoints: list[TrialStatus] = [
+        task_status_of(found) for found in blocks_of(run.get("checkpoints")) if found.get("status")
+    ]
+    return {**run, "status": trial_status(_graded(run), checkpoints, execution_error=execution_error)}
 
 
 def counted_task(task: Block, runs: Sequence[Block], *, resampled: bool = True) -> Json:
@@ -94,6 +95,24 @@ def summary_figures(summary: SuiteSummary) -> Json:
             "pass_hat_k": list(summary.pass_hat_k),
         }
     return figures
+
+
+def group_figures(tasks: Iterable[tuple[str, TaskScore]]) -> list[Json]:
+    """Return the figures of each group of tasks, in the order in which the groups first occur; "" is none."""
+    members: dict[str, list[TaskScore]] = {}
+    for group, score in tasks:
+        if group:
+            members.setdefault(group, []).append(score)
+    summaries = {name: suite_summary(scores) for name, scores in members.items()}
+    return [
+        {
+            "name": name,
+            "passed": summary.succeeded,
+            "total": summary.total_tests,
+            "avg_score": summary.aggregate_score,
+        }
+        for name, summary in summaries.items()
+    ]
 
 
 def _rate(interval: RateInterval) -> Json:

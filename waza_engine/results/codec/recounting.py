@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from waza_engine.results.codec.figures import summary_figures, task_figures, task_status_of
+from waza_engine.results.codec.figures import group_figures, summary_figures, task_figures, task_status_of
 from waza_engine.results.codec.header import engine_block
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import Conclusion, conclude
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of
 from waza_engine.results.task_conclusion import TaskConclusion
-from waza_engine.scoring.statistics import mean
 from waza_engine.scoring.tasks import TaskScore, suite_summary
 
 _DECIDING = ("run_number", "status", "error_msg", "validations", "checkpoints", "stopped")
@@ -25,7 +24,9 @@ def counted_document(document: Block, tasks: Sequence[Block]) -> Json:
     summary = suite_summary(scores, trials_per_task=trials if isinstance(trials, int) else 1)
     figures = summary_figures(summary)
     figures["duration_ms"] = before.get("duration_ms", 0)
-    groups = _groups(tasks, scores)
+    groups = group_figures(
+        (text_of(task.get("group")), score) for task, score in zip(tasks, scores, strict=True)
+    )
     kept = {key: value for key, value in before.items() if key != "statistics"}
     counted: Json = {
         **document,
@@ -66,19 +67,3 @@ def conclusion_again(document: Block, tasks: Sequence[TaskConclusion] | None = N
 def _deciding(task: Block) -> Json:
     runs = blocks_of(task.get("runs"))
     return {**task, "runs": [{key: run[key] for key in _DECIDING if key in run} for run in runs]}
-
-
-def _groups(tasks: Sequence[Block], scores: Sequence[TaskScore]) -> list[Json]:
-    members: dict[str, list[TaskScore]] = {}
-    for task, score in zip(tasks, scores, strict=True):
-        if isinstance(group := task.get("group"), str) and group:
-            members.setdefault(group, []).append(score)
-    return [
-        {
-            "name": name,
-            "passed": sum(score.status == "passed" for score in found),
-            "total": len(found),
-            "avg_score": mean([score.statistics.avg_score if score.statistics else 0.0 for score in found]),
-        }
-        for name, found in members.items()
-    ]

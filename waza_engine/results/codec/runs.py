@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import cast
 
-from waza_engine.results.codec.figures import summary_figures
+from waza_engine.results.codec.figures import group_figures, summary_figures
 from waza_engine.results.codec.header import engine_block, header_document, header_of
 from waza_engine.results.codec.tasks import task_document, task_of
 from waza_engine.results.codec.usage import cost_document, cost_of, usage_document, usage_of
@@ -56,7 +56,11 @@ def figures_document(outcome: RunOutcome, *, fail_under: float | None = None) ->
     document = header_document(outcome.header)
     document["summary"] = {
         **_summary(outcome.summary, outcome.usage),
-        **given(groups=_groups(outcome.tasks)),
+        **given(
+            groups=group_figures(
+                (task.group, TaskScore(task.status, task.statistics)) for task in outcome.tasks
+            )
+        ),
     }
     if outcome.spending is not None and outcome.spending.tokens:
         spent = outcome.spending
@@ -173,24 +177,6 @@ def trigger_document(trigger: TriggerOutcome) -> Json:
         "should_trigger": trigger.should_trigger,
         "did_trigger": trigger.did_trigger,
         **given(error_msg=trigger.error, final_output=trigger.output),
-    }
-
-
-def _groups(tasks: Sequence[TaskOutcome]) -> list[Json]:
-    """Return the figures of each group, in the order in which the groups first occur."""
-    names = dict.fromkeys(task.group for task in tasks if task.group)
-    return [_group(name, [task for task in tasks if task.group == name]) for name in names]
-
-
-def _group(name: str, tasks: Sequence[TaskOutcome]) -> Json:
-    scores = [
-        task.statistics.avg_score if task.statistics else 0.0 for task in tasks if task.status != "skipped"
-    ]
-    return {
-        "name": name,
-        "passed": sum(task.status == "passed" for task in tasks),
-        "total": len(tasks),
-        "avg_score": sum(scores) / len(scores) if scores else 0.0,
     }
 
 

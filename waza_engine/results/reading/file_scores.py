@@ -82,7 +82,9 @@ def scores_in_file(path: Path) -> Steps[RunResult | None]:
             break
         task, changed = _reviewed(todays_task(block) if is_old else block, reviews)
         result = yield from task_result_in_steps(task, header.started, origin)
-        tasks[result.id] = result
+        known = tasks.get(result.id)
+        # Of two with one id none hides that the other failed.
+        tasks[result.id] = result if known is None or known.status not in ("failed", "error") else known
         tools |= _tools_of(task)
         reviewed = reviewed or changed
         if reviews is not None:

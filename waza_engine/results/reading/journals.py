@@ -20,6 +20,7 @@ _OF_JOURNALS = ("process", "planned", "elapsed_ms", "trial", "baseline_trial", "
 _OF_RUN = ("is_baseline", "baseline_outcome", "summary", "trigger_results")
 _LONGEST_BEGINNING = 1_000_000
 """Bytes of the first line of a journal: it names the process and the planned tasks."""
+_SAME_SECONDS = 2
 _UNKEPT = "nothing more could be kept"
 _USAGES = ("usage", "judge_usage", "other_usage")
 
@@ -105,7 +106,11 @@ def goes_on(journal: Block) -> bool:
     try:
         writer = psutil.Process(int(owner["pid"]))
         # One that was killed keeps its number until the process that started it looks, which may be never.
-        is_it = abs(writer.create_time() - float(owner["started"])) < 2
+        off = writer.create_time() - float(owner["started"])
+        booted = psutil.boot_time()
+        # Linux counts both from the clock of today, which may have been set since; others do not.
+        set_by = booted - float(owner.get("booted", booted))
+        is_it = min(abs(off), abs(off - set_by)) < _SAME_SECONDS
         return is_it and writer.status() != psutil.STATUS_ZOMBIE
     except (psutil.Error, KeyError, ValueError, TypeError, OverflowError):
         return False

@@ -66,8 +66,9 @@ def _why_unreadable(directory: Path) -> str | None:
         return f"The folder {results} is not looked into: {error.why}."
     except OSError:
         return None
-    if results.exists() and not results.is_dir():
-        return f"{results} is a file, where a folder belongs."
+    for place in (results.parent, results):
+        if place.exists() and not place.is_dir():
+            return f"{place} is a file, where a folder belongs."
     try:
         next(results.iterdir(), None)
     except PermissionError:

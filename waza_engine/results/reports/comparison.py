@@ -13,9 +13,10 @@ from waza_engine.results.reading.scores import TaskResult
 from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import RunOutcome
 from waza_engine.results.reports.tool_metrics import tool_metrics
-from waza_engine.results.task_conclusion import trial_changes
+from waza_engine.results.task_conclusion import tasks_by_name, trial_changes
 from waza_engine.results.trigger_conclusion import trigger_verdict
 from waza_engine.scoring.paired import paired_p
+from waza_engine.vocabulary import told_apart
 
 
 def comparison(recordings: Sequence[Recording]) -> Json:
@@ -42,7 +43,7 @@ def comparison(recordings: Sequence[Recording]) -> Json:
         for run, written, found in zip(runs, summaries, concluded, strict=True)
     ]
     by_run = [_tasks(recording) for recording in recordings]
-    by_id = [{task.id: task.verdict for task in found.tasks} for found in concluded]
+    by_name = [tasks_by_name(found.tasks) for found in concluded]
     identifiers = dict.fromkeys(identifier for tasks in by_run for identifier in tasks)
     return {
         "files": [str(recording.path) for recording in recordings],
@@ -54,7 +55,7 @@ def comparison(recordings: Sequence[Recording]) -> Json:
         "task_deltas": [
             {
                 **_task(identifier, [tasks.get(identifier) for tasks in by_run]),
-                "verdicts": [verdicts.get(identifier) for verdicts in by_id],
+                "verdicts": [tasks[identifier].verdict if identifier in tasks else None for tasks in by_name],
             }
             for identifier in identifiers
         ],
@@ -73,7 +74,7 @@ def comparison(recordings: Sequence[Recording]) -> Json:
 
 def _changes(then: Conclusion, now: Conclusion) -> Json:
     """Return which tasks passed in the first run and fail in the last, and the paired test over trials."""
-    first, last = ({task.id: task for task in found.tasks} for found in (then, now))
+    first, last = (tasks_by_name(found.tasks) for found in (then, now))
     both = [name for name in last if name in first]
     steps = [step for name in both for step in trial_changes(first[name], last[name])]
     return {
@@ -98,9 +99,9 @@ def prompt_deltas(runs: Sequence[RunOutcome]) -> list[Json]:
 
 def _tasks(recording: Recording) -> dict[str, tuple[TaskResult, float | None]]:
     found: dict[str, tuple[TaskResult, float | None]] = {}
-    for task in recording.tasks:
+    for name, task in zip(told_apart(task.id for task in recording.tasks), recording.tasks, strict=True):
         rate = _number(block_of(task.document, "stats").get("pass_rate"))
-        found.setdefault(task.id, (task_result(task.document, recording.header.started), rate))
+        found[name] = task_result(task.document, recording.header.started), rate
     return found
 
 

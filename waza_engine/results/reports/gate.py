@@ -14,7 +14,7 @@ from waza_engine.results.conclusion import Conclusion, chosen_parts, conclude
 from waza_engine.results.conclusion_words import PROMPTS, TASKS, WHOLE_RUN
 from waza_engine.results.json_values import Json, block_of, given, number
 from waza_engine.results.reading.recordings import Recording
-from waza_engine.results.task_conclusion import TaskConclusion, trial_changes
+from waza_engine.results.task_conclusion import TaskConclusion, tasks_by_name, trial_changes
 from waza_engine.results.trigger_conclusion import TriggerConclusion
 from waza_engine.scoring.paired import SIGNIFICANT, paired_p
 
@@ -67,7 +67,7 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
         said = f"the pass rate fell by {fell} percentage points, more than {most}"
         issues.tell("fail", "regression", f"{said} ({_chance(then, now)})")
     _tell_prompts(issues, then, now, limits)
-    before, after = _by_id(then), _by_id(now)
+    before, after = tasks_by_name(then.tasks), tasks_by_name(now.tasks)
     new = [after[name] for name in sorted(after.keys() - before.keys())]
     removed = [before[name] for name in sorted(before.keys() - after.keys())]
     for task in new:
@@ -130,7 +130,7 @@ def chance(then: Mapping[str, TaskConclusion], now: Mapping[str, TaskConclusion]
 
 
 def _chance(then: Conclusion, now: Conclusion) -> str:
-    p = chance(_by_id(then), _by_id(now))
+    p = chance(tasks_by_name(then.tasks), tasks_by_name(now.tasks))
     return f"p = {p:.2g}" + ("" if p <= SIGNIFICANT else ", which may be chance")
 
 
@@ -186,10 +186,6 @@ def _prompts(found: Conclusion) -> Json | None:
     if tried is None:
         return None
     return {"right": tried.right, "wrong": tried.wrong, "errored": tried.errored}
-
-
-def _by_id(found: Conclusion) -> dict[str, TaskConclusion]:
-    return {task.id: task for task in found.tasks}
 
 
 def _task(task: TaskConclusion) -> dict[str, Any]:

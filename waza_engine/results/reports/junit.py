@@ -32,7 +32,7 @@ from waza_engine.results.reports.words import (
 )
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
 from waza_engine.terminal import harmless_lines
-from waza_engine.vocabulary import shown_grader
+from waza_engine.vocabulary import shown_grader, told_apart
 
 _MILLISECONDS = 1000
 _TYPES = {
@@ -69,7 +69,9 @@ def junit_report(document: Block, *, fail_under: float | None = None) -> bytes:
     ):
         if value:
             suite.add_property(name, _clean(value))
-    cases = [_case(task, header.skill) for task in found.tasks]
+    # Readers take two cases of one name for one.
+    names = told_apart(task.id or task.name for task in found.tasks)
+    cases = [_case(task, name, header.skill) for name, task in zip(names, found.tasks, strict=True)]
     # All at once: the library counts the whole suite whenever a case is added to it.
     suite.add_testcases([*cases, *_cases_of_the_run(found, header.skill)])
     report = JUnitXml()
@@ -101,17 +103,15 @@ def _prompts(found: TriggerConclusion) -> Iterator[str]:
         yield f"{' '.join(prompt.prompt.split())}: {mistake_words(prompt)}"
 
 
-def _case(task: TaskConclusion, skill: str) -> TestCase:
-    case = TestCase(
-        _clean(task.id or task.name), classname=_clean(skill), time=task.duration_ms / _MILLISECONDS
-    )
+def _case(task: TaskConclusion, name: str, skill: str) -> TestCase:
+    case = TestCase(_clean(name), classname=_clean(skill), time=task.duration_ms / _MILLISECONDS)
     if task.verdict == "passed":
         return case
     if task.verdict in ("skipped", "lost", "not run"):
         case.result = [Skipped(_clean(task.reason))]
         return case
-    kind, name = (Failure, "GraderFailure") if task.verdict == "failed" else (Error, "ExecutionError")
-    found = kind(_clean(task.reason), name)
+    kind, label = (Failure, "GraderFailure") if task.verdict == "failed" else (Error, "ExecutionError")
+    found = kind(_clean(task.reason), label)
     broken = [task.error] if task.error and task.error != task.reason else []
     told = [_line(grader) for grader in task.graders if grader.verdict in ("failed", "errored")]
     cause = [] if task.cause is None else [f"{task.cause.kind}: {task.cause.evidence}"]

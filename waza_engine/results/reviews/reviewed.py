@@ -5,24 +5,29 @@ Light, no models.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from waza_engine.results.codec.figures import counted_run, counted_task
 from waza_engine.results.codec.recounting import counted_document
 from waza_engine.results.codec.verdicts import verdict_blocks, verdict_of
-from waza_engine.results.json_values import Block, block_of, blocks_of, text_of
+from waza_engine.results.json_values import Block, block_of, blocks_of, text_of, whole
 from waza_engine.results.reviews.calibration import with_calibration
 from waza_engine.results.reviews.review import review_changes
 from waza_engine.results.reviews.review_file import ReviewKey, Reviews, reviews_in_steps
 from waza_engine.steps import Steps, finished
+from waza_engine.vocabulary import checkpoint_grader
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewItem:
-    """A verdict for a person: still pending, or reviewed already. ``output`` is the whole answer."""
+    """A verdict for a person: still pending, or reviewed already.
+
+    ``output`` is the whole answer, at a checkpoint what its verdict keeps of it.
+    """
 
     key: ReviewKey
     task_name: str
@@ -52,18 +57,26 @@ class RunReviews:
         trials: list[Block] = []
         changed = False
         for position, trial in enumerate(blocks_of(task.get("runs")), 1):
-            number = _number(trial, position)
-            said = {
-                name: _reviewed(verdict, self.reviews[key])
-                for name, verdict in verdict_blocks(trial).items()
-                if (key := ReviewKey(self.run, identifier, number, name)) in self.reviews
-                and _is_for_people(verdict)
-            }
-            changed = changed or bool(said)
-            trials.append(
-                _counted({**trial, "validations": {**trial["validations"], **said}}) if said else trial
-            )
+            found = self._over_trial(trial, identifier, _number(trial, position))
+            changed = changed or found is not trial
+            trials.append(found)
         return (counted_task(task, trials, resampled=resampled), True) if changed else (task, False)
+
+    def _over_trial(self, trial: Block, task: str, number: int) -> Block:
+        parts = list(_parts(trial))
+        end, *checkpoints = (self._over_part(*part, task, number) for part in parts)
+        if all(now is then for now, (then, _) in zip([end, *checkpoints], parts, strict=True)):
+            return trial
+        return _counted({**end, "checkpoints": checkpoints} if checkpoints else end)
+
+    def _over_part(self, part: Block, told: Callable[[str], str], task: str, number: int) -> Block:
+        said = {
+            name: _reviewed(verdict, self.reviews[key])
+            for name, verdict in verdict_blocks(part).items()
+            if (key := ReviewKey(self.run, task, number, told(name))) in self.reviews
+            and _is_for_people(verdict)
+        }
+        return _counted({**part, "validations": {**part["validations"], **said}}) if said else part
 
 
 def reviews_of(document: Block, results: Path) -> RunReviews | None:
@@ -101,20 +114,34 @@ def review_items(document: Block, results: Path) -> Iterator[ReviewItem]:
     run = run_id(document, results)
     for task in blocks_of(document.get("tasks")):
         for position, trial in enumerate(blocks_of(task.get("runs")), 1):
-            for name, verdict in verdict_blocks(trial).items():
-                if _is_for_people(verdict):
-                    yield ReviewItem(
-                        key=ReviewKey(run, text_of(task.get("test_id")), _number(trial, position), name),
-                        task_name=text_of(task.get("display_name")),
-                        type=text_of(verdict.get("type")),
-                        verdict=verdict,
-                        output=text_of(trial.get("final_output")),
-                    )
+            number = _number(trial, position)
+            for part, told in _parts(trial):
+                for name, verdict in verdict_blocks(part).items():
+                    if _is_for_people(verdict):
+                        yield ReviewItem(
+                            key=ReviewKey(run, text_of(task.get("test_id")), number, told(name)),
+                            task_name=text_of(task.get("display_name")),
+                            type=text_of(verdict.get("type")),
+                            verdict=verdict,
+                            output=_answer(part, verdict),
+                        )
 
 
 def run_id(document: Block, results: Path) -> str:
     """Return what reviews call a run: its id, or the name of its file when it has none."""
     return text_of(document.get("eval_id")) or results.name
+
+
+def _parts(trial: Block) -> Iterator[tuple[Block, Callable[[str], str]]]:
+    """Yield what verdicts stand in, a trial and its checkpoints, and how their names are told."""
+    yield trial, str
+    for checkpoint in blocks_of(trial.get("checkpoints")):
+        yield checkpoint, partial(checkpoint_grader, turn=whole(checkpoint.get("after_turn")))
+
+
+def _answer(part: Block, verdict: Block) -> str:
+    """Return the answer that is to be reviewed: that of a checkpoint is another one than the last."""
+    return text_of(part.get("final_output")) or text_of(block_of(verdict, "details").get("output_preview"))
 
 
 def _counted(trial: Block) -> Block:

@@ -34,7 +34,7 @@ def recover_journals(suite_directory: Path) -> list[Path]:
             continue
         path = directory / f"{journal.name.removesuffix(JOURNAL_SUFFIX)}.json"
         document = unended_document(entry, "the run was interrupted")
-        if document["tasks"] and not path.exists():
+        if (document["tasks"] or document.get("trigger_results")) and not path.exists():
             write_atomically(path, encoded(document))
             recovered.append(path)
         _remove_workspaces(entry)

@@ -79,13 +79,23 @@ class ResultStore:
             keep_out_of_git(self._directory.parent)
         with clear_errors(self.journal_path):
             self._journal = self.journal_path.open("xb", buffering=0)
+        try:
+            self._begin(self._journal)
+        except ResultsError:
+            # One that says nothing would lie there for ever: nobody can tell whether it is about to begin.
+            with contextlib.suppress(OSError):
+                self.journal_path.unlink()
+            raise
+
+    def _begin(self, journal: IO[bytes]) -> None:
         # Not every command that writes a file runs a suite.
         import psutil
 
-        process = {"pid": os.getpid(), "started": psutil.Process().create_time()}
+        started, booted = psutil.Process().create_time(), psutil.boot_time()
+        process = {"pid": os.getpid(), "started": started, "booted": booted}
         self._append({**header_document(self._header), "process": process, "planned": self._planned})
         with clear_errors(self.journal_path):
-            self._reserved = self._journal.tell()
+            self._reserved = journal.tell()
         self._write(_reserved_line(""))
 
     def add(self, task: TaskOutcome, *, baseline: bool = False) -> None:
@@ -127,8 +137,12 @@ class ResultStore:
         return self.path
 
     def _check_place(self) -> None:
-        """Raise ``OSError`` when links lead out of the suite: what lies there is not ours to write to."""
+        """Raise ``OSError`` when a file is in the way, or links lead out of the suite.
+
+        What lies there is not ours to write to.
+        """
         suite_boundary(self._directory.parents[1]).resolved(self._directory)
+        _existing(self._directory)
 
     def _append_timed(self, entry: Json) -> None:
         # Nobody else knows how long a run took that is killed.
@@ -296,12 +310,17 @@ def check_place(suite_directory: Path) -> None:
     directory = results_directory(suite_directory)
     with clear_errors(directory):
         suite_boundary(suite_directory).resolved(directory)
-        existing = next(place for place in (directory, *directory.parents) if place.exists())
-        if not existing.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, f"{existing} is a file")
-        with tempfile.TemporaryFile(dir=existing) as file:
+        with tempfile.TemporaryFile(dir=_existing(directory)) as file:
             file.write(b"0" * _PROBED_BYTES)
             file.flush()
+
+
+def _existing(directory: Path) -> Path:
+    """Return a folder, or the nearest above it that is there. Raises ``OSError`` when that is a file."""
+    existing = next(place for place in (directory, *directory.parents) if place.exists())
+    if not existing.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, f"{existing} is a file, where a folder belongs")
+    return existing
 
 
 def check_writable(path: Path) -> None:

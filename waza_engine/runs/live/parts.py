@@ -19,6 +19,7 @@ from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.reading.kept_contents import KeptContents
 from waza_engine.spec.reading.suite_files import Version
+from waza_engine.vocabulary import told_apart
 
 _ELSEWHERE = "graders of other packages are not loaded by an edit"
 
@@ -67,11 +68,8 @@ class TaskKeys:
     """The names of the tasks of a record: their ids, with a number for those that occur again."""
 
     def __init__(self, recording: Recording) -> None:
-        self._names: dict[int, str] = {}
-        seen: dict[str, int] = {}
-        for task in recording.tasks:
-            seen[task.id] = seen.get(task.id, 0) + 1
-            self._names[id(task)] = task.id if seen[task.id] == 1 else f"{task.id}-{seen[task.id]}"
+        names = told_apart(task.id for task in recording.tasks)
+        self._names = dict(zip(map(id, recording.tasks), names, strict=True))
 
     def of(self, task: RecordedTask) -> str:
         """Return the name of a task."""

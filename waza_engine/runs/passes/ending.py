@@ -14,6 +14,7 @@ from waza_engine.scoring.cost import Spending
 from waza_engine.scoring.impact import PairwiseImpact, pairwise_impact, skill_impact
 from waza_engine.scoring.tasks import TaskScore, suite_summary
 from waza_engine.scoring.usage import total
+from waza_engine.vocabulary import told_apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,7 @@ def _status(outcome: RunOutcome, ending: Ending, message: str) -> RunStatus:
         return "canceled"
     if message:
         return "error"
-    # A task that could not be loaded makes a run incomplete, and is no reason to stop it.
-    status = conclude(outcome).status
-    return "failed" if status == "error" else status
+    return conclude(outcome).status
 
 
 def _outcome(header: RunHeader, findings: Findings, duration_ms: int) -> RunOutcome:
@@ -78,8 +77,9 @@ def _outcome(header: RunHeader, findings: Findings, duration_ms: int) -> RunOutc
 
 def _compared(tasks: Sequence[TaskOutcome], baseline: Sequence[TaskOutcome]) -> list[TaskOutcome]:
     """Return the tasks with their impact; a task that did not run both times has none."""
-    without = {task.id: task for task in baseline}
-    return [_with_impact(task, without.get(task.id)) for task in tasks]
+    without = dict(zip(told_apart(task.id for task in baseline), baseline, strict=True))
+    names = told_apart(task.id for task in tasks)
+    return [_with_impact(task, without.get(name)) for name, task in zip(names, tasks, strict=True)]
 
 
 def _with_impact(task: TaskOutcome, without: TaskOutcome | None) -> TaskOutcome:

@@ -302,7 +302,7 @@ class TaskRunner:
         score = outcome.statistics.avg_score if outcome.statistics else None
         # A hook that failed is written as upstream does, as a failure; nobody has looked at an answer.
         broke = concluded.verdict == "errored"
-        kind = _kind(outcome.status, pending=any(trial.graded for trial in outcome.trials))
+        kind = _kind(outcome.status, pending=any(any(verdicts_of(trial)) for trial in outcome.trials))
         kind = "errored" if broke else "skipped" if concluded.has_no_grader else kind
         kind = "failed" if concluded.verdict == "failed" else kind
         why = concluded.reason if concluded.has_no_grader else concluded.untold
@@ -376,7 +376,7 @@ class TaskRunner:
                 duration_ms=verdict.duration_ms,
             )
         status = judged_status(trial)
-        kind = _kind(status, pending=bool(trial.graded))
+        kind = _kind(status, pending=any(verdicts_of(trial)))
         score = composite(trial.graded).score if trial.graded or status != "skipped" else None
         self._tell_end(
             1,

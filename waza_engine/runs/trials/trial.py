@@ -251,10 +251,9 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
             outcome, validations={**(outcome.validations or {}), **_expected_calls(outcome, commands)}
         )
     broken = bool(talk.error) or outcome.validations is None
-    status = trial_status(outcome.graded, execution_error=broken)
-    if status == "passed":
-        worst = {checkpoint.status for checkpoint in talk.checkpoints}
-        status = "error" if "error" in worst else "failed" if "failed" in worst else status
+    status = trial_status(
+        outcome.graded, [checkpoint.status for checkpoint in talk.checkpoints], execution_error=broken
+    )
     again = "now" if status == "failed" else "later" if talk.transient else "never"
     return Attempt(replace(outcome, status=status), again)
 
