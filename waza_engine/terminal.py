@@ -12,6 +12,7 @@ Architecture invariant: light (the language server imports it), and nothing else
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -73,6 +74,11 @@ def complain(line: str) -> None:
 def complain_lines(text: str) -> None:
     """Print text of several lines, which ends with its own line break, to standard error."""
     sys.stderr.write(harmless_lines(text))
+
+
+def printing_beside() -> contextlib.AbstractContextManager[object]:
+    """Let what code of others prints meanwhile go to standard error: it is no output of a command."""
+    return contextlib.redirect_stdout(sys.stderr)
 
 
 def say_json(value: Any) -> None:

@@ -76,8 +76,24 @@ def check_paths(paths: Sequence[Path]) -> Iterator[Report]:
         finished(read_suites(workspace.project))
         for file, named in each_file(paths):
             report = _check_file(workspace, file, named=named)
+            if report is not None and names_unknown_type(report.findings):
+                without, workspace = workspace, with_plug_ins(workspace)
+                report = report if workspace is without else _check_file(workspace, file, named=named)
             if report is not None:
                 yield report
+
+
+def names_unknown_type(problems: Iterable[Finding | Problem]) -> bool:
+    """Whether there is a grader type that may be one of a plug-in."""
+    return any(problem.code == "unknown-grader-type" for problem in problems)
+
+
+def with_plug_ins(workspace: Workspace) -> Workspace:
+    """Return the same with the grader types of installed plug-ins, for which the engine is asked once."""
+    from waza_language_server.engine.grader_types import installed_types
+
+    catalog = workspace.catalog.with_types(installed_types())
+    return workspace if catalog is workspace.catalog else workspace.with_catalog(catalog)
 
 
 def each_file(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
+from tests.command_line import language_server
 from tests.engine.graders.custom_package import ROOT, install_example
 from tests.patience import has_ended
 from tests.protocol.editor import Editor, editing, write_suite
 from tests.protocol.workspace import opened
+from waza_language_server.engine.grader_types import installed_types
 
 SUITE = """\
 name: reads
@@ -35,8 +38,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def installed(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def installed(site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (site, ROOT))))
+    installed_types.cache_clear()
+    yield
+    installed_types.cache_clear()
 
 
 @pytest.fixture
@@ -87,6 +93,15 @@ async def test_a_client_that_asks_for_diagnostics_is_told_to_ask_again(suite: Pa
         assert "unknown-grader-type" in await codes(editor, uri)
         await editor.until(lambda: editor.diagnostic_refresh_count)
         assert await codes(editor, uri) == ["unknown-key"]
+
+
+@pytest.mark.usefixtures("installed")
+def test_commands_know_the_types_of_packages(suite: Path) -> None:
+    suite.write_text(SUITE.replace("max_sentence", "max_sentnce"), "utf-8")
+    assert "has no key `max_sentnce_words`; did you mean" in language_server("check", suite).stdout
+    assert "no problems (2 fixed)" in language_server("check", "--fix", suite).stdout
+    assert suite.read_text("utf-8") == SUITE.replace("max_letters", "max_word_letters")
+    assert "unknown-grader-type" not in language_server("show", suite).stdout
 
 
 async def test_an_unknown_type_asks_once(suite: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from waza_engine.commands.printer import Printer
 from waza_engine.commands.records import record_of
@@ -86,7 +86,7 @@ def _tell(found: dict[str, Any]) -> None:
 
 def _tell_differences(printer: Printer, found: dict[str, Any]) -> None:
     for each in found["differences"]:
-        printer.line(f"{each['what']}: {each['old'] or 'none'} → {each['new'] or 'none'}")
+        printer.line(f"{each['what']}: {_words(each['old'])} → {_words(each['new'])}")
     if found["files"] is None:
         printer.line(("Which files differed is not known: a run kept no record of them.", "dim"))
     for file in found["files"] or ():
@@ -95,3 +95,12 @@ def _tell_differences(printer: Printer, found: dict[str, Any]) -> None:
             printer.line((f"  {line}", "green" if line.startswith("+") else "red"))
     if not found["differences"] and found["files"] == []:
         printer.line("Nothing that is recorded differs: the same files, model and executor; chance is left.")
+
+
+def _words(value: object) -> str:
+    """Return a setting as one writes it: ``none`` where there is none."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_words, cast("Sequence[object]", value))) or "none"
+    if value in (None, ""):
+        return "none"
+    return str(value).lower() if isinstance(value, bool) else str(value)

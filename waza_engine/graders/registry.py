@@ -19,6 +19,7 @@ from waza_engine.graders.base import Grader, GraderConfig, GraderError
 from waza_engine.spec.block import one_of
 from waza_engine.spec.explain import location_of, sentence, without_echoes
 from waza_engine.spec.first_version import first_version_words
+from waza_engine.terminal import printing_beside
 
 BUILT_IN_TYPES = (
     "action_sequence",
@@ -150,8 +151,9 @@ def plugin_problems() -> tuple[str, ...]:
     problems: list[str] = []
     for plugin in importlib.metadata.entry_points(group=ENTRY_POINTS):
         try:
-            plugin.load()
-        except Exception as error:  # noqa: BLE001 - a plug-in of somebody else must not cost the others
+            with printing_beside():
+                plugin.load()
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - somebody else's must not cost the others
             reason = first_version_words(str(error)) or f"{type(error).__name__}: {error}"
             problems.append(f"the plug-in `{plugin.name}` ({plugin.value}) cannot be loaded: {reason}")
     return tuple(problems)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import platform
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,23 @@ def test_another_model_is_a_difference(tmp_path: Path) -> None:
     differences = bisected(suite, one, two)["differences"]
     assert {"what": "model", "old": "old-model", "new": "new-model"} in differences
     assert "model: old-model → new-model" in engine("bisect", suite, "a", one, two).stdout
+
+
+def test_settings_that_differ_are_told_as_they_are_written(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": task("a")})
+    one, two = results(suite), results(suite)
+    document = json.loads(two.read_text("utf-8"))
+    settings = document["metadata"]["engine"]["settings"]
+    settings |= {"fail_fast": True, "judge_models": ["one", "two"], "affected": {"tasks": 1, "of": 4}}
+    settings["versions"]["python"] = "3.99"
+    two.write_text(json.dumps(document), "utf-8")
+    told = engine("bisect", suite, "a", one, two).stdout
+    differences = [
+        "fail_fast: false → true",
+        "judge_models: none → one, two",
+        f"versions.python: {platform.python_version()} → 3.99",
+    ]
+    assert told.splitlines()[-3:] == differences
 
 
 def test_where_nothing_differs_that_is_said(tmp_path: Path) -> None:

@@ -86,6 +86,14 @@ def test_a_package_that_cannot_be_imported_costs_only_its_own_types(tmp_path: Pa
     assert "the plug-in `lost` (no_such_module_here) cannot be loaded" in found["lost"]["feedback"]
 
 
+def test_a_package_that_prints_and_ends_the_process_costs_nothing_but_its_types(tmp_path: Path) -> None:
+    path = broken_plugin(tmp_path / "site", "leaves")
+    (path / "leaves.py").write_text("print('hello')\nraise SystemExit(5)\n", "utf-8")
+    suite = write_suite(tmp_path / "suite", {"a": task("a")}, graders="- {type: lost, name: lost}\n")
+    found = validations(engine("run", suite, "--format", "json", path=path))
+    assert found["lost"]["feedback"].endswith("the plug-in `lost` (leaves) cannot be loaded: SystemExit: 5")
+
+
 def test_a_grader_of_the_first_version_is_told_what_to_import_instead(tmp_path: Path) -> None:
     path = broken_plugin(tmp_path / "site", "oldest")
     (path / "oldest.py").write_text("from waza.graders.base import Grader, GraderRegistry\n", "utf-8")

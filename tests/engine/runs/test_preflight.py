@@ -210,6 +210,16 @@ def test_a_free_run_tells_it_at_the_task(tmp_path: Path) -> None:
     assert codes(path) == (1, {"grader.unavailable": "invalid"})
 
 
+def test_a_grader_of_the_suite_is_told_once_at_the_eval_file(tmp_path: Path) -> None:
+    tasks = {"a": task("a"), "b": task("b", f"graders:\n{NO_SCRIPT}")}
+    path = write_suite(tmp_path, tasks, graders=NO_PROGRAM.replace("checks", "missing"))
+    found = preflight(RunSettings(path)).findings
+    assert [(Path(each.source).name, each.message[:16]) for each in found] == [
+        ("eval.yaml", "grader `missing`"),
+        ("b.yaml", "grader `checks`:"),
+    ]
+
+
 def test_a_required_skill_that_is_missing_ends_the_run_before_the_agent_is_asked(tmp_path: Path) -> None:
     path = paid_suite(tmp_path)
     path.write_text(path.read_text().replace("config: {", "config: {required_skills: [reader], "))

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 from waza_engine.counting import counted
 from waza_engine.results.codec.commits import commit_document
@@ -130,10 +131,25 @@ def _differences(old: Recording, new: Recording) -> Iterator[Json]:
     then, now = old.header.commit, new.header.commit
     if then is not None and now is not None and then != now:
         yield {"what": "commit", "old": then.words, "new": now.words}
-    for name in sorted({*old.header.settings, *new.header.settings}):
-        then, now = old.header.settings.get(name), new.header.settings.get(name)
+    settings, others = _settings(old), _settings(new)
+    for name in sorted({*settings, *others}):
+        then, now = settings.get(name), others.get(name)
         if then != now:
             yield {"what": name, "old": then, "new": now}
+
+
+def _settings(recording: Recording) -> Json:
+    """Return what a run was told, each value by itself (``versions.python``).
+
+    What ``changed_since`` came to is not among it.
+    """
+    told: Json = {}
+    for name, value in recording.header.settings.items():
+        if isinstance(value, Mapping):
+            told |= {f"{name}.{key}": inner for key, inner in cast("Mapping[str, Any]", value).items()}
+        else:
+            told[name] = value
+    return {name: value for name, value in told.items() if not name.startswith("affected.")}
 
 
 def _files(old: Recording, new: Recording, task_id: str) -> Json:

@@ -92,23 +92,26 @@ def _of_task(suite: Suite, task: SelectedTask) -> Iterator[Finding]:
     for code, complaint in fixture_problems(spec, task.source.path, suite.directory, listed):
         yield Finding(code, "invalid", source, complaint, "add the file or correct its path", task.source.id)
     for built in task.trial.all_graders:
+        # One of the suite is told once, at the eval file, however many tasks have it.
+        of_suite = any(built.entry is entry for entry in suite.spec.graders)
+        place, task_id = (str(suite.path), "") if of_suite else (source, task.source.id)
         if built.error:
             yield Finding(
                 "grader.configuration",
                 "invalid",
-                source,
+                place,
                 f"grader `{built.name}`: {built.error.rstrip('.')}",
                 "correct the grader",
-                task.source.id,
+                task_id,
             )
         for notice in built.notices:
             yield Finding(
                 "grader.unavailable",
                 "invalid",
-                source,
+                place,
                 f"grader `{built.name}`: {notice.rstrip('.')}",
                 "put it right, or leave the grader out",
-                task.source.id,
+                task_id,
             )
 
 

@@ -1,0 +1,61 @@
+"""The grader types of plug-ins, as the engine tells them. A plug-in is never imported here."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, cast
+
+from waza_language_server.engine.process import EngineError, EngineProcess, Params
+
+ANSWER_WITHIN_SECONDS = 30.0
+GRADER_TYPES = "grader.types"
+OF_PLUG_INS: Params = {"custom": True}
+_LEAVE_WITHIN_SECONDS = 1.0
+
+log = logging.getLogger(__name__)
+
+
+@cache
+def installed_types() -> Mapping[str, Any]:
+    """Return the schemas of the types that are installed beside us, by name: for the terminal commands.
+
+    Asked once: nothing is installed while a command goes on.
+    """
+    try:
+        return types_in(asyncio.run(_ask()))
+    except (EngineError, TimeoutError) as error:
+        log.warning("The engine was not asked for grader types of plug-ins: %s", error)
+        return {}
+
+
+def types_in(answer: object) -> dict[str, Any]:
+    """Return the schemas in an answer of the engine, by type; what is wrong with other types is logged."""
+    found = cast("Mapping[str, Any]", answer if isinstance(answer, Mapping) else {})
+    for problem in _items(found, "problems"):
+        log.warning("%s", problem)
+    return {str(item["type"]): item["schema"] for item in _items(found, "types") if _is_type(item)}
+
+
+async def _ask() -> object:
+    engine = EngineProcess(sys.executable, on_event=lambda _: None, on_exit=lambda _, __: None)
+    engine.start()
+    try:
+        return await asyncio.wait_for(engine.request(GRADER_TYPES, OF_PLUG_INS), ANSWER_WITHIN_SECONDS)
+    finally:
+        await engine.stop(_LEAVE_WITHIN_SECONDS)
+
+
+def _items(answer: Mapping[str, Any], key: str) -> list[Any]:
+    found: Any = answer.get(key)
+    return cast("list[Any]", found) if isinstance(found, list) else []
+
+
+def _is_type(item: object) -> bool:
+    if not isinstance(item, Mapping):
+        return False
+    known = cast("Mapping[str, Any]", item)
+    return isinstance(known.get("type"), str) and isinstance(known.get("schema"), Mapping)
