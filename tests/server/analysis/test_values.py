@@ -726,3 +726,29 @@ def test_a_value_under_the_wrong_key_is_one_problem() -> None:
     assert text[problem.span.start : problem.span.end] == "provider"
     assert problem.message == "`mock` is a value of `executor`, which is missing, and not of `provider`."
     assert apply(text, problem.fixes[0].edits) == EVAL
+
+
+def test_a_text_where_a_matcher_is_due_is_what_it_equals_or_contains() -> None:
+    text = graders(
+        "  - type: tool_calls\n    name: c\n    config:\n      expect:\n        - tool: view\n"
+        "          args:\n            path: orders.csv\n"
+    )
+    [problem] = problems(text)
+    meant = [text.replace(" orders", f"\n              {key}: orders") for key in ("equals", "contains")]
+    assert [apply(text, fix.edits) for fix in problem.fixes] == meant
+
+
+@pytest.mark.parametrize(
+    ("written", "right"),
+    [
+        ('\'{"type": "object"}\'', '{"type": "object"}'),
+        ('"{\\"type\\": \\"object\\"}"', '{"type": "object"}'),
+        ("'{type: object'", None),
+    ],
+)
+def test_a_mapping_of_json_in_quotes_loses_them(written: str, right: str | None) -> None:
+    text = graders(f"  - type: json_schema\n    name: s\n    config:\n      schema: {written}\n")
+    [problem] = problems(text)
+    assert [apply(text, fix.edits) for fix in problem.fixes if "quotes" in fix.title] == (
+        [text.replace(written, right)] if right else []
+    )
