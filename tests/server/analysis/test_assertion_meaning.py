@@ -53,6 +53,9 @@ from waza_language_server.embedded.python.findings import assertion_findings
         ("output.join(3) == 'x'", "assertion-type", "3", None),
         ("'%d' % output == 'x'", "assertion-type", "output", None),
         ("f'{output:d}' == 'x'", "assertion-type", "output", None),
+        ("len(output) > 3 & duration_ms < 9", "assertion-type", "&", "len(output) > 3 and duration_ms < 9"),
+        ("len(output) > 3 | duration_ms < 9", "assertion-type", "|", "len(output) > 3 or duration_ms < 9"),
+        ("“'x' in output.lower()”", "assertion-syntax", "“", "'x' in output.lower()"),
         ("output.lower().startswith('A')", "assertion-case", "'A'", "output.lower().startswith('a')"),
     ],
 )  # fmt: skip
@@ -85,6 +88,9 @@ def test_what_cannot_be_meant_is_marked_and_written_anew(
         "int(output) > float(duration_ms) and list(outcome) == list(output) and dict(outcome) == {}",
         "output[None:-duration_ms] in output.split(None, 1)",
         "any(k.isdigit() for k in output)",
+        "(len(output) > 3) & (duration_ms < 9)",
+        "0 < (len(output) & 7) < 5",
+        "duration_ms & 1 == 0",
     ],
 )
 def test_what_may_be_meant_is_left_alone(assertion: str) -> None:

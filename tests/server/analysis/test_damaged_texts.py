@@ -137,6 +137,20 @@ def test_a_note_behind_the_name_of_a_model(written: str, right: str) -> None:
     assert apply(text, problem.fixes[0].edits) == EVAL.replace("model: m\n", f"model: {right}\n")
 
 
+@pytest.mark.parametrize("between", [" | ", ", ", "; ", " or "])
+def test_several_models_for_one(between: str) -> None:
+    (problem,) = problems(text := EVAL.replace("model: m\n", f"model: m{between}gpt-4o\n"), "eval")
+    assert text[problem.span.start : problem.span.end] == f"m{between}gpt-4o"
+    assert apply(text, problem.fixes[0].edits) == EVAL
+    assert [fix.title for fix in problem.fixes] == ["Change to `m`", "Change to `gpt-4o`"]
+
+
+def test_a_semicolon_behind_the_type_of_an_outcome() -> None:
+    meant = f"{TASK}expected:\n  outcomes:\n    - type: task_completed\n"
+    [problem] = problems(text := meant.replace("completed", "completed;"))
+    assert apply(text, problem.fixes[0].edits) == meant
+
+
 @pytest.mark.parametrize(
     "row",
     [

@@ -8,6 +8,7 @@ from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, pro
 from tests.server.project.files import workspace_with
 from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.analysis.trial import Trials
 from waza_language_server.features.code_actions import code_actions_in_steps, fix_all_in_steps
 from waza_language_server.project.document import Document
 from waza_language_server.syntax.tried_edits import apply
@@ -51,6 +52,38 @@ def test_a_mapping_whose_keys_may_be_no_names_stays_one(written: str) -> None:
     found = problems(f"{EVAL}graders:\n{written}", "eval")
     edits = [edit.text for each in found for fix in each.fixes for edit in fix.edits if fix.preferred]
     assert not any("name" in edit for edit in edits)
+
+
+@pytest.mark.parametrize(
+    ("key", "written", "meant"),
+    [
+        ("environment", "- name: A\n      value: x\n    - name: B\n      value: y", "A: x\n    B: y"),
+        ("environment", "- A: x\n    - B: y", "  A: x\n      B: y"),
+        ("environment", "- name: A # c\n      value: x", None),
+        ("environment", "- name: A\n      value: x\n    - name: A\n      value: y", None),
+        ("environment", "- A\n    - B", None),
+    ],
+)
+def test_a_list_of_names_where_a_mapping_is_due(key: str, written: str, meant: str | None) -> None:
+    document = Document("untitled:t", 0, f"{TASK}  {key}:\n    {written}\n", "task")
+    [problem] = found = diagnose(document, workspace_with())
+    trials = Trials(document, workspace_with(), found)
+    offered = [fix for fix in problem.fixes if finished(trials.repairs([(problem, fix)]))]
+    texts = [apply(document.text, fix.edits) for fix in offered]
+    assert texts == ([document.text.replace(written, meant)] if meant else [])
+
+
+def test_mcp_servers_as_a_list_become_a_mapping_by_their_names() -> None:
+    meant = EVAL.replace(
+        "model: m\n",
+        "model: m\n  mcp_servers:\n    files: # c\n      command: a\n    other:\n      type: http\n",
+    )
+    text = meant.replace("files:", "- name: files").replace("other:", "- name: other")
+    [problem] = problems(text, "eval")
+    assert [apply(text, fix.edits) for fix in problem.fixes] == [meant]
+    # One without a name is not made a server for each of its keys unasked.
+    [problem] = problems(meant.replace("files:", "-").replace("    other:\n      type: http\n", ""), "eval")
+    assert not any(fix.preferred for fix in problem.fixes)
 
 
 def test_a_block_in_a_block_of_its_name_is_one_mistake() -> None:
@@ -211,7 +244,7 @@ def test_a_file_that_is_a_list_with_one_item_is_that_item() -> None:
 
 
 @pytest.mark.parametrize("line_break", ["\n", "\r\n"])
-@pytest.mark.parametrize(("first", "last"), [("```yaml\n", "```\n"), ("", "```"), ("~~~\n", "~~~  \n")])
+@pytest.mark.parametrize(("first", "last"), [("```yaml\n", ""), ("", "```"), ("", "~~~  \n")])
 def test_a_fence_of_markdown_is_deleted(first: str, last: str, line_break: str) -> None:
     text = f"{first}{TASK}{last}".replace("\n", line_break)
     found = problems(text)

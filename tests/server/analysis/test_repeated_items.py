@@ -77,3 +77,22 @@ def test_no_fix_picks_up_a_task_twice(tmp_path: Path) -> None:
     assert document is not None
     [problem] = [each for each in diagnose(document, workspace) if each.code == "no-matching-tasks"]
     assert [fix.title for fix in problem.fixes] == ['Change to "tasks/a.yaml"']
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("tasks", "tasks/*.yaml"), ("./cases/", "./cases/*.yml"), ("docs/", None)]
+)
+def test_a_folder_of_tasks_becomes_a_glob_of_its_files(
+    tmp_path: Path, written: str, meant: str | None
+) -> None:
+    put(tmp_path, "eval.yaml", EVAL.replace("tasks/*.yaml", written))
+    for name in ("tasks/a.yaml", "cases/b.yml"):
+        put(tmp_path, name, TASK)
+    put(tmp_path, "docs/c.yaml", "key: x\n")
+    workspace = workspace_of([tmp_path])
+    finished(read_suites(workspace.project))
+    document = open_document(workspace.project, tmp_path / "eval.yaml")
+    assert document is not None
+    [problem] = diagnose(document, workspace)
+    assert problem.code == "unreadable-task"
+    assert [fix.title for fix in problem.fixes] == ([f'Change to "{meant}"'] if meant else [])

@@ -138,6 +138,28 @@ def test_a_value_above_the_block_of_its_key(value: str, at: str) -> None:
     undone(meant, meant.replace("cache:", f"cache: {at}", 1), at, "project_config")
 
 
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("head", "item", "kind"),
+    [
+        (
+            f"{TASK}checkpoints:\n  - after_turn: 1\n    graders:\n",
+            "      - type: text\n        # c\n        name: a\n        config:\n          contains: [x]\n",
+            "task",
+        ),
+        (f"{EVAL}hooks:\n  before_run:\n", "    - command: x\n      working_directory: .\n", "eval"),
+    ],
+)
+def test_the_only_item_of_a_list_at_the_column_of_its_key(
+    head: str, item: str, kind: DocumentKind, line_break: str
+) -> None:
+    fallen = "".join(f"{row[4:]}\n" for row in item.replace("- ", "  ", 1).splitlines())
+    first = fallen.split(":")[0].strip()
+    meant, broken = (f"{head}{each}".replace("\n", line_break) for each in (item, fallen))
+    message = undone(meant, broken, first, kind)
+    assert message.startswith(f"`{first}` begins an item of `")
+
+
 @pytest.mark.parametrize(
     ("written", "at", "meant"),
     [

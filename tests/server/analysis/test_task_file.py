@@ -41,6 +41,11 @@ def test_a_turn_that_never_comes() -> None:
     )
 
 
+def test_turns_under_a_misspelt_key_may_come() -> None:
+    text = f"{TASK}  followups: [More]\ncheckpoints:\n  - after_turn: 2\n{CHECKS}"
+    assert [problem.code for problem in problems(text)] == ["unknown-key"]
+
+
 def test_a_turn_behind_the_last_answer_of_a_responder() -> None:
     responder = "  responder: {instructions: Answer, max_followups: 1}\n"
     text = f"{TASK}{responder}checkpoints:\n  - after_turn: 3\n{CHECKS}"

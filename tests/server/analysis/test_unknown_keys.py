@@ -203,6 +203,16 @@ def test_a_needed_key_one_level_too_deep_is_said_once() -> None:
     assert problems(fixed(text, "misplaced-key", "eval"), "eval") == ()
 
 
+def test_an_unknown_key_whose_value_a_missing_one_needs() -> None:
+    text = EVAL.replace("executor: mock", "runner: mock")
+    [problem] = problems(text, "eval")
+    assert (
+        problem.message == "`config` has no key `runner`; did you mean `executor`? Without it the run fails."
+    )
+    assert apply(text, problem.fixes[0].edits) == EVAL
+    assert not problem.fixes[0].preferred
+
+
 def test_a_misspelt_key_that_is_only_advised_is_said_once() -> None:
     text = TASK.replace("id: t", "Id: t")
     assert (

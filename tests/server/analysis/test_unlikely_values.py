@@ -49,10 +49,35 @@ def test_digits_that_are_what_they_look_like(seconds: str) -> None:
     assert problems(EVAL.replace("timeout_seconds: 60", f"timeout_seconds: {seconds}"), "eval") == ()
 
 
+@pytest.mark.parametrize(
+    ("written", "code", "meant"),
+    [("20.000", "unlikely-value", ["20000"]), ("1.500", "wrong-type", ["1500", "1"])],
+)
+def test_a_dot_between_thousands(written: str, code: str, meant: list[str]) -> None:
+    text = EVAL.replace("timeout_seconds: 60", f"timeout_seconds: {written}")
+    [problem] = problems(text, "eval")
+    assert problem.code == code
+    assert [apply(text, fix.edits) for fix in problem.fixes] == [
+        text.replace(written, each) for each in meant
+    ]
+
+
+def test_three_digits_behind_a_dot_where_fractions_are_due() -> None:
+    grader = "  - {type: text, name: a, weight: 2.000, config: {contains: [x]}}\n"
+    assert problems(graders(grader)) == ()
+
+
 def test_a_fraction_beyond_the_limits_of_a_whole_number_is_told_once() -> None:
     text = EVAL.replace("timeout_seconds: 60", "timeout_seconds: 0.5")
     [problem] = problems(text, "eval")
     assert [apply(text, fix.edits) for fix in problem.fixes] == [text.replace("0.5", "1")]
+
+
+def test_quotes_of_print_around_an_assertion_are_one_problem() -> None:
+    grader = "  - type: code\n    name: a\n    config:\n      assertions:\n        - “len(output) > 0”\n"
+    [problem] = problems(text := graders(grader))
+    assert problem.code == "assertion-syntax"
+    assert apply(text, problem.fixes[0].edits) == text.replace("“", "").replace("”", "")
 
 
 def test_quotes_of_print_around_a_text() -> None:

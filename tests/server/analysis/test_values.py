@@ -708,3 +708,47 @@ def test_a_number_with_a_note_in_parentheses(written: str, right: str) -> None:
         "timeout_seconds: 60", f"timeout_seconds: {right}"
     )
     assert not found.fixes[0].preferred
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("-20", ["20", "0"]), ("-1", ["0"]), ("-20, max_tokens: 9", ["20", "0"])]
+)
+def test_a_count_below_zero_has_a_sign_too_much(written: str, meant: list[str]) -> None:
+    text = graders(f"  - type: behavior\n    name: b\n    config: {{max_tool_calls: {written}}}\n")
+    [problem] = problems(text)
+    assert problem.code == "out-of-range"
+    assert [fix.title for fix in problem.fixes] == [f"Change to `{each}`" for each in meant]
+
+
+def test_a_value_under_the_wrong_key_is_one_problem() -> None:
+    text = EVAL.replace("executor: mock", "provider: mock")
+    [problem] = problems(text, "eval")
+    assert text[problem.span.start : problem.span.end] == "provider"
+    assert problem.message == "`mock` is a value of `executor`, which is missing, and not of `provider`."
+    assert apply(text, problem.fixes[0].edits) == EVAL
+
+
+def test_a_text_where_a_matcher_is_due_is_what_it_equals_or_contains() -> None:
+    text = graders(
+        "  - type: tool_calls\n    name: c\n    config:\n      expect:\n        - tool: view\n"
+        "          args:\n            path: orders.csv\n"
+    )
+    [problem] = problems(text)
+    meant = [text.replace(" orders", f"\n              {key}: orders") for key in ("equals", "contains")]
+    assert [apply(text, fix.edits) for fix in problem.fixes] == meant
+
+
+@pytest.mark.parametrize(
+    ("written", "right"),
+    [
+        ('\'{"type": "object"}\'', '{"type": "object"}'),
+        ('"{\\"type\\": \\"object\\"}"', '{"type": "object"}'),
+        ("'{type: object'", None),
+    ],
+)
+def test_a_mapping_of_json_in_quotes_loses_them(written: str, right: str | None) -> None:
+    text = graders(f"  - type: json_schema\n    name: s\n    config:\n      schema: {written}\n")
+    [problem] = problems(text)
+    assert [apply(text, fix.edits) for fix in problem.fixes if "quotes" in fix.title] == (
+        [text.replace(written, right)] if right else []
+    )

@@ -5,7 +5,7 @@ A turn that is no number is passed over: its type is told elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.analysis.problem import Problem
@@ -20,23 +20,30 @@ def turns(view: FileView) -> Found:
     root = view.tree.root
     if root is None or view.kind not in {"task", "eval"}:
         return
+    known = _keys_of_inputs(view)
     if view.kind == "task":
-        yield from _turns_of(root)
+        yield from _turns_of(root, known)
         return
     tasks = root.get("tasks")
     if tasks is not None:
         for task in (yield from items_where(tasks, _has_checkpoints)):
             yield None
-            yield from _turns_of(task)
+            yield from _turns_of(task, known)
+
+
+def _keys_of_inputs(view: FileView) -> Container[str]:
+    """Return the keys of the inputs of a task."""
+    inputs = view.catalog.document_root("task").top.properties["inputs"]
+    return inputs.shape.branch("mapping").properties
 
 
 def _has_checkpoints(task: Node) -> bool:
     return task.get("checkpoints") is not None
 
 
-def _turns_of(task: Node) -> Iterator[Problem]:
+def _turns_of(task: Node, known: Container[str]) -> Iterator[Problem]:
     turns = list(_checkpoints(task))
-    last, answered = _last_turn(task)
+    last, answered = _last_turn(task, known)
     first: dict[int, Node] = {}
     for turn, node in turns:
         earlier = first.setdefault(turn, node)
@@ -66,13 +73,15 @@ def _checkpoints(task: Node) -> Iterator[tuple[int, Node]]:
             yield turn, node
 
 
-def _last_turn(task: Node) -> tuple[int | None, bool]:
+def _last_turn(task: Node, known: Container[str]) -> tuple[int | None, bool]:
     """Return how many turns the conversation has at most, and whether a responder decides.
 
-    None when it cannot be told.
+    None when it cannot be told: a key of the inputs that is not ``known`` may be meant to hold more of them.
     """
     inputs = task.get("inputs")
-    if inputs is None or inputs.target.kind != "mapping" or inputs.target.entry(MERGE_KEY):
+    if inputs is None or inputs.target.kind != "mapping":
+        return None, False
+    if any(key == MERGE_KEY or key not in known for key in inputs.target.key_names):
         return None, False
     if (responder := inputs.get("responder")) is not None:
         node = responder.target.get("max_followups") if responder.target.kind == "mapping" else None

@@ -76,7 +76,11 @@ def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> I
         grave.update((id(culprit), f"{culprit.cause} the run fails.") for culprit in culprits)
         if not culprits:
             yield problem
+    beyond = {problem.span for problem in collected.problems if problem.code == "out-of-range"}
     for mapping, keys, problem in collected.nothing:
+        if problem.span in beyond:
+            # What checks nothing is the number that cannot be.
+            continue
         culprits = _culprits(unknown, mapping, keys)
         outcome = "nothing is checked" if subject.is_grader else "the run fails"
         grave.update((id(culprit), f"{culprit.cause} {outcome}.") for culprit in culprits)
@@ -88,7 +92,6 @@ def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> I
             yield replace(each.problem, severity="error", message=message)
         else:
             yield each.problem
-    beyond = {problem.span for problem in collected.problems if problem.code == "out-of-range"}
     for problem in collected.problems:
         # The validator says both of a fraction: what is in range is whole.
         if problem.code != "wrong-type" or problem.span not in beyond:

@@ -61,7 +61,7 @@ def task_globs(view: SuiteView) -> Found:
         return
     globs = yield from in_steps(_resolve(document, project, node) for node in pattern_nodes(root))
     yield from _faults(globs)
-    yield from _unreadable(project, path, globs)
+    yield from _unreadable(document, project, path, globs)
     yield from _picked_up_twice(document, globs)
     yield None
     if any(glob.faults or document.tree.broken(glob.node) for glob in globs):
@@ -104,14 +104,34 @@ def _faults(globs: list[_Glob]) -> Found:
             yield Problem(fault.code, glob.node.span, fault.message)
 
 
-def _unreadable(project: Project, path: Path, globs: list[_Glob]) -> Iterator[Problem]:
+def _unreadable(document: Document, project: Project, path: Path, globs: list[_Glob]) -> Iterator[Problem]:
     for glob in globs:
         for file in glob.files.value[:_MOST_LOOKED_AT]:
             why = project.outline(file).unreadable
             if why:
                 name = shown(os.path.relpath(file, path.parent))
                 message = f"The task file `{name}` cannot be used: {why}; in a run that task is an error."
-                yield Problem(UNREADABLE, glob.node.span, message, "warning")
+                fixes = tuple(_files_in(document, project, path, glob, globs))
+                yield Problem(UNREADABLE, glob.node.span, message, "warning", fixes)
+
+
+def _files_in(
+    document: Document, project: Project, path: Path, folder: _Glob, globs: list[_Glob]
+) -> Iterator[Fix]:
+    """Yield the globs of the task files in a folder that is named as if it were one of them."""
+    if not _is_named(folder):
+        return
+    taken = _taken(folder.node, globs)
+    for ending in (".yaml", ".yml"):
+        pattern = f"{pattern_of(folder.node).rstrip('/')}/*{ending}"
+        if _picks_up_tasks(document, project, path, pattern, taken):
+            repair = partial(replace_scalar, document.tree, folder.node, pattern)
+            yield Fix(f'Change to "{pattern}"', repair)
+
+
+def _taken(node: Node, globs: list[_Glob]) -> set[Path]:
+    """Return the files that the other items of the list pick up."""
+    return {file for each in globs if each.node is not node for file in each.files.value}
 
 
 def _picked_up_twice(document: Document, globs: list[_Glob]) -> Found:
@@ -162,7 +182,7 @@ def _fixes(
     document: Document, project: Project, path: Path, node: Node, renamed: Renamed | None, globs: list[_Glob]
 ) -> Iterator[Fix]:
     """Offer what does match: the new name, another ending, or the folders where task files usually are."""
-    taken = {file for each in globs if each.node is not node for file in each.files.value}
+    taken = _taken(node, globs)
     others = _candidates(document, project, path.parent, pattern_of(node))
     found = [
         pattern

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from keyword import iskeyword
 
+from waza_engine.later_patterns import compiled_later
 from waza_language_server.embedded.brackets import CLOSERS
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python import statements
@@ -23,6 +24,8 @@ from waza_language_server.embedded.python.scopes import resolve_names
 from waza_language_server.embedded.python.signs_of_print import python_signs
 from waza_language_server.embedded.python.visibility import make_visible
 
+_IN_PRINTED_QUOTES = compiled_later(r"[“„«](?P<inside>[^“”„‟«»]+)[”“»]")
+"""Around all of an expression they were to be the quotes of YAML."""
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "in", "is", "not", "and", "or"})
 
 
@@ -125,6 +128,10 @@ def _statements(text: str, fault: PythonFault, known: frozenset[str]) -> Iterato
 
 def _repairs(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
     """Yield repairs of small slips: signs of print, brackets left open, an expression over several lines."""
+    quoted = _IN_PRINTED_QUOTES.fullmatch(text.strip())
+    if quoted is not None and (working := _working(python_signs(quoted["inside"]), known)) is not None:
+        yield Rewrite("Delete the quotes of print", (working,))
+        return
     typed = python_signs(text)
     if typed != text and (working := _working(typed, known)) is not None:
         yield Rewrite("Write the signs that Python knows", (working,), preferred=len(typed) == len(text))

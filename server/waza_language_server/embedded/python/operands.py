@@ -49,6 +49,10 @@ _JOINING: dict[type[ast.operator], str] = {ast.BitAnd: "and", ast.BitOr: "or"}
 def comparison_findings(source: PythonSource, node: ast.Compare, names: Kinds) -> Iterator[Finding]:
     """Yield the first comparison of a chain that fails, or comes out the same, whatever is compared."""
     sides = [node.left, *node.comparators]
+    for before, between in zip(sides, node.comparators[:-1], strict=False):
+        if (joined := _joined(source, before, between, names)) is not None:
+            yield joined
+            return
     for at, operator in enumerate(node.ops):
         left, right = sides[at], sides[at + 1]
         kinds = kind_of(left, names), kind_of(right, names)
@@ -243,6 +247,22 @@ def _chained(source: PythonSource, node: ast.Compare, at: int) -> Finding | None
     outcome = "true" if is_equal is isinstance(node.ops[at], ast.Eq | ast.Is) else "false"
     message = f"Comparisons form a chain: this asks `{brief(compared)}`, too, which is always {outcome}."
     return Finding("assertion-constant", start + _blanks(source.text[start:end]), end, message, rewrites)
+
+
+def _joined(source: PythonSource, before: ast.expr, node: ast.expr, names: Kinds) -> Finding | None:
+    """Return a finding for ``len(output) > 0 & len(output) < 9``, which compares with ``0 & len(output)``."""
+    word = _JOINING.get(type(node.op)) if isinstance(node, ast.BinOp) else None
+    if word is None or not isinstance(node, ast.BinOp):
+        return None
+    kinds = [kind_of(side, names) for side in (node.left, node.right)]
+    are_numbers = all(kind is not None and is_number(kind) for kind in kinds)
+    if not are_numbers or "(" in source.text[source.end(before) : source.start(node)]:
+        return None
+    sign = _SIGNS[type(node.op)]
+    at = source.text.find(sign, source.end(node.left), source.start(node.right))
+    changed = f"{source.text[:at]}{word}{source.text[at + 1 :]}"
+    message = f"`{sign}` joins the numbers beside it before they are compared; write `{word}`."
+    return Finding("assertion-type", at, at + 1, message, (Rewrite(f"Write `{word}`", (changed,)),))
 
 
 def _blanks(text: str) -> int:

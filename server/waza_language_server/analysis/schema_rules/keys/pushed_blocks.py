@@ -16,6 +16,7 @@ from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
 
+_INDENT, _DASH = "  ", "- "
 _MOST_KEYS = 100
 """Unknown keys of a mapping; of more than these each is told alone."""
 _MOST_CHILDREN = 400
@@ -71,6 +72,8 @@ def fallen_block(
     run = list(takewhile(lambda each: each.key.span in unknown, entries[first:]))
     if not first or not run or any(each.key.style != "plain" for each in run):
         return None
+    if (item := _fallen_item(subject, mapping, shape, entries[first - 1], run)) is not None:
+        return item
     for known, taken, column, place in _ends_of(subject, entries[first - 1]):
         keys = [each.key.value for each in run]
         by = column - _column_of_keys(subject.text, mapping)
@@ -85,6 +88,32 @@ def fallen_block(
         problem = Problem("misplaced-key", run[0].key.span, message, shape.unknown_keys, (fix,))
         return OneMistake(UnknownKey(problem, mapping, mapping, ()), frozenset(keys))
     return None
+
+
+def _fallen_item(
+    subject: Subject, mapping: Node, shape: Shape, above: Entry, run: Sequence[Entry]
+) -> OneMistake | None:
+    """Return the unknown keys that are the only item of the empty list above them, without its dash."""
+    known = shape.properties.get(above.key.value)
+    items = known.shape.branch("sequence").items if known is not None else None
+    if items is None or len(above.value.span) or above.value.green.anchor is not None:
+        return None
+    keys, first = frozenset(each.key.value for each in run), run[0].key
+    held = _OF_GRADERS if items.kind == "grader" else frozenset(items.branch("mapping").properties)
+    if not keys <= held or len(keys) < len(run):
+        return None
+    part = Span(first.span.start, max(run[-1].key.span.end, run[-1].value.span.end))
+    fix = Fix("Make it an item of the list", partial(_made_item, subject.text, part))
+    message = f"`{first.value}` begins an item of `{above.key.value}` above; indent it behind a dash."
+    severity = "error" if above.key.value in shape.required else shape.unknown_keys
+    problem = Problem("misplaced-key", first.span, message, severity, (fix,))
+    return OneMistake(UnknownKey(problem, mapping, mapping, ()), keys)
+
+
+def _made_item(text: str, part: Span) -> Edits:
+    first, *others = _moved_right(text, part, len(_INDENT) + len(_DASH))
+    dash = Edit(Span(part.start, part.start), _DASH)
+    return (Edit(first.span, _INDENT), dash, *others)
 
 
 def _written(text: str, entry: Entry) -> str:

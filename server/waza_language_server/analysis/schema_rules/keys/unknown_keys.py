@@ -156,8 +156,14 @@ def _turned(mapping: Node, shape: Shape, known: str | None) -> str | None:
 
 
 def _known_by_content(mapping: Node, shape: Shape, entry: Entry) -> str | None:
-    """Return the one block that is missing and knows every key which stands below an unknown one."""
+    """Return the one block that is missing and knows every key which stands below an unknown one.
+
+    Of a text, the needed key that is missing and has it among its few values.
+    """
     block = entry.value
+    if block.kind == "scalar":
+        needed = (name for name in shape.required if mapping.entry(name) is None and name in shape.properties)
+        return next((name for name in needed if block.value in shape.properties[name].shape.enum), None)
     if block.kind != "mapping" or not 0 < len(block.green.children) <= _LOOKED_AT:
         return None
     keys = frozenset(block.key_names)

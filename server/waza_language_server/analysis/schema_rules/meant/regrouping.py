@@ -13,6 +13,7 @@ from waza_language_server.text.span import Span
 
 _LINE = compiled_later(r"[^\s][^\r\n]*")
 _DASH = compiled_later(r"-(?:[^\s-]| )")
+_NAME = compiled_later(r"[A-Za-z_][\w.-]*")
 _NOTHING = compiled_later(r"(?:\s|(?<=\s)#[^\r\n]*)*+")
 """Blanks, line breaks and comments."""
 
@@ -62,6 +63,32 @@ def list_by_name(text: str, node: Node, items: Shape) -> Edits:
         first, last = node.span.start, node.span.end - 1
         found += Edit(Span(first, first + 1), "["), Edit(Span(last, last + 1), "]")
     return tuple(found)
+
+
+def block_by_name(text: str, node: Node, shape: Shape) -> Edits:
+    """Return the edits that make a mapping by names, which has no keys of its own, of the items of a list.
+
+    `- name: a` becomes `a:`, and with a `value` below it `a: …`. None unless each item begins with a name
+    of its own, of one word, and has other keys.
+    """
+    if node.kind != "sequence" or node.style != "block" or shape.branch("mapping").properties:
+        return ()
+    edits: list[Edit] = []
+    names: set[str] = set()
+    for item in node.items:
+        first, start = next(item.each_entry(), None), item.span.start
+        others, last = item.key_names[1:], item.last_entry
+        if first is None or last is None or not others or first.key.value not in {"id", "name"}:
+            return ()
+        name, behind = first.value.value, first.value.span.end
+        if item.style != "block" or text[start - 2 : start] != "- " or _NAME.fullmatch(name) is None:
+            return ()
+        names.add(name)
+        is_pair = others == ("value",) and last.value.kind == "scalar"
+        is_bare = not text[behind : last.key.span.start].strip()
+        end, sign = (last.value.span.start, ": ") if is_pair and is_bare else (behind, ":")
+        edits.append(Edit(Span(start - 2, end), f"{name}{sign}"))
+    return tuple(edits) if len(names) == len(edits) else ()
 
 
 def _named_item(text: str, entry: Entry, first: str, *, in_flow: bool) -> Edits | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -17,6 +18,8 @@ from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
+_OF_TEXT = frozenset({"equals", "contains"})
+"""Matchers of which a text alone may be one."""
 _EXPECTATION = "output_contains"
 """What an expectation says that is one text."""
 _OPENED_TEXT = compiled_later(r"(?P<key>[A-Za-z_]\w*)[ ]*:?[ ]*(?P<sign>[|>][-+]?)[ \t]*(?=\r?\n)")
@@ -59,11 +62,24 @@ def blocks_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
     if unparted is not None and unparted["key"] in block.properties:
         blank = Span(node.span.start + unparted.start("blank"), node.span.start + unparted.end("blank"))
         yield Fix(f"Write `{unparted['key']}: `", (Edit(blank, ": "),))
+    if (json_text := _without_quotes(node, block)) is not None:
+        yield json_text
+        return
+    yield from _below_a_key(subject, node, shape, may_be_text=unparted is None)
+
+
+def _below_a_key(subject: Subject, node: Node, shape: Shape, *, may_be_text: bool) -> Iterator[Fix]:
+    """Yield the ways to make a text the value of one of the keys that are due."""
+    block, written = shape.branch("mapping"), subject.text[node.span.start : node.span.end]
+    for option in block.exactly_one:
+        # A text among patterns and ranges is meant as it is, or as a part.
+        if option in _OF_TEXT and (edit := as_block(subject, node, option)) is not None:
+            yield Fix(f"Write `{option}: …`", (edit,))
     key = only_text(shape)
     if key is not None and (edit := as_block(subject, node, key)) is not None:
         # What looks like a key was meant to be something else than its text.
         is_text = node.style not in {"literal", "folded"} and _KEY_BEFORE.match(node.value) is None
-        is_text = is_text and unparted is None
+        is_text = is_text and may_be_text
         yield Fix(f"Write `{key}: …`", (edit,), preferred=is_text)
     elif key is None and "type" in block.properties and _WORD.fullmatch(written):
         if (edit := as_block(subject, node, "type")) is not None:
@@ -72,6 +88,19 @@ def blocks_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
         edit = as_block(subject, node, _EXPECTATION, in_brackets=True)
         if edit is not None:
             yield Fix(f"Write `{_EXPECTATION}: […]`", (edit,))
+
+
+def _without_quotes(node: Node, block: Shape) -> Fix | None:
+    """Return the fix of a mapping as JSON that stands in quotes, as it does in files of JSON."""
+    if node.style not in {"single", "double"} or not node.value.startswith("{") or "\n" in node.value:
+        return None
+    try:
+        read = json.loads(node.value)
+    except ValueError:
+        return None
+    known = block.properties
+    fits = not known or set(read) <= known.keys()
+    return Fix("Write it without the quotes", (Edit(node.span, node.value),)) if fits else None
 
 
 def _with_colon(node: Node, begun: re.Match[str], meant: str) -> Iterator[Fix]:

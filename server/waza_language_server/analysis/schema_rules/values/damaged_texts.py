@@ -41,13 +41,17 @@ _OWN_WORDS = frozenset({"regex", "python.assertion", "glob", "task.glob", "model
 """Kinds of text in which nobody writes `#1` as a part of it."""
 _NAMES = frozenset({"tool.name", "path.workspace", "task.id", "grader.name", "model"})
 """Kinds of text that have no comma at their end."""
-_NAMING = frozenset({"id", "name", "skill", "version"})
+_NAMING = frozenset({"id", "name", "skill", "type", "version"})
 """Keys of names, where a single word has no such sign at its end."""
 _NAMED = frozenset({"model", "task.id", "grader.name", "grader.type", "skill.name"})
 """Kinds of text that are one word where notes are written behind it."""
 _NOTE_BEHIND = compiled_later(
     r"(?P<name>[\w.:/@-]+)[ \t]+(?:(?P<slashes>//[ \t]*\S.*)|(?P<sign>\\)|(?P<words>\([^()]+\)|--[ \t].*))"
 )
+_MODELS = frozenset({"model", "judge_model"})
+"""Keys of one model each."""
+_SEVERAL_NAMES = compiled_later(r"[\w./:@-]+(?:(?:[ ]*[|,;][ ]*|[ ]+or[ ]+)[\w./:@-]+)+")
+_BETWEEN_NAMES = compiled_later(r"[ ]*[|,;][ ]*|[ ]+or[ ]+")
 _NAME = compiled_later(r"[\w./-]+[,;]")
 _LISTED = compiled_later(r"\w[\w./*-]*(?:[ ][a-z][\w./*-]*)*,")
 """What stands in lists of words: no greeting (`Hello Ana,`), no line of code (`break;`)."""
@@ -67,6 +71,8 @@ _ESCAPED_SIGN = compiled_later(r"\\(?P<letter>[abtnvfre0])")
 _CONTROL = compiled_later(r"[\x00-\x1f]")
 _PRINTED = {'"': "“„«", "'": "‘‚"}
 _MOST_WORDS = 4
+_MOST_NAMES = 4
+"""Of which each is offered."""
 
 
 def damaged_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
@@ -85,6 +91,8 @@ def damaged_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
         yield from _sign_of_block(text, node)
     if last in _ENDS_OF_NOTES or "//" in node.value or "--" in node.value:
         yield from _note_behind(text, node, shape)
+    if shape.kind == "model":
+        yield from _several_names(text, node)
     if (
         not shape.enum
         and shape.kind not in _OWN_WORDS
@@ -105,6 +113,7 @@ def may_be_damaged(text: str, node: Node) -> bool:
         or text.startswith("#", end + 1)
         or text.startswith("#", end + 2)
         or (value[0] in SIGNS_OF_BLOCKS and value[1:2] in {" ", ">", "|"})
+        or (node.step in _MODELS and _SEVERAL_NAMES.fullmatch(value) is not None)
     )
 
 
@@ -188,7 +197,7 @@ def _quote_at_end(node: Node, quote: str, shape: Shape) -> Iterator[Problem]:
 
 def _note_behind(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
     """Yield what stands behind a name as other languages write notes: all of it is the name for YAML."""
-    if shape.kind not in _NAMED and node.step not in _NAMING and node.step != "type":
+    if shape.kind not in _NAMED and node.step not in _NAMING:
         return
     note = _NOTE_BEHIND.fullmatch(node.value)
     if note is None or text[node.span.start : node.span.end] != node.value:
@@ -206,6 +215,17 @@ def _note_behind(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
         message = f"`{shown(written)}` is a part of this name for YAML, where comments begin with `#`."
         fix = Fix("Make a comment of it", (Edit(place, comment),))
     yield Problem("unlikely-value", place, message, "warning", (fix,))
+
+
+def _several_names(text: str, node: Node) -> Iterator[Problem]:
+    """Yield the names between which somebody wanted to choose: all of them are one name for YAML."""
+    written = text[node.span.start : node.span.end]
+    if _SEVERAL_NAMES.fullmatch(written) is None:
+        return
+    names = _BETWEEN_NAMES.split(written)
+    fixes = tuple(Fix(f"Change to `{shown(name)}`", (Edit(node.span, name),)) for name in names[:_MOST_NAMES])
+    message = f"For a run `{shown(written)}` is the name of one model; write one of them."
+    yield Problem("unlikely-value", node.span, message, "warning", fixes)
 
 
 def _sign_at_end(node: Node, shape: Shape) -> Iterator[Problem]:

@@ -16,6 +16,7 @@ from waza_language_server.analysis.schema_rules.meant.lists import (
     pairs_of_list,
 )
 from waza_language_server.analysis.schema_rules.meant.regrouping import (
+    block_by_name,
     dash_before,
     in_quotes,
     list_by_name,
@@ -40,6 +41,7 @@ from waza_language_server.analysis.schema_rules.meant.wrapped_values import (
     expectation_of_list,
 )
 from waza_language_server.analysis.schema_rules.subject import Subject
+from waza_language_server.analysis.schema_rules.values.unlikely_values import THOUSANDS
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.frames import line_start_of
 from waza_language_server.syntax.nodes import Node
@@ -87,11 +89,8 @@ def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
     items = subject.catalog.any_grader if items is not None and items.kind == "grader" else items
     if "array" in expected and (listed := _as_list(subject, node, items)) is not None:
         yield from listed
-    elif "object" in expected and (edits := without_dashes(subject.text, node)):
-        known = shape.branch("mapping").properties
-        are_known = not known or all(key in known for item in node.items for key in item.key_names)
-        title = "Remove the dashes" if len(edits) > 1 else "Remove the dash"
-        yield Fix(title, edits, preferred=are_known)
+    elif "object" in expected and (block := _without_list(subject.text, node, shape)) is not None:
+        yield block
     elif "object" in expected and (mapping := _as_mapping(subject, node, shape)) is not None:
         yield mapping
     elif "string" in expected and (text := in_quotes(subject.text, node)) is not None:
@@ -114,6 +113,20 @@ def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
         yield Fix(f"Write the value without `{node.entries[0].key.value}`", (value,))
     if not {"integer", "number"}.isdisjoint(expected) and node.kind != "scalar":
         yield from _usual_number(node, shape)
+
+
+def _without_list(text: str, node: Node, shape: Shape) -> Fix | None:
+    """Return the way to write the items of a list as one mapping, None where they cannot be."""
+    if edits := block_by_name(text, node, shape):
+        return Fix("Write each below its name", edits)
+    if not (edits := without_dashes(text, node)):
+        return None
+    known = shape.branch("mapping").properties
+    are_known = all(key in known for item in node.items for key in item.key_names)
+    # Any key may be meant, but several in an item may be what one of them is given.
+    are_pairs = not known and all(len(item.key_names) == 1 for item in node.items)
+    title = "Remove the dashes" if len(edits) > 1 else "Remove the dash"
+    return Fix(title, edits, preferred=are_known or are_pairs)
 
 
 def _as_mapping(subject: Subject, node: Node, shape: Shape) -> Fix | None:
@@ -155,7 +168,7 @@ def _written_otherwise(subject: Subject, node: Node, shape: Shape, expected: Seq
     elif "boolean" in expected and (switch := meant_switch(node.value)) is not None:
         yield Fix(f"Write `{switch.value}`", (Edit(node.span, switch.value),), preferred=switch.sure)
     elif "integer" in expected and isinstance(value, float) and abs(value) < 1e15:
-        yield Fix(f"Change to `{int(value)}`", (Edit(node.span, str(int(value))),))
+        yield from _whole_numbers(node, int(value))
     elif (
         not {"integer", "number"}.isdisjoint(expected)
         and (isinstance(value, str) or node.style != "plain")
@@ -177,6 +190,13 @@ def _written_otherwise(subject: Subject, node: Node, shape: Shape, expected: Seq
     elif "boolean" in expected:
         for choice in ("true", "false"):
             yield Fix(f"Change to `{choice}`", (Edit(node.span, choice),))
+
+
+def _whole_numbers(node: Node, value: int) -> Iterator[Fix]:
+    """Yield what a fraction is without its dot, where that may part thousands, and the whole of it."""
+    meant = node.value.replace(".", "")
+    for number in (meant, str(value)) if THOUSANDS.fullmatch(node.value) is not None else (str(value),):
+        yield Fix(f"Change to `{number}`", (Edit(node.span, number),))
 
 
 def _likely_numbers(node: Node, shape: Shape, *, whole: bool) -> Iterator[Fix]:

@@ -24,6 +24,7 @@ _SEVERAL_PRINTED = compiled_later(r"(?:[“„‟«‘‚][^“„‟«‘‚”
 _TAG = compiled_later(r"![\w.,;-]+")
 _MOST_BLANKS = 20
 _BREAK = compiled_later(r"[\r\n]")
+THOUSANDS = compiled_later(r"[1-9]\d{0,2}\.\d{3}")
 _OCTAL = compiled_later(r"0+[1-7][0-7]+")
 _PRINTED = compiled_later(r"[“„‟«‘‚]([^“„‟«‘‚”»]+)[”“‟»’‘]")
 
@@ -41,6 +42,8 @@ def unlikely_values(node: Node, shape: Shape) -> Iterator[Problem]:
         yield from _printed_quotes(node, shape)
     elif _OCTAL.fullmatch(node.value) is not None:
         yield from _octal(node, shape)
+    elif THOUSANDS.fullmatch(node.value) is not None:
+        yield from _thousands(node, shape)
     elif node.value.isdigit() and isinstance(node.step, str):
         yield from _other_unit(node, node.step)
 
@@ -94,8 +97,13 @@ def _printed_quotes(node: Node, shape: Shape) -> Iterator[Problem]:
     if len(parts) > 1 and node.parent is not None and node.parent.kind == "sequence":
         yield _without_commas(node, parts)
         return
-    # Of one that is none of a few words it is told which was meant.
-    if match is None or shape.enum or ("string" not in shape.types and shape.types):
+    # Of one that is none of a few words it is told which was meant, and of what is no expression, too.
+    if (
+        match is None
+        or shape.enum
+        or shape.kind == "python.assertion"
+        or ("string" not in shape.types and shape.types)
+    ):
         return
     first, last = node.value[0], node.value[-1]
     message = f"`{first}` and `{last}` are a part of this text; the quotes of YAML are `\"` and `'`."
@@ -119,6 +127,17 @@ def _octal(node: Node, shape: Shape) -> Iterator[Problem]:
     meant = node.value.lstrip("0")
     read = int(node.value, 8)
     message = f"YAML reads `{node.value}` as {read}, for a 0 in front makes it octal; write `{meant}`."
+    fix = Fix(f"Change to `{meant}`", (Edit(node.span, meant),))
+    yield Problem("unlikely-value", node.span, message, "warning", (fix,))
+
+
+def _thousands(node: Node, shape: Shape) -> Iterator[Problem]:
+    """Yield a dot between thousands: where a whole number is due, nobody writes three digits behind one."""
+    if "integer" not in shape.types or "number" in shape.types or int(node.value.partition(".")[2]):
+        # Of a fraction it is told already.
+        return
+    meant, read = node.value.replace(".", ""), node.value.partition(".")[0]
+    message = f"YAML reads `{node.value}` as {read}, for the dot begins a fraction; write `{meant}`."
     fix = Fix(f"Change to `{meant}`", (Edit(node.span, meant),))
     yield Problem("unlikely-value", node.span, message, "warning", (fix,))
 

@@ -57,6 +57,8 @@ def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
     if shape.kind == "switch":
         # Text is allowed for its older spellings alone.
         expected = ("boolean",)
+    if (meant := _of_missing_key(subject, node)) is not None:
+        return meant
     wanted = _types_text(expected)
     if (tag := tag_alone(subject.text, node)) is not None:
         return _tagged(subject, node, shape, tag, expected)
@@ -72,6 +74,21 @@ def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
         elif "string" in expected and template_in_quotes(subject.text, node) is not None:
             message = f"{message.rstrip('.')}: `{{` begins one; put it in quotes."
     return Problem("wrong-type", subject.value_span(node), message, shape.severity or "error", fixes)
+
+
+def _of_missing_key(subject: Subject, node: Node) -> Problem | None:
+    """Return the problem of a value under the wrong key: it is one of the few of a needed key beside it."""
+    holder, around = subject.entry(node), node.parent
+    shape = subject.shape_at(around) if around is not None else None
+    if holder is None or around is None or shape is None or node.kind != "scalar":
+        return None
+    for key in shape.required:
+        known = shape.properties.get(key)
+        if known is not None and around.entry(key) is None and node.value in known.shape.enum:
+            message = f"`{node.value}` is a value of `{key}`, which is missing, and not of `{node.step}`."
+            fixes = (Fix(f"Change `{node.step}` to `{key}`", (Edit(holder.key.span, key),)),)
+            return Problem("misplaced-key", holder.key.span, message, "error", fixes)
+    return None
 
 
 def _tagged(subject: Subject, node: Node, shape: Shape, tag: Span, expected: Sequence[str]) -> Problem:
@@ -124,7 +141,8 @@ def _meant_number(node: Node, shape: Shape, limit: object) -> tuple[str, ...]:
     value = resolve_scalar(node.value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not isinstance(limit, int | float):
         return ()
-    if value < 0 < limit and -value >= limit:
+    # -1 is how many say that there is no limit.
+    if value < 0 <= limit <= -value and (limit or value != -1):
         return (node.value.removeprefix("-"),)
     is_share = limit == 1 and "integer" not in shape.types
     # Every digit that was written stays.
