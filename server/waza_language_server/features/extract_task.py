@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.steps import Steps
 from waza_language_server.features.code_actions import CodeAction
-from waza_language_server.features.moving_items import Taken, taken
+from waza_language_server.features.moving_items import Taken, last_row, taken
 from waza_language_server.project.suite_file import SuiteFile, TaskEntry, word
 from waza_language_server.project.suites import Suite, picks_up
 from waza_language_server.project.uris import path_of, uri_of
@@ -89,24 +89,23 @@ def _new_path(suite: Suite, task: str) -> str:
 
 
 def _lines_of(document: Document, task: TaskEntry) -> Span:
-    """Return the task with the comment behind its last line."""
-    lines = document.lines
-    return Span(task.item.span.start, lines.line_span(lines.line_of(task.item.span.end)).end)
+    """Return the task with the comment behind its last line and those below it, deeper than its dash."""
+    lines, start = document.lines, task.item.span.start
+    line = lines.line_span(lines.line_of(start)).start
+    dash = document.text.rfind("-", line, start)
+    column = (dash if dash >= 0 else start - 1) - line
+    return Span(start, lines.line_span(last_row(document, task.item, column)).end)
 
 
 def _moved_left(text: str, span: Span, task: TaskEntry) -> str:
     """Return the lines of a task as they are at the left margin."""
     start = max(text.rfind("\n", 0, span.start), text.rfind("\r", 0, span.start)) + 1
-    indent = " " * (task.item.span.start - start)
+    column = task.item.span.start - start
     ending = line_break(text)
     first, *others = text[span.start : span.end].split(ending)
-    return ending.join([first, *(line.removeprefix(indent) for line in others), ""])
+    return ending.join([first, *(line[:column].lstrip(" ") + line[column:] for line in others), ""])
 
 
 def _with_comments(text: str, lines: Taken) -> str:
-    """Return the text of a task with the comments above and below it, which stand at the left margin."""
-    ending = line_break(text)
-    rows = text.split(ending)[:-1]
-    above = [*takewhile(lambda row: row.startswith("#"), lines.rows)]
-    below = [row.strip() for row in lines.rows[len(above) + len(rows) :]]
-    return ending.join([*above, *rows, *below, ""])
+    """Return the text of a task with the comments above it, which stand at the left margin."""
+    return line_break(text).join([*takewhile(lambda row: row.startswith("#"), lines.rows), text])

@@ -39,9 +39,9 @@ def taken(document: Document, item: Node) -> Taken | None:
     column = before.find("-")
     if column < 0 or before[:column].strip(" ") or before[column + 1 :].strip(" "):
         return None
-    last = _last_row(document, item, column)
+    last = last_row(document, item, column)
     index = next((at for at, other in enumerate(holder.items) if other.span == item.span), 0)
-    above = _last_row(document, holder.items[index - 1], column) if index else -1
+    above = last_row(document, holder.items[index - 1], column) if index else -1
     while first - 1 > above and _is_comment(document, first - 1, column):
         first -= 1
     rows = tuple(_row(document, number)[column:] for number in range(first, last + 1))
@@ -80,7 +80,7 @@ def added(document: Document, root: Node, key: str, rows: tuple[str, ...]) -> Ed
         items = value.items
         line = lines.line_span(lines.line_of(items[-1].span.start))
         column = text.rfind("-", line.start, items[-1].span.start) - line.start
-        last = _last_row(document, items[-1], column)
+        last = last_row(document, items[-1], column)
         rows = ("",) * _gap(document, items, column) + rows
     elif text[value.span.start : value.span.end] in _NOTHING:
         line = lines.line_span(lines.line_of(entry.key.span.start))
@@ -114,12 +114,12 @@ def _with_key(document: Document, root: Node, key: str, rows: Sequence[str]) -> 
     dash = text.rfind("-", line.start, root.span.start) - line.start
     if dash < 0 or text[line.start : root.span.start].strip(" -"):
         return None
-    end = lines.line_span(_last_row(document, root, dash)).end
+    end = lines.line_span(last_row(document, root, dash)).end
     block = ending.join(_indented(written, root.span.start - line.start))
     return Edit(Span(end, end), f"{ending}{block}")
 
 
-def _last_row(document: Document, item: Node, column: int) -> int:
+def last_row(document: Document, item: Node, column: int) -> int:
     """Return the last line of an item whose dash stands in a column, with the comments behind it."""
     lines = document.lines
     last = row = lines.line_of(max(item.span.end - 1, item.span.start))
@@ -141,7 +141,7 @@ def _gap(document: Document, items: Sequence[Node], column: int) -> int:
     item, holder = items[-1], items[-1].parent
     row = lines.line_of(item.span.start)
     if len(items) > 1:
-        above = _last_row(document, items[-2], column)
+        above = last_row(document, items[-2], column)
         while row - 1 > above and _row(document, row - 1).strip():
             row -= 1
         return max(row - 1 - above, 0)

@@ -32,11 +32,15 @@ _VALUE = compiled_later(
 _PROPERTIES = compiled_later(r"[&!]\S*(?:[ \t]+[&!]\S*)*")
 """An anchor and a tag: what they belong to follows."""
 
+_BLOCK = compiled_later(r"[ \t]*+(?:[&!]\S*[ \t]+)*[|>][-+]?(?P<deep>[1-9])?[-+]?[ \t]*(?:(?<=[ \t])#.*)?")
+"""The header of a text on the lines below; it may say how deep they stand."""
+
 
 def indent_new_line(document: Document, workspace: Workspace, offset: int) -> Edit | None:
     """Return the edit that indents the empty line of an offset; None where the editor's own choice stays.
 
-    Behind ``key: value`` it begins below the key; behind ``key:`` and ``key: |`` where the value belongs.
+    Behind ``key: value`` it begins below the key; behind ``key:``, ``key: |`` and ``- |`` where the value
+    belongs.
     """
     if not document.reads(offset):
         return None
@@ -57,18 +61,27 @@ def _column(document: Document, workspace: Workspace, above: Span) -> int | None
     start = above.start
     while text[start : start + 1] == " ":
         start += 1
-    while (dash := dash_at(text, start)) is not None and dash.end() <= above.end and len(dash[0]) > 1:
-        start = dash.end()
+    dash: int | None = None
+    while (found := dash_at(text, start)) is not None and found.end() <= above.end and len(found[0]) > 1:
+        dash, start = start, found.end()
     key = key_at(text, start)
-    if key is None or key.end() > above.end:
+    is_item = key is None or key.end() > above.end
+    behind = start if key is None or is_item else key.end()
+    cursor = cursor_at(document.tree, behind)
+    if cursor.in_flow or cursor.indent != start - above.start:
+        # A text of several lines, brackets.
         return None
-    cursor = cursor_at(document.tree, key.end())
-    value = _VALUE.fullmatch(text, key.end(), above.end)
-    if cursor.role != "value" or cursor.in_flow or cursor.indent != start - above.start or value is None:
-        # A text of several lines, brackets, an item without keys, a comment.
+    block = _BLOCK.fullmatch(text, behind, above.end)
+    if is_item:
+        if block is None or dash is None or cursor.role != "item":
+            return None
+        return dash - above.start + int(block["deep"] or 2)
+    value = _VALUE.fullmatch(text, behind, above.end)
+    if cursor.role != "value" or value is None:
+        # An item without keys, a comment.
         return None
-    if value["value"][:1] in {"|", ">"}:
-        return cursor.indent + indent_step(document.tree)
+    if block is not None:
+        return cursor.indent + int(block["deep"] or indent_step(document.tree))
     if value["value"] and not _PROPERTIES.fullmatch(value["value"]):
         return cursor.indent
     return _column_of_value(document, workspace, cursor)

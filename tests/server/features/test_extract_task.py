@@ -97,3 +97,13 @@ def test_the_comments_about_a_task_go_with_it(ending: str, tmp_path: Path) -> No
     assert opened.after(action.change)["eval.yaml"] == (HEAD + "tasks:\n" + others).replace("\n", ending)
     file = "# about the first\nid: first\ninputs: {prompt: Go}\n# to do: more\n"
     assert [new.text for new in action.change.creations] == [file.replace("\n", ending)]
+
+
+def test_comments_at_the_end_of_a_listed_task_go_with_it(tmp_path: Path) -> None:
+    graders = "    graders:\n      - {type: text, name: a}\n      # more\n   # end\n  # next\n"
+    found = extracted(tmp_path, "tasks:\n  - id: fir<CURSOR>st\n" + graders)
+    assert found is not None
+    assert found[1] == {
+        "eval.yaml": HEAD + "tasks:\n  - tasks/first.yaml\n  # next\n",
+        "tasks/first.yaml": "id: first\ngraders:\n  - {type: text, name: a}\n  # more\n# end\n",
+    }

@@ -70,6 +70,15 @@ def test_in_task_files_and_trigger_tests_as_well() -> None:
             "graders:\n  - config: &shared # both\n      <CURSOR>",
         ),
         ("description: >-\n<CURSOR>", "description: >-\n  <CURSOR>"),
+        ("description: !!str &a | # why\n<CURSOR>", "description: !!str &a | # why\n  <CURSOR>"),
+        ("description: |4-\n<CURSOR>", "description: |4-\n    <CURSOR>"),
+        (
+            "config:\n    model: x\ndescription: |2\n<CURSOR>",
+            "config:\n    model: x\ndescription: |2\n  <CURSOR>",
+        ),
+        ("tags:\n  - |\n  <CURSOR>", "tags:\n  - |\n    <CURSOR>"),
+        ("tags:\n- >- # why\n<CURSOR>", "tags:\n- >- # why\n  <CURSOR>"),
+        ("tags:\n  - - |4\n  <CURSOR>", "tags:\n  - - |4\n        <CURSOR>"),
     ],
 )
 def test_behind_a_key_it_begins_where_the_value_belongs(typed: str, expected: str) -> None:
@@ -84,6 +93,9 @@ def test_behind_a_key_it_begins_where_the_value_belongs(typed: str, expected: st
         "graders:\n  - type: code\n  <CURSOR>name: x",
         "tasks:\n  - tasks/*.yaml\n  <CURSOR>",
         "description: |\n  - type: code\n  <CURSOR>",
+        "description: |\n  - |\n  <CURSOR>",
+        "tags: [\n  - |\n  <CURSOR>",
+        "|\n<CURSOR>",
         'description: "- type: code\n  - type: code\n  <CURSOR>"',
         "graders:\n  - {type: code,\n  <CURSOR>",
         "tags: [a,\n<CURSOR>",
