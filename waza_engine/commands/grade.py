@@ -41,6 +41,8 @@ def grade_command(request: RegradeRequest, output: Path | None, output_format: s
 
 def _graded(request: RegradeRequest, output: Path | None, output_format: str, suites: ResidentSuites) -> int:
     cancellation = RunCancellation()
+    regrading: Regrading | None = None
+    reports: list[TaskReport] = []
     try:
         regrading = prepare_regrading(with_files(request), suites)
         for warning in regrading.warnings:
@@ -49,9 +51,9 @@ def _graded(request: RegradeRequest, output: Path | None, output_format: str, su
             # Before judges are paid.
             check_writable(output)
         if output_format == "text":
-            reports = _told(regrading, cancellation)
+            _tell(regrading, cancellation, reports)
         else:
-            reports = graded(regrading, cancellation)
+            graded(regrading, cancellation, reports.append)
             for part in answer_in_parts(regrading, reports):
                 say_document(part.encode())
     except (RecordingError, SuiteFileError, SuiteError, ResultsError) as error:
@@ -59,17 +61,27 @@ def _graded(request: RegradeRequest, output: Path | None, output_format: str, su
         return NOT_RUN
     except (KeyboardInterrupt, CancelledRunError):
         cancellation.request()
+        # What judges were paid for is kept.
+        paid = bool(reports) and request.judge_executor is not None
+        if paid and regrading is not None and output is not None and _written(regrading, reports, output):
+            count = f"{len(reports)} of {counted(regrading.task_count, 'task')}"
+            complain(f"{output} has new verdicts of {count}; all others are as recorded.")
         return INTERRUPTED
-    if output is not None:
-        try:
-            write_output(output, encoded(document(regrading, reports)))
-            copy_attachments(regrading.recording.path, output)
-        except ResultsError as error:
-            complain(str(error))
-            return NOT_RUN
+    if output is not None and not _written(regrading, reports, output):
+        return NOT_RUN
     if any(report.task.error for report in reports):
         return NOT_RUN
     return report_code(conclusion_of(regrading, reports))
+
+
+def _written(regrading: Regrading, reports: Sequence[TaskReport], output: Path) -> bool:
+    try:
+        write_output(output, encoded(document(regrading, reports)))
+        copy_attachments(regrading.recording.path, output)
+    except ResultsError as error:
+        complain(str(error))
+        return False
+    return True
 
 
 def with_files(request: RegradeRequest) -> RegradeRequest:
@@ -78,7 +90,8 @@ def with_files(request: RegradeRequest) -> RegradeRequest:
     return replace(request, record=record_of(request.record), suite=suite)
 
 
-def _told(regrading: Regrading, cancellation: Cancellation) -> list[TaskReport]:
+def _tell(regrading: Regrading, cancellation: Cancellation, reports: list[TaskReport]) -> None:
+    """Grade every task, print what comes of it, and add it to ``reports`` as it is done."""
     printer = Printer()
     recording = regrading.recording
     name = recording.header.eval_name or regrading.suite.path.name
@@ -87,7 +100,12 @@ def _told(regrading: Regrading, cancellation: Cancellation) -> list[TaskReport]:
         (name, "bold"),
         f": grading {counted(count, 'task')} of {recording.path.name} again",
     )
-    reports = graded(regrading, cancellation, lambda report: _print_task(printer, report))
+
+    def tell(report: TaskReport) -> None:
+        reports.append(report)
+        _print_task(printer, report)
+
+    graded(regrading, cancellation, tell)
     for report in reports:
         _explain(printer, report)
     changed = sum(_differs(report) for report in reports)
@@ -106,7 +124,6 @@ def _told(regrading: Regrading, cancellation: Cancellation) -> list[TaskReport]:
     for line in (_about_judges(regrading, reports), _about_files(reports)):
         if line:
             printer.line((line, "dim"))
-    return reports
 
 
 def _about_judges(regrading: Regrading, reports: Sequence[TaskReport]) -> str:

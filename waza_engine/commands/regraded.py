@@ -128,7 +128,9 @@ def document(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
         for report in reports
     }
     tasks = [new.get(id(task), dict(task.document)) for task in regrading.recording.tasks]
-    return regraded_document(regrading.recording, tasks, task_patterns=request.tasks, graders=request.graders)
+    is_whole = len(reports) == regrading.task_count
+    patterns = request.tasks if is_whole else [report.now.id for report in reports]
+    return regraded_document(regrading.recording, tasks, task_patterns=patterns, graders=request.graders)
 
 
 def _head(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from tests.command_line import engine
 from tests.conftest import StartModel
 from tests.engine.graders.judging import passes, verdicts
-from tests.engine.suites import write_suite
+from tests.engine.suites import task, write_suite
+from waza_engine.executors.base import Cancellation
+from waza_engine.runs.regrading.regrade import RegradedTask, Regrading
 
 ASK_FOR_VERDICTS = (
     "groundedness",
@@ -73,3 +78,29 @@ def test_a_name_that_no_rubric_has_says_which_there_are(scripted_model: StartMod
     assert found.returncode != 0
     assert "`groundedness`" in found.stdout + found.stderr
     assert model.requests == []
+
+
+def test_what_judges_said_until_a_grading_was_interrupted_is_kept(
+    scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = scripted_model(*(answer for _ in range(3) for answer in verdicts(passes())))
+    config = (
+        "config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: m, "
+        f"provider: {{base_url: '{model.base_url}'}}}}\n"
+    )
+    judge = "- {type: prompt, name: judge, config: {prompt: Good?}}\n"
+    suite = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=judge, config=config)
+    assert engine("run", suite).returncode == 4
+    grade = Regrading.grade
+
+    def interrupted(regrading: Regrading, cancellation: Cancellation) -> Iterator[RegradedTask]:
+        yield next(grade(regrading, cancellation))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Regrading, "grade", interrupted)
+    output = tmp_path / "again.json"
+    found = engine("grade", suite, "--judge-executor", "openai", "-o", output)
+    assert (found.returncode, "new verdicts of 1 of 2 tasks" in found.stderr) == (130, True)
+    written = json.loads(output.read_text("utf-8"))
+    assert [each["status"] for each in written["tasks"]] == ["passed", "error"]
+    assert written["metadata"]["engine"]["regraded"]["tasks"] == ["a"]
