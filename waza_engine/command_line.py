@@ -95,6 +95,13 @@ def carry_out_application(application: Callable[..., Any], name: str) -> None:
     except typer.Abort:
         complain("Aborted.")
         code = 1
+    except OSError as error:
+        # Typer alone writes these files, and leaves the error to us.
+        if error.filename is None or "--install-completion" not in sys.argv:
+            raise
+        why = f"{error.filename}: {error.strerror}"
+        complain(f"The completion cannot be installed ({why}); `{name} --show-completion` prints it.")
+        code = FAILED
     except Exception as error:
         # What typer raises for wrong arguments knows how to show itself; the class is not public.
         show, code = getattr(error, "show", None), getattr(error, "exit_code", FAILED)

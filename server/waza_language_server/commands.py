@@ -30,6 +30,7 @@ application = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     help="The language server of waza evaluation suites. Without a command it serves an editor "
     "on standard input and output; --tcp PORT serves one on that port instead.",

@@ -38,6 +38,12 @@ def test_check_prints_each_problem_at_its_place_and_counts(tmp_path: Path) -> No
     assert lines[-1] == "1 file checked: 1 error"
 
 
+def test_the_help_that_a_complaint_names_is_there() -> None:
+    advice = language_server("check").stderr.splitlines()[-1]
+    words = advice.removeprefix("Try waza-language-server ").removesuffix(" for help.")
+    assert language_server(*words.split()).stdout.startswith("Usage: waza-language-server check ")
+
+
 def test_check_prints_json_with_columns_of_utf_16(tmp_path: Path) -> None:
     suite = write_suite(tmp_path, SUITE, one=TASK)
     done = language_server("check", "--format", "json", suite)

@@ -45,6 +45,18 @@ def test_every_shell_gets_its_completion(home: Path, shell: str, monkeypatch: py
     assert engine("--show-completion").stdout.strip() in written
 
 
+def test_a_home_that_takes_no_files_is_told_in_one_sentence(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "file").write_text("", "utf-8")
+    monkeypatch.setenv("HOME", str(home / "file"))
+    monkeypatch.setattr("shellingham.detect_shell", lambda: ("bash", "/bin/bash"))
+    found = engine("--install-completion")
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr.endswith("); `waza-engine --show-completion` prints it.\n")
+    assert found.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [

@@ -144,6 +144,14 @@ def test_all_tasks_are_run_when_the_suite_could_not_be_read_then(suite: Path) ->
     assert ran(suite) == ["a", "b", "c", "d"]
 
 
+def test_all_tasks_are_run_when_git_ignores_the_suite(suite: Path) -> None:
+    top = suite.parent.parent
+    (top / ".gitignore").write_text("evals/\n")
+    git(top, "rm", "-rq", "--cached", "evals")
+    commit(suite)
+    assert ran(suite) == ["a", "b", "c", "d"]
+
+
 def test_a_skill_in_the_folder_of_its_suite_is_not_changed_by_a_task(suite: Path) -> None:
     (suite.parent / "SKILL.md").write_text("---\nname: writer\ndescription: Writes.\n---\nWrite.\n")
     replaced(suite, "skill_directories: [../skills]", "skill_directories: [.]")

@@ -1,8 +1,9 @@
 """What has changed in git since a commit: which files, committed or not, and how a suite looked before.
 
 The files are those that differ between the commit and what lies on the disk now, and those that git does not
-track and does not ignore. A commit that the current one does not descend from stands for the last one that
-both have: what happened on another branch meanwhile is no change of this one.
+track and does not ignore; an eval file that it ignores is new, too. A commit that the current one does not
+descend from stands for the last one that both have: what happened on another branch meanwhile is no change of
+this one.
 """
 
 from __future__ import annotations
@@ -65,11 +66,12 @@ class ChangedFiles:
         return self._before[place]
 
 
-def changed_since(directory: Path, commit: str) -> ChangedFiles:
-    """Return what has changed in the repository of a directory since a commit, named as git names commits.
+def changed_since(eval_file: Path, commit: str) -> ChangedFiles:
+    """Return what has changed in the repository of a suite since a commit, named as git names commits.
 
     Raises ``SuiteError`` when there is no repository, no such commit, or git fails.
     """
+    directory = eval_file.parent
     try:
         top = Path(git("rev-parse", "--show-toplevel", at=directory).rstrip("\n"))
     except GitError as error:
@@ -86,6 +88,9 @@ def changed_since(directory: Path, commit: str) -> ChangedFiles:
         changed = git(*PLAIN, *listed, at=top, limit_bytes=_MOST_BYTES)
         untracked = ("ls-files", "--others", "--exclude-standard", "-z")
         new = git(*PLAIN, *untracked, at=top, limit_bytes=_MOST_BYTES)
+        # What is generated is often ignored: no commit says how such a suite was.
+        own = ("ls-files", "--others", "--full-name", "-z", "--", f":(literal){eval_file.name}")
+        new += git(*PLAIN, *own, at=directory)
     except GitError as error:
         raise SuiteError(f"`--changed-since {commit}`: {error}.") from None
     top = Path(os.path.realpath(top))

@@ -63,7 +63,7 @@ def affected(
     Raises ``NothingAffectedError``, and what ``changed_since`` raises.
     """
     commit = settings.changed_since or ""
-    changes = changed_since(suite.directory, commit)
+    changes = changed_since(suite.path, commit)
     before = suite_before(settings, FilesBefore(changes), build)
     reading = _Reading(suite, changes, written_folders(settings, suite.directory, project))
     found = tuple(task for task in tasks if _is_other(task, before, suite, project) or reading.of_task(task))
