@@ -141,6 +141,20 @@ def test_a_text_between_three_quotes_that_stands_too_far_to_the_left(column: int
     assert apply(text, problem.fixes[0].edits) == right
 
 
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+@pytest.mark.parametrize("between", ["", " "])
+def test_a_text_that_begins_behind_the_sign_of_its_block(between: str, line_break: str) -> None:
+    right = TASK.replace("Go", "|\n    Go: to it\n    and on").replace("\n", line_break)
+    [problem] = problems(text := right.replace(f"|{line_break}    Go", f"|{between}Go"))
+    assert problem.message == "The text of a block begins on the line below its `|`; move it there."
+    assert apply(text, problem.fixes[0].edits) == right
+
+
+def test_a_single_line_behind_the_sign_of_a_block_may_be_meant_with_it() -> None:
+    [problem] = problems(TASK.replace("Go", ">Go"))
+    assert [fix.title for fix in problem.fixes] == ["Put the value in quotes"]
+
+
 @pytest.mark.parametrize("column", [2, 4])
 def test_a_text_between_three_quotes_is_a_block(column: int) -> None:
     quotes = '"' * 3
