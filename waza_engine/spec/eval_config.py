@@ -101,6 +101,7 @@ class EvalConfig(Block):
         "failFast": "fail_fast",
         "skills_directories": "skill_directories",
         "skill_dirs": "skill_directories",
+        "skill_directory": "skill_directories",
         "attempts": "max_attempts",
         "concurrency": "workers",
         "max_concurrency": "workers",

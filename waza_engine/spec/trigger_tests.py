@@ -15,7 +15,11 @@ class TriggerPrompt(Block):
     """One prompt. The list it stands in decides what is expected."""
 
     unknown_keys: ClassVar[Literal["warning", "error"]] = "error"
-    misspellings: ClassVar = {"text": "prompt", "input": "prompt", "why": "reason", "rationale": "reason"}
+    misspellings: ClassVar = {
+        **dict.fromkeys(("text", "input", "query", "question", "message", "utterance"), "prompt"),
+        "why": "reason",
+        "rationale": "reason",
+    }
 
     @model_validator(mode="before")
     @classmethod

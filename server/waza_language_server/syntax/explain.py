@@ -31,7 +31,7 @@ from waza_language_server.text.span import Span
 
 _COLON_IN_PLAIN = compiled_later(r":(?=[ \t]|$)", re.MULTILINE)
 _STAR_LINE = compiled_later(r"[\r\n][ ]*\*(?=[ \t])")
-_BLOCK_SIGN = compiled_later(r"(?P<sign>[|>][-+]?)[ \t]+(?=[^\s#])")
+_BLOCK_SIGN = compiled_later(r"(?P<sign>[|>][-+]?)(?:[ \t]+(?=[^\s#])|(?P<glued>(?=[^\W\d_])))")
 _SIGN_AND_NUMBER = compiled_later(r">=?[ \t]*(?P<number>\d+(?:\.\d+)?)")
 _ANCHOR_BEFORE_QUOTE = compiled_later(r"&[0-9A-Za-z_-]+[ \t]+(?=[\"'])")
 _BLANKS_BELOW = compiled_later(r"\n(?P<blanks>[ ]*)(?=[^\s])")
@@ -144,9 +144,10 @@ def _explain_reserved(
 
 
 def _text_below(text: str, start: int, line_end: int, end: int) -> tuple[Fix, ...]:
-    """Offer to begin a text below the sign of a block that a blank parts from it: `| some words`.
+    """Offer to begin a text below the sign of a block that stands before it: `| some words`.
 
-    It begins where the lines of the text stand that follow, up to ``end``.
+    It begins where the lines of the text stand that follow, up to ``end``. Of one without a blank
+    in between, such as `>all`, there must be such lines.
     """
     sign = _BLOCK_SIGN.match(text, start, line_end)
     lead = _LEAD.match(text, text.rfind("\n", 0, start) + 1, start)
@@ -154,6 +155,8 @@ def _text_below(text: str, start: int, line_end: int, end: int) -> tuple[Fix, ..
         return ()
     ending = "\r\n" if "\r\n" in text else "\n"
     below = _BLANKS_BELOW.search(text, line_end, end)
+    if below is None and sign["glued"] is not None:
+        return ()
     column = len(lead[0]) + 2 if below is None else len(below["blanks"])
     if column <= len(lead[0]):
         return ()

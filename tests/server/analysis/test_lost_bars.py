@@ -127,6 +127,34 @@ def test_a_list_below_a_key_without_colon_is_no_part_of_the_text_above() -> None
     assert apply(text, problem.fixes[0].edits) == right
 
 
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+@pytest.mark.parametrize("column", [0, 1, 2])
+def test_a_text_between_three_quotes_that_stands_too_far_to_the_left(column: int, line_break: str) -> None:
+    quotes, lead = '"' * 3, " " * column
+    head, rest = "id: t\nname: T\ninputs:\n  prompt: ", "  context: {a: b}\n"
+    right = f"{head}|\n    Go: to it\n\n      - and on\n{rest}".replace("\n", line_break)
+    text = f"{head}{quotes}\n{lead}Go: to it\n\n{lead}  - and on\n{lead}{quotes}\n{rest}".replace(
+        "\n", line_break
+    )
+    [problem] = problems(text)
+    assert text[problem.span.start : problem.span.end] == "prompt"
+    assert apply(text, problem.fixes[0].edits) == right
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+@pytest.mark.parametrize("between", ["", " "])
+def test_a_text_that_begins_behind_the_sign_of_its_block(between: str, line_break: str) -> None:
+    right = TASK.replace("Go", "|\n    Go: to it\n    and on").replace("\n", line_break)
+    [problem] = problems(text := right.replace(f"|{line_break}    Go", f"|{between}Go"))
+    assert problem.message == "The text of a block begins on the line below its `|`; move it there."
+    assert apply(text, problem.fixes[0].edits) == right
+
+
+def test_a_single_line_behind_the_sign_of_a_block_may_be_meant_with_it() -> None:
+    [problem] = problems(TASK.replace("Go", ">Go"))
+    assert [fix.title for fix in problem.fixes] == ["Put the value in quotes"]
+
+
 @pytest.mark.parametrize("column", [2, 4])
 def test_a_text_between_three_quotes_is_a_block(column: int) -> None:
     quotes = '"' * 3

@@ -78,3 +78,10 @@ def test_a_missing_skill_is_the_one_of_the_suite(tmp_path: Path, line_break: str
 def test_a_misspelt_skill_is_told_once() -> None:
     text = "skil: a\nshould_trigger_prompts:\n  - prompt: a\n"
     assert [each.code for each in problems(text, "trigger_tests")] == ["unknown-key"]
+
+
+@pytest.mark.parametrize("word", ["query", "question", "message"])
+def test_the_prompt_under_another_word(word: str) -> None:
+    meant = "skill: a\nshould_trigger_prompts:\n  - prompt: Explain this\n    reason: asked\n"
+    [problem] = problems(text := meant.replace("- prompt", f"- {word}"), "trigger_tests")
+    assert apply(text, problem.fixes[0].edits) == meant

@@ -213,6 +213,13 @@ def test_an_unknown_key_whose_value_a_missing_one_needs() -> None:
     assert not problem.fixes[0].preferred
 
 
+def test_one_directory_of_skills_is_a_list_of_one() -> None:
+    text = EVAL.replace("model: m\n", "model: m\n  skill_directory: ../skills\n")
+    [problem] = problems(text, "eval")
+    meant = "skill_directories:\n    - ../skills"
+    assert apply(text, problem.fixes[0].edits) == text.replace("skill_directory: ../skills", meant)
+
+
 def test_a_misspelt_key_that_is_only_advised_is_said_once() -> None:
     text = TASK.replace("id: t", "Id: t")
     assert (

@@ -79,6 +79,41 @@ def _closing_quotes(text: str, lines: LineIndex, last: int) -> Iterator[Edit]:
             return
 
 
+def quoted_text_at_margin(
+    text: str, lines: LineIndex, fault: SyntaxFault, texts: Collection[str]
+) -> Iterator[Slip]:
+    """Yield the lines between three quotes that stand no further to the right than the key of their text."""
+    number = lines.line_of(fault.span.start)
+    opening = lines.line_span(number)
+    key = _BARE_KEY.match(text[opening.start : opening.end].rstrip())
+    if key is None or key["key"] not in texts or not key["colon"] or key["sign"] != _THREE_QUOTES:
+        return
+    rows: list[Span] = []
+    for below in range(number + 1, min(lines.line_count, number + _MOST_LINES)):
+        rows.append(lines.line_span(below))
+        if text[rows[-1].start : rows[-1].end].strip() == _THREE_QUOTES:
+            break
+    else:
+        return
+    *rows, closing = rows
+    columns = [column_of_line(text, row) for row in rows if text[row.start : row.end].strip()]
+    if not columns or min(columns) > len(key["lead"]):
+        return
+    shift = len(key["lead"]) + 2 - min(columns)
+    edits = [Edit(Span(opening.start + key.start("sign"), opening.start + key.end("sign")), "|")]
+    edits += [
+        Edit(Span(row.start, row.start), " " * shift) for row in rows if text[row.start : row.end].strip()
+    ]
+    edits.append(Edit(Span(rows[-1].end, closing.end), ""))
+    written = f"`{key['key']}: |`"
+    place = Span(opening.start + key.start("key"), opening.start + key.end("key"))
+    message = f"YAML knows no three quotes; write {written}, and indent the lines of the text."
+    fix = Fix(f"Write {written}", tuple(edits))
+    problem = Problem("yaml-syntax", place, message, "error", (fix,))
+    edit = as_one(text, edits)
+    yield Slip(problem, edit, known_at=place.start, cures=edit.span)
+
+
 def plain_text_at_margin(
     text: str, lines: LineIndex, fault: SyntaxFault, texts: Collection[str]
 ) -> Iterator[Slip]:

@@ -29,7 +29,11 @@ from waza_language_server.analysis.text_rules.joined_lines import (
     joined_with_outer,
 )
 from waza_language_server.analysis.text_rules.known_keys import blocks_of, keys_of, texts_of
-from waza_language_server.analysis.text_rules.lost_bars import lost_bar, plain_text_at_margin
+from waza_language_server.analysis.text_rules.lost_bars import (
+    lost_bar,
+    plain_text_at_margin,
+    quoted_text_at_margin,
+)
 from waza_language_server.analysis.text_rules.lost_dashes import (
     NO_DASH,
     dash_of_first_key,
@@ -191,6 +195,9 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
     faults = tree.errors
     texts = texts_of(kind, catalog)
     yield from chain.from_iterable(lost_bar(tree.text, lines, each, texts) for each in faults[:_TRIALS])
+    yield from chain.from_iterable(
+        quoted_text_at_margin(tree.text, lines, each, texts) for each in faults[:1]
+    )
     yield from chain.from_iterable(change_mark(tree.text, lines, each) for each in faults[:1])
     yield from chain.from_iterable(odd_bullet(tree.text, lines, each, texts) for each in faults[:_TRIALS])
     yield from chain.from_iterable(swapped_lines(tree.text, lines, each) for each in faults[:1])
