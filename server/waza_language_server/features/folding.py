@@ -86,8 +86,10 @@ def _parts(node: Node) -> Iterator[tuple[int, Node]]:
 
 
 def _last_line(text: str, lines: LineIndex, value: Node) -> int:
-    """Return the last line to fold away; a bracket that closes stays in sight."""
+    """Return the last line to fold away; a bracket that closes stays in sight, and what follows it."""
     end = value.span.start + len(text[value.span.start : value.span.end].rstrip())
     last = lines.line_of(end)
-    begins = text[lines.line_span(last).start : end].strip()
-    return last - 1 if value.style == "flow" and begins in ("]", "}") else last
+    line = lines.line_span(last)
+    closes = value.style == "flow" and text[line.start : end].strip() in ("]", "}")
+    follows = text[end : line.end].lstrip(",]} \t")[:1] not in ("", "#")
+    return last - 1 if closes or follows else last

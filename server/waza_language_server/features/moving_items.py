@@ -50,7 +50,13 @@ def taken(document: Document, item: Node) -> Taken | None:
     # The blank lines that part it from the item above go, too.
     while index and first - 1 > above and not _row(document, first - 1).strip():
         first -= 1
-    end = lines.line_span(last + 1).start if last + 1 < lines.line_count else len(text)
+    stop = last + 1
+    while (
+        not index and len(holder.items) > 1 and stop < lines.line_count and not _row(document, stop).strip()
+    ):
+        # Below the key of the list nothing is parted.
+        stop += 1
+    end = lines.line_span(stop).start if stop < lines.line_count else len(text)
     lines_of_item = Span(lines.line_span(first).start, end)
     if first and end == len(text) and not text.endswith(("\n", "\r")):
         # The line break in front goes, for there is none behind.

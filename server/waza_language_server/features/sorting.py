@@ -1,6 +1,7 @@
 """Keys of a grader in the order of its documentation, inline tasks in the order of their ids.
 
-What moves is whole lines, each key or task with the comments right above it.
+What moves is whole lines, each key or task with the comments right above it and those deeper below it. Blank
+lines stay between them.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
 from waza_language_server.features.code_actions import CodeAction
+from waza_language_server.features.moving_items import last_row
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, word
 from waza_language_server.schema.locate import grader_shape
+from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.tree import parse_in_steps
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edit
@@ -31,11 +34,15 @@ MOST_CHARACTERS = 200_000
 
 @frozen()
 class _Block:
-    """Whole lines that move together; ``lead`` are the lines of comments at their start."""
+    """Whole lines that move together; ``lead`` are the lines of comments at their start.
+
+    ``gap`` are the blank lines behind them, which stay.
+    """
 
     rank: tuple[int, str, int]
     text: str
     lead: int
+    gap: str
 
 
 def sorted_parts(document: Document, workspace: Workspace, selected: Span) -> Steps[tuple[CodeAction, ...]]:
@@ -49,7 +56,7 @@ def sorted_parts(document: Document, workspace: Workspace, selected: Span) -> St
         ids = [word(item.get("id")) if item.kind == "mapping" else None for item in tasks.value.items]
         if len(ids) > 1 and all(each is not None for each in ids):
             ranks = [(0, each or "", number) for number, each in enumerate(ids)]
-            starts = [item.span.start for item in tasks.value.items]
+            starts = [_dash_of(document, item) for item in tasks.value.items]
             found += yield from _sorted(document, "Sort the tasks by id", tasks.value, starts, ranks)
     owner = SuiteFile(tree).owner_of(selected.start)
     if isinstance(owner, GraderEntry):
@@ -89,8 +96,9 @@ def _sorted(
         prefix = document.text[line.start : starts[0]]
         if ordered[0].lead or blocks[0].lead:
             return []
-    ending = "\r\n" if "\r\n" in document.text else "\n"
-    texts = [block.text if block.text.endswith(ending) else block.text + ending for block in ordered]
+    ending = line_break(document.text)
+    gaps = [block.gap for block in blocks]
+    texts = [block.text if block.text.endswith("\n") else block.text + ending for block in ordered]
     if prefix:
         column = " " * len(prefix)
         old = ordered.index(blocks[0])
@@ -98,8 +106,8 @@ def _sorted(
         if not texts[0].startswith(column):
             return []
         texts[0] = prefix + texts[0][len(column) :]
-    new = "".join(texts)
-    if not document.text[span.start : span.end].endswith(ending):
+    new = "".join(text + gap for text, gap in zip(texts, gaps, strict=True))
+    if not document.text[span.start : span.end].endswith("\n"):
         new = new.removesuffix(ending)
     edit = Edit(span, new)
     after = yield from parse_in_steps(apply(document.text, (edit,)))
@@ -110,6 +118,13 @@ def _sorted(
         return []
     change = WorkspaceEdit((FileEdit(document.uri, document.text, (edit,)),))
     return [CodeAction(title, "refactor.rewrite", change, ())]
+
+
+def _dash_of(document: Document, item: Node) -> int:
+    """Return where the dash in front of an item stands; where it stands alone, where the item begins."""
+    line = document.lines.line_span(document.lines.line_of(item.span.start))
+    dash = document.text.rfind("-", line.start, item.span.start)
+    return dash if dash >= 0 else item.span.start
 
 
 def _blocks(
@@ -134,13 +149,14 @@ def _blocks(
             lead = 0
         firsts.append(number - lead)
         leads.append(lead)
-    last = lines.line_of(max(holder.span.end - 1, holder.span.start))
+    last = last_row(document, holder, starts[-1] - lines.line_span(lines.line_of(starts[-1])).start)
     end = lines.line_span(last + 1).start if last + 1 < lines.line_count else len(text)
     bounds = [*(lines.line_span(number).start for number in firsts), end]
-    blocks = [
-        _Block(rank, text[bounds[index] : bounds[index + 1]], leads[index])
-        for index, rank in enumerate(ranks)
-    ]
+    blocks: list[_Block] = []
+    for index, rank in enumerate(ranks):
+        whole = text[bounds[index] : bounds[index + 1]]
+        filled = whole.find("\n", len(whole.rstrip())) + 1 or len(whole)
+        blocks.append(_Block(rank, whole[:filled], leads[index], whole[filled:]))
     return blocks, Span(bounds[0], end)
 
 

@@ -289,3 +289,9 @@ def test_a_task_of_two_suites_keeps_its_graders(tmp_path: Path) -> None:
     found = open_at_cursor(tmp_path, files, "eval")
     cursor = Span(found.offset, found.offset)
     assert finished(moved_grader(found.document, found.workspace, cursor)) == ()
+
+
+def test_no_blank_line_is_left_above_the_rest_of_the_list(tmp_path: Path) -> None:
+    evaluation = HEAD + FIRST.replace("graders:\n", f"graders:\n{PLAIN}\n")
+    (moved,) = offered(tmp_path, evaluation, one()).values()
+    assert moved["eval.yaml"] == HEAD + FIRST

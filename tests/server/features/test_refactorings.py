@@ -84,6 +84,13 @@ def test_tasks_are_sorted_by_id_with_their_comments() -> None:
     )
 
 
+def test_comments_at_the_end_of_a_task_are_sorted_with_it_and_blank_lines_stay() -> None:
+    tasks = "tas¦ks:\n  - id: c\n    # of c\n\n  - id: b\n    # of b\n  # about a\n  - id: a\n    # of a"
+    assert offered(tasks)["Sort the tasks by id"] == (
+        "tasks:\n  # about a\n  - id: a\n    # of a\n\n  - id: b\n    # of b\n  - id: c\n    # of c"
+    )
+
+
 def test_what_is_in_order_is_not_offered() -> None:
     assert offered("graders:\n  - ty¦pe: text\n    name: x\n") == {}
     assert offered("skill: x\nta¦sks:\n  - id: a\n  - id: b\n") == {}

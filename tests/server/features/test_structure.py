@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from tests.server.features.suites import Opened, open_at_cursor
 from waza_engine.steps import finished
 from waza_language_server.features.document_links import document_links
-from waza_language_server.features.folding import folds
+from waza_language_server.features.folding import Fold, folds
 from waza_language_server.features.outline import OutlineSymbol, outline
 from waza_language_server.features.selection_ranges import selections
+from waza_language_server.project.document import Document
 
 EVAL = """\
 name: deploys
@@ -154,6 +155,13 @@ def test_blocks_items_texts_and_comments_fold(opened: Opened) -> None:
         "files: ... - path: fixtures/a.txt",
         'graders: ... - {type: text, name: "short one", config: {contains: [x]}}',
     ]
+
+
+def test_a_fold_hides_nothing_that_follows_in_brackets() -> None:
+    text = "{name: a, description: one\n  two, tags: [b,\n  c], skill: d}\n"
+    document = Document("untitled:a", 0, text, "eval")
+    assert finished(folds(document)) == ()
+    assert finished(folds(document.replaced("tags: [b,\n  c,\n  d] # e\n", 1))) == (Fold(0, 2),)
 
 
 def test_of_more_than_a_client_takes_the_outermost_fold(opened: Opened) -> None:
