@@ -113,7 +113,11 @@ def may_be_damaged(text: str, node: Node) -> bool:
         or text.startswith("#", end + 1)
         or text.startswith("#", end + 2)
         or (value[0] in SIGNS_OF_BLOCKS and value[1:2] in {" ", ">", "|"})
-        or (node.step in _MODELS and _SEVERAL_NAMES.fullmatch(value) is not None)
+        or (
+            ("|" in value or "," in value or ";" in value or " or " in value)
+            and node.step in _MODELS
+            and _SEVERAL_NAMES.fullmatch(value) is not None
+        )
     )
 
 
