@@ -13,7 +13,7 @@ await esbuild.build({
   format: "cjs",
   target: "node20",
   sourcemap: "inline",
-  alias: { vscode: "./test/fake/vscode.ts", "vscode-languageclient/node": "vscode-languageserver-protocol" },
+  alias: { vscode: "./test/fake/vscode.ts", "vscode-languageclient/node": "./test/fake/languageclient.ts" },
   logLevel: "warning",
 });
 const files = tests.map((name) => `out/test/${name.replace(/\.ts$/, ".js")}`);

@@ -5,7 +5,6 @@ import { CloseAction, ErrorAction, type CloseHandlerResult, type ErrorHandler, t
 /** How often it is started again within the time below. */
 const MOST_RESTARTS = 4;
 const WITHIN_MILLISECONDS = 3 * 60 * 1_000;
-const MOST_ERRORS = 3;
 
 export const GIVEN_UP = "The Waza language server stops again and again, so it is not started any more.";
 
@@ -15,8 +14,9 @@ export class Restarts implements ErrorHandler {
     /** @param onGivenUp called when it is not started any more */
     constructor(private readonly onGivenUp: () => void) {}
 
-    error(_error: Error, _message: unknown, count: number | undefined): ErrorHandlerResult {
-        return { action: (count ?? MOST_ERRORS + 1) <= MOST_ERRORS ? ErrorAction.Continue : ErrorAction.Shutdown };
+    /** What is sent to a server that has just stopped fails, message by message: how it goes on is decided when the connection closes. */
+    error(error: Error): ErrorHandlerResult {
+        return { action: ErrorAction.Continue, message: `The connection to the Waza language server: ${error.message}`, handled: true };
     }
 
     closed(): CloseHandlerResult {
