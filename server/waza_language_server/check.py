@@ -75,25 +75,27 @@ def check_paths(paths: Sequence[Path]) -> Iterator[Report]:
     with workspace.project.disk.held_still():
         finished(read_suites(workspace.project))
         for file, named in each_file(paths):
-            report = _check_file(workspace, file, named=named)
-            if report is not None and names_unknown_type(report.findings):
-                without, workspace = workspace, with_plug_ins(workspace)
-                report = report if workspace is without else _check_file(workspace, file, named=named)
+            report, workspace = _check_file(workspace, file, named=named)
             if report is not None:
                 yield report
 
 
-def names_unknown_type(problems: Iterable[Finding | Problem]) -> bool:
-    """Whether there is a grader type that may be one of a plug-in."""
-    return any(problem.code == "unknown-grader-type" for problem in problems)
+def diagnose_with_plug_ins(document: Document, workspace: Workspace) -> tuple[Sequence[Problem], Workspace]:
+    """Return the problems of a document and the workspace by whose grader types they were found.
 
-
-def with_plug_ins(workspace: Workspace) -> Workspace:
-    """Return the same with the grader types of installed plug-ins, for which the engine is asked once."""
+    Only where a type is unknown is the engine asked, once, which ones installed plug-ins add: that takes a
+    second process.
+    """
+    problems = diagnose(document, workspace)
+    if not any(problem.code == "unknown-grader-type" for problem in problems):
+        return problems, workspace
     from waza_language_server.engine.grader_types import installed_types
 
     catalog = workspace.catalog.with_types(installed_types())
-    return workspace if catalog is workspace.catalog else workspace.with_catalog(catalog)
+    if catalog is workspace.catalog:
+        return problems, workspace
+    workspace = workspace.with_catalog(catalog)
+    return diagnose(document, workspace), workspace
 
 
 def each_file(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
@@ -158,19 +160,20 @@ def open_document(project: Project, path: Path) -> Document | None:
     return None if kind is None else Document(uri_of(absolute), 0, text.value, kind)
 
 
-def _check_file(workspace: Workspace, file: Path, *, named: bool) -> Report | None:
+def _check_file(workspace: Workspace, file: Path, *, named: bool) -> tuple[Report | None, Workspace]:
+    """Return what was found in a file, and the workspace for the next one."""
     project = workspace.project
     with failures_noted() as failures:
         try:
             document = open_document(project, file)
             if document is None:
-                return _not_checked(project, file, named=named)
-            problems = diagnose(document, workspace)
+                return _not_checked(project, file, named=named), workspace
+            problems, workspace = diagnose_with_plug_ins(document, workspace)
             findings = tuple(_finding(file, document.lines, problem) for problem in problems)
         except Exception as error:  # noqa: BLE001 - told to the user
             findings = ()
             failures.append(RuleFailure("the check", error))
-    return Report(file, findings, failures=tuple(failures))
+    return Report(file, findings, failures=tuple(failures)), workspace
 
 
 def _finding(file: Path, lines: LineIndex, problem: Problem) -> Finding:

@@ -13,13 +13,7 @@ from waza_engine.files import FileError
 from waza_engine.frozen import frozen
 from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
-from waza_language_server.check import (
-    each_file,
-    names_unknown_type,
-    open_document,
-    with_plug_ins,
-    workspace_of,
-)
+from waza_language_server.check import diagnose_with_plug_ins, each_file, open_document, workspace_of
 from waza_language_server.features.code_actions import fix_all_in_steps
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.document import Document
@@ -52,8 +46,7 @@ def fix_paths(paths: Sequence[Path]) -> Iterator[Fixed]:
         document = open_document(workspace.project, file)
         if document is None:
             continue
-        if names_unknown_type(diagnose(document, workspace)):
-            workspace = with_plug_ins(workspace)
+        _, workspace = diagnose_with_plug_ins(document, workspace)
         repaired, text = _repaired(document, workspace)
         if repaired:
             why = _replace(file, document.text, text)

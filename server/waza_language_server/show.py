@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from waza_engine.frozen import frozen
-from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
-from waza_language_server.check import names_unknown_type, open_document, with_plug_ins, workspace_of
+from waza_language_server.check import diagnose_with_plug_ins, open_document, workspace_of
 from waza_language_server.features.annotated_source import Hint, Lens, annotate_source, carets_of
 from waza_language_server.features.code_lens import code_lenses
 from waza_language_server.features.inlay_hints import inlay_hints
@@ -29,10 +28,7 @@ def show_file(path: Path) -> Drawing | None:
         return None
     workspace = workspace.with_document(document)
     with failures_noted() as failures:
-        problems = diagnose(document, workspace)
-        if names_unknown_type(problems):
-            workspace = with_plug_ins(workspace)
-            problems = diagnose(document, workspace)
+        problems, workspace = diagnose_with_plug_ins(document, workspace)
     marks = carets_of(problems)
     marks += [Lens(lens.span.start, lens.title) for lens in code_lenses(document, workspace)]
     marks += [Hint(hint.offset, hint.label) for hint in inlay_hints(document, workspace)]

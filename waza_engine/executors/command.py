@@ -40,7 +40,7 @@ from waza_engine.masking import keep_settings_secret
 from waza_engine.processes.scope import ProcessScope
 from waza_engine.spec.loading import load_adapter_file
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.vocabulary import ModelUsage, Usage
+from waza_engine.vocabulary import CANCELLED, ModelUsage, Usage
 
 _UNNAMED = "command-session-"
 _SHOWN = 500
@@ -216,7 +216,7 @@ class CommandExecutor:
             case "silent":
                 return f"the agent wrote nothing within {in_seconds(request.first_event_timeout_seconds)}"
             case "cancelled":
-                return "the run was cancelled"
+                return CANCELLED
             case "finished":
                 pass
         if turn.trouble:
@@ -270,7 +270,7 @@ def _not_started(program: str, error: OSError | ValueError) -> str:
     if isinstance(error, FileNotFoundError):
         return f"the program `{program}` is gone"
     if error.errno == errno.ECANCELED:
-        return "the run was cancelled"
+        return CANCELLED
     if error.errno == errno.ENOEXEC:
         return f"`{program}` is no program: its first line must name one, such as `#!/usr/bin/env python3`"
     return f"the program `{program}` cannot be started: {error.strerror or 'unknown reason'}"

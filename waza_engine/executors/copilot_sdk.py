@@ -29,7 +29,7 @@ from waza_engine.executors.copilot.runtime import Runtime, find_program
 from waza_engine.executors.copilot.sessions import OpenSession, Sessions
 from waza_engine.executors.registry import register
 from waza_engine.mcp.event_loop import LoopThread
-from waza_engine.vocabulary import Usage
+from waza_engine.vocabulary import CANCELLED, Usage
 
 _STOP_SECONDS = 1.0
 _ABORT_SECONDS = 1.5
@@ -83,7 +83,7 @@ class CopilotExecutor:
         try:
             done.result()
         except CancelledError:
-            turn.error = "the run was cancelled"
+            turn.error = CANCELLED
         finally:
             withdraw()
             self._under_way.discard(done)

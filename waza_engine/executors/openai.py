@@ -33,6 +33,7 @@ from waza_engine.executors.chat.workspace_tools import Surroundings, workspace_t
 from waza_engine.executors.mocked_commands import environment_with
 from waza_engine.executors.registry import register
 from waza_engine.graders.judging.judge import AgentTool
+from waza_engine.vocabulary import CANCELLED
 
 
 @register
@@ -80,7 +81,7 @@ class OpenAIExecutor:
                     raise
                 return turn.response(session, str(error), transient=error.transient)
             except StoppedTurn:
-                return turn.response(session, "the run was cancelled")
+                return turn.response(session, CANCELLED)
             finally:
                 with self._lock:
                     if turn.answered and not (request.ephemeral or self._closed):

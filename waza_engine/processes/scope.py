@@ -11,6 +11,7 @@ from contextvars import ContextVar
 
 from waza_engine.processes.guard import Guard
 from waza_engine.processes.trees import end_trees, kill_tree
+from waza_engine.vocabulary import CANCELLED
 
 
 class ProcessScope:
@@ -53,7 +54,7 @@ class ProcessScope:
         """
         with self._starting:
             if self._closed:
-                raise OSError(errno.ECANCELED, "the run was cancelled")
+                raise OSError(errno.ECANCELED, CANCELLED)
             process = start()
             with self._lock:
                 self._processes[process] = 0.0

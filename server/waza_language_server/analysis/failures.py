@@ -59,10 +59,11 @@ def note_rule_failure(rule: str, error: Exception) -> None:
 
 
 def note_failure(what: str, error: Exception) -> None:
-    """Add a failure to those that are collected; else log it, each ``what`` once."""
+    """Add a failure to those that are collected, or log it: each ``what`` once."""
     noted = _noted.get()
     if noted is not None:
-        noted.append(RuleFailure(what, error))
+        if all(failure.what != what for failure in noted):
+            noted.append(RuleFailure(what, error))
     elif what not in _told:
         _told.add(what)
         logger.error("%s; what it finds is left out", RuleFailure(what, error), exc_info=error)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.steps import Steps
 from waza_language_server.features.code_actions import CodeAction
-from waza_language_server.features.moving_items import Taken, last_row, taken
+from waza_language_server.features.moving_items import Taken, dash_of, last_row, taken
 from waza_language_server.project.suite_file import SuiteFile, TaskEntry, word
 from waza_language_server.project.suites import Suite, picks_up
 from waza_language_server.project.uris import path_of, uri_of
@@ -91,9 +91,8 @@ def _new_path(suite: Suite, task: str) -> str:
 def _lines_of(document: Document, task: TaskEntry) -> Span:
     """Return the task with the comment behind its last line and those below it, deeper than its dash."""
     lines, start = document.lines, task.item.span.start
-    line = lines.line_span(lines.line_of(start)).start
-    dash = document.text.rfind("-", line, start)
-    column = (dash if dash >= 0 else start - 1) - line
+    dash = dash_of(document, task.item)
+    column = lines.position(start if dash is None else dash, "utf-32")[1] - (dash is None)
     return Span(start, lines.line_span(last_row(document, task.item, column)).end)
 
 

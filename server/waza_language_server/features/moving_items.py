@@ -84,8 +84,10 @@ def added(document: Document, root: Node, key: str, rows: tuple[str, ...]) -> Ed
     value = entry.value
     if value.kind == "sequence" and value.style == "block" and value.items:
         items = value.items
-        line = lines.line_span(lines.line_of(items[-1].span.start))
-        column = text.rfind("-", line.start, items[-1].span.start) - line.start
+        dash = dash_of(document, items[-1])
+        if dash is None:
+            return None
+        column = _column_of(document, dash)
         last = last_row(document, items[-1], column)
         rows = ("",) * _gap(document, items, column) + rows
     elif text[value.span.start : value.span.end] in _NOTHING:
@@ -105,7 +107,7 @@ def added(document: Document, root: Node, key: str, rows: tuple[str, ...]) -> Ed
     else:
         return None
     end = lines.line_span(last).end
-    return Edit(Span(end, end), ending + ending.join(_indented(rows, column))) if column >= 0 else None
+    return Edit(Span(end, end), ending + ending.join(_indented(rows, column)))
 
 
 def _with_key(document: Document, root: Node, key: str, rows: Sequence[str]) -> Edit | None:
@@ -116,13 +118,21 @@ def _with_key(document: Document, root: Node, key: str, rows: Sequence[str]) -> 
         block = ending.join(written)
         added = f"{block}{ending}" if text.endswith(("\n", "\r")) else f"{ending}{block}"
         return Edit(Span(len(text), len(text)), added)
-    line = lines.line_span(lines.line_of(root.span.start))
-    dash = text.rfind("-", line.start, root.span.start) - line.start
-    if dash < 0 or text[line.start : root.span.start].strip(" -"):
+    dash = dash_of(document, root)
+    column = _column_of(document, root.span.start)
+    if dash is None or text[root.span.start - column : root.span.start].strip(" -"):
         return None
-    end = lines.line_span(last_row(document, root, dash)).end
-    block = ending.join(_indented(written, root.span.start - line.start))
+    end = lines.line_span(last_row(document, root, _column_of(document, dash))).end
+    block = ending.join(_indented(written, column))
     return Edit(Span(end, end), f"{ending}{block}")
+
+
+def dash_of(document: Document, item: Node) -> int | None:
+    """Return where the dash of an item stands on the first line of the item, None where it stands above."""
+    lines = document.lines
+    line = lines.line_span(lines.line_of(item.span.start))
+    dash = document.text.rfind("-", line.start, item.span.start)
+    return dash if dash >= 0 else None
 
 
 def last_row(document: Document, item: Node, column: int) -> int:
@@ -184,6 +194,10 @@ def _emptied(document: Document, holder: Node, lines_of_item: Span) -> Edit | No
 def _is_comment(document: Document, number: int, column: int) -> bool:
     row = _row(document, number)
     return row.lstrip(" ").startswith("#") and len(row) - len(row.lstrip(" ")) >= column
+
+
+def _column_of(document: Document, offset: int) -> int:
+    return document.lines.position(offset, "utf-32")[1]
 
 
 def _row(document: Document, number: int) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
 from waza_language_server.features.code_actions import CodeAction
-from waza_language_server.features.moving_items import last_row
+from waza_language_server.features.moving_items import dash_of, last_row
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, word
 from waza_language_server.schema.locate import grader_shape
 from waza_language_server.syntax.author_style import line_break
@@ -56,7 +56,9 @@ def sorted_parts(document: Document, workspace: Workspace, selected: Span) -> St
         ids = [word(item.get("id")) if item.kind == "mapping" else None for item in tasks.value.items]
         if len(ids) > 1 and all(each is not None for each in ids):
             ranks = [(0, each or "", number) for number, each in enumerate(ids)]
-            starts = [_dash_of(document, item) for item in tasks.value.items]
+            # A dash that stands alone above its task is part of no line of the task.
+            dashes = [(dash_of(document, item), item.span.start) for item in tasks.value.items]
+            starts = [start if dash is None else dash for dash, start in dashes]
             found += yield from _sorted(document, "Sort the tasks by id", tasks.value, starts, ranks)
     owner = SuiteFile(tree).owner_of(selected.start)
     if isinstance(owner, GraderEntry):
@@ -120,13 +122,6 @@ def _sorted(
     return [CodeAction(title, "refactor.rewrite", change, ())]
 
 
-def _dash_of(document: Document, item: Node) -> int:
-    """Return where the dash in front of an item stands; where it stands alone, where the item begins."""
-    line = document.lines.line_span(document.lines.line_of(item.span.start))
-    dash = document.text.rfind("-", line.start, item.span.start)
-    return dash if dash >= 0 else item.span.start
-
-
 def _blocks(
     document: Document, holder: Node, starts: Sequence[int], ranks: Sequence[tuple[int, str, int]]
 ) -> tuple[list[_Block], Span] | None:
@@ -149,7 +144,7 @@ def _blocks(
             lead = 0
         firsts.append(number - lead)
         leads.append(lead)
-    last = last_row(document, holder, starts[-1] - lines.line_span(lines.line_of(starts[-1])).start)
+    last = last_row(document, holder, lines.position(starts[-1], "utf-32")[1])
     end = lines.line_span(last + 1).start if last + 1 < lines.line_count else len(text)
     bounds = [*(lines.line_span(number).start for number in firsts), end]
     blocks: list[_Block] = []

@@ -135,6 +135,15 @@ class Subject:
         return "this grader" if self.is_grader else "the file"
 
 
+def needed_key_with(mapping: Node, shape: Shape, written: str) -> str | None:
+    """Return the needed key that a mapping lacks and that has a written value among its few."""
+    for key in shape.required:
+        known = shape.properties.get(key)
+        if known is not None and mapping.entry(key) is None and written in known.shape.enum:
+            return key
+    return None
+
+
 def _is_within_collection(mapping: Node, offset: int) -> bool:
     """Whether an offset lies in a list or a mapping that is a value of a mapping."""
     entry = mapping.entry_at(offset)

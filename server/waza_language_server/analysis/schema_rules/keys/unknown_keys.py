@@ -31,7 +31,7 @@ from waza_language_server.analysis.schema_rules.meant.scalars import (
     milliseconds_of,
 )
 from waza_language_server.analysis.schema_rules.meant.wrapped_values import as_block, as_list, only_text
-from waza_language_server.analysis.schema_rules.subject import Subject
+from waza_language_server.analysis.schema_rules.subject import Subject, needed_key_with
 from waza_language_server.analysis.text_rules.change_marks import marked_key
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
@@ -162,8 +162,7 @@ def _known_by_content(mapping: Node, shape: Shape, entry: Entry) -> str | None:
     """
     block = entry.value
     if block.kind == "scalar":
-        needed = (name for name in shape.required if mapping.entry(name) is None and name in shape.properties)
-        return next((name for name in needed if block.value in shape.properties[name].shape.enum), None)
+        return needed_key_with(mapping, shape, block.value)
     if block.kind != "mapping" or not 0 < len(block.green.children) <= _LOOKED_AT:
         return None
     keys = frozenset(block.key_names)

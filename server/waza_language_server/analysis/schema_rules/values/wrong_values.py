@@ -15,7 +15,7 @@ from waza_language_server.analysis.schema_rules.meant.regrouping import (
     in_quotes,
     template_in_quotes,
 )
-from waza_language_server.analysis.schema_rules.subject import Subject
+from waza_language_server.analysis.schema_rules.subject import Subject, needed_key_with
 from waza_language_server.analysis.schema_rules.values.type_fixes import type_fixes
 from waza_language_server.analysis.schema_rules.values.unlikely_values import tag_alone
 from waza_language_server.schema.shape import Shape
@@ -82,13 +82,12 @@ def _of_missing_key(subject: Subject, node: Node) -> Problem | None:
     shape = subject.shape_at(around) if around is not None else None
     if holder is None or around is None or shape is None or node.kind != "scalar":
         return None
-    for key in shape.required:
-        known = shape.properties.get(key)
-        if known is not None and around.entry(key) is None and node.value in known.shape.enum:
-            message = f"`{node.value}` is a value of `{key}`, which is missing, and not of `{node.step}`."
-            fixes = (Fix(f"Change `{node.step}` to `{key}`", (Edit(holder.key.span, key),)),)
-            return Problem("misplaced-key", holder.key.span, message, "error", fixes)
-    return None
+    key = needed_key_with(around, shape, node.value)
+    if key is None:
+        return None
+    message = f"`{node.value}` is a value of `{key}`, which is missing, and not of `{node.step}`."
+    fixes = (Fix(f"Change `{node.step}` to `{key}`", (Edit(holder.key.span, key),)),)
+    return Problem("misplaced-key", holder.key.span, message, "error", fixes)
 
 
 def _tagged(subject: Subject, node: Node, shape: Shape, tag: Span, expected: Sequence[str]) -> Problem:
