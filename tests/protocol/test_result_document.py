@@ -31,6 +31,7 @@ async def test_an_older_engine_of_the_chosen_interpreter_still_has_its_page_show
         "resultsFile": record,
         "goesOn": False,
         "regraded": False,
+        "waits": False,
         "workspaces": [],
         "answered": [],
     }

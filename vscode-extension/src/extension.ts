@@ -23,6 +23,7 @@ import { onDidSelectEnvironment } from "./pythonExtension";
 import { chosenIn, runnablesIn, titleOf } from "./runnables";
 import { chosenItem, chosenRecord, recordedOf, ResultDocuments } from "./resultDocuments";
 import { ResultPage } from "./resultPage";
+import { reviewAnswers } from "./reviews";
 import { RunLog } from "./runLog";
 import { chooseExecutor, chooseRunOptions, logIn } from "./runChoices";
 import { runEnvironment, runOptions, wrongSetting } from "./runSettings";
@@ -187,6 +188,13 @@ export function activate(context: vscode.ExtensionContext): void {
             const [id, client] = [await toRun(server, "suite"), server.running];
             if (client !== undefined && id !== undefined) {
                 await measureStrength(client, id);
+            }
+        }),
+        command("reviewAnswers", async (given: unknown) => {
+            const id = await recorded(server, given);
+            const client = id === undefined ? undefined : await server.reached();
+            if (id !== undefined && client !== undefined) {
+                await reviewAnswers(client, id, (answer) => page.open(recordedOf(answer)));
             }
         }),
         command("compareResults", async (given: unknown) => {

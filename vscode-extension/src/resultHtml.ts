@@ -28,6 +28,8 @@ export interface ResultPageParts {
     readonly answered: readonly AnsweredTask[];
     /** The file of the run that is shown, "" when there is none. */
     readonly record: string;
+    /** Whether a person is asked for a verdict of it. */
+    readonly waits: boolean;
     /** Whether there is an earlier run to compare with. */
     readonly comparable: boolean;
     readonly style: string;
@@ -36,14 +38,14 @@ export interface ResultPageParts {
 }
 
 /** The commands that the page may call. */
-export const PAGE_COMMANDS = ["waza.compareResults", "waza.saveRecord", "waza.openWorkspace"];
+export const PAGE_COMMANDS = ["waza.reviewAnswers", "waza.compareResults", "waza.saveRecord", "waza.openWorkspace"];
 /** What a grader found in an answer: what it wants, what it forbids, what comes nearest. */
 const FOUND: Readonly<Record<string, string>> = { "✓": "passed", "✗": "failed", "≈": "nearest" };
 /** An answer whose fence says which of its lines, counted from 1, are marks: what only looks like one is the agent's. */
 const MARKED_ANSWER = /(<pre\b[^>]*><code\b[^>]*\blanguage-marked)-([\d-]+)("[^>]*>)([^]*?)(<\/code><\/pre>)/gu;
 const CLASSES: Readonly<Record<string, string>> = { "✓": "passed", "✗": "failed", "!": "error" };
 
-export function resultHtml({ id, notices, rendered, workspaces, answered, record, comparable, style, styleSource }: ResultPageParts): string {
+export function resultHtml({ id, notices, rendered, workspaces, answered, record, waits, comparable, style, styleSource }: ResultPageParts): string {
     const suite = id.split("::", 1)[0] ?? "";
     let body = rendered.replaceAll(/(<(?:td|h2|strong)\b[^>]*>)([\u2713\u2717!])(?=[\s<])/gu, (_, tag: string, mark: string) => {
         return `${tag}<span class="${CLASSES[mark] ?? ""}">${mark}</span>`;
@@ -51,7 +53,10 @@ export function resultHtml({ id, notices, rendered, workspaces, answered, record
     body = body.replaceAll(MARKED_ANSWER, (_, before: string, numbers: string, behind: string, text: string, after: string) => {
         return `${before}${behind}${found(text, new Set(numbers.split("-").map(Number)))}${after}`;
     });
-    const buttons = comparable ? [button("Compare With an Earlier Run…", "waza.compareResults", id)] : [];
+    const buttons = waits ? [button("Review…", "waza.reviewAnswers", id)] : [];
+    if (comparable) {
+        buttons.push(button("Compare With an Earlier Run…", "waza.compareResults", id));
+    }
     if (answered.length > 0) {
         buttons.push(button("Save Record as Task…", "waza.saveRecord", { id, record }));
     }

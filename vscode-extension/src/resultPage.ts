@@ -20,6 +20,8 @@ interface ResultDocument {
     readonly goesOn: boolean;
     /** Whether some of its tasks were graded again since. */
     readonly regraded: boolean;
+    /** Whether a person is asked for a verdict of it. */
+    readonly waits: boolean;
 }
 
 /** As much of an answer of `waza/recordedRuns` as the page needs. */
@@ -27,7 +29,7 @@ interface RecordedRun {
     readonly resultsFile: string;
 }
 
-const NOTHING = { workspaces: [], answered: [], resultsFile: "", goesOn: false, regraded: false, comparable: false };
+const NOTHING = { workspaces: [], answered: [], resultsFile: "", goesOn: false, regraded: false, waits: false, comparable: false };
 const GOES_ON = "A run of it goes on; what stands here is of an earlier one.";
 const GRADED_AGAIN = "Graded again since: the marks in the files tell that, and this page what the run has recorded.";
 /** How the file of a run ends that has not ended. */

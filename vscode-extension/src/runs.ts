@@ -30,6 +30,7 @@ import { DRAFTS_NEED_TRUST, GRADERS_NEED_TRUST, isTrustedFor, RUNS_NEED_TRUST } 
 export const RUN_COMMAND = "waza.run";
 const REGRADE_COMMAND = "waza.regrade";
 const NEW_SUITE_COMMAND = "waza.newSuite";
+const REVIEW_COMMAND = "waza.review";
 const AFFECTED_COMMAND = "waza.runAffected";
 
 /** What a run lens carries: the id of what is run, and perhaps the tasks that a suite is limited to. */
@@ -106,6 +107,9 @@ export class Runs {
             }
             if (command === AFFECTED_COMMAND && running !== undefined && isRunRequest(request)) {
                 return this.runAffected(running, request.id);
+            }
+            if (command === REVIEW_COMMAND && isRunRequest(request)) {
+                return vscode.commands.executeCommand("waza.reviewAnswers", request);
             }
             if (command === NEW_SUITE_COMMAND) {
                 return isTrustedFor(DRAFTS_NEED_TRUST) ? Promise.resolve(next(command, args)).catch(tellProblem) : undefined;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { resultHtml } from "../src/resultHtml";
 
-const PARTS = { id: "/s/eval.yaml", notices: [], rendered: "", workspaces: [], answered: [], record: "", comparable: false, style: "s.css", styleSource: "https://here" };
+const PARTS = { id: "/s/eval.yaml", notices: [], rendered: "", workspaces: [], answered: [], record: "", waits: false, comparable: false, style: "s.css", styleSource: "https://here" };
 const TRIAL = { task: "a:b", trial: 2, path: "/tmp/w & x" };
 
 /** The commands behind the buttons of a page, with their argument. */
@@ -19,6 +19,10 @@ void test("a page without an earlier run and without a workspace has no buttons"
 void test("an earlier run can be compared with", () => {
     const found = buttonsOf(resultHtml({ ...PARTS, comparable: true }));
     assert.deepEqual(found, [["Compare With an Earlier Run…", "waza.compareResults", ["/s/eval.yaml"]]]);
+});
+
+void test("what waits for a person is reviewed from the page", () => {
+    assert.deepEqual(buttonsOf(resultHtml({ ...PARTS, waits: true })), [["Review…", "waza.reviewAnswers", ["/s/eval.yaml"]]]);
 });
 
 void test("an answer becomes a task, of the run that is shown", () => {

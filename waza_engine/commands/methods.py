@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from pylsp_jsonrpc.exceptions import JsonRpcException
 
-from waza_engine.commands import making, reading
+from waza_engine.commands import making, reading, review_methods
 from waza_engine.commands.live import LiveSessions
 from waza_engine.commands.parameters import (
     INTERNAL_ERROR,
@@ -102,6 +102,8 @@ class Methods:
             "result.page": _guarded(reading.result_page),
             "result.runs": _guarded(reading.result_runs),
             "result.history": _guarded(reading.result_history),
+            "review.list": _guarded(review_methods.list_reviews),
+            "review.add": _guarded(review_methods.add_review),
             "eval.new": _guarded(making.make_suite),
             "task.new": _guarded(making.make_task),
             "task.check": _guarded(making.check_task),

@@ -39,7 +39,7 @@ def _setting(params: Params, row: Setting) -> Any:
         case "number":
             return _number(params, key, row.minimum)
         case "amount":
-            return _amount(params, key)
+            return given_amount(params, key)
         case "choice":
             return _switch(params, key)
         case "flag":
@@ -115,6 +115,16 @@ def given_count(params: Params, key: str) -> int | None:
     return _number(params, key, 1)
 
 
+def given_amount(params: Params, key: str) -> float | None:
+    """Return a number from 0, None when it is not given."""
+    value: object = params.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < float("inf"):
+        raise JsonRpcException(f"`{key}` must be a number, 0 or more.", INVALID_PARAMS)
+    return float(value)
+
+
 def _texts(params: Params, key: str) -> tuple[str, ...]:
     value: object = params.get(key)
     if value is None:
@@ -129,15 +139,6 @@ def _switch(params: Params, key: str) -> bool | None:
     if value is not None and not isinstance(value, bool):
         raise JsonRpcException(f"`{key}` must be true or false.", INVALID_PARAMS)
     return value
-
-
-def _amount(params: Params, key: str) -> float | None:
-    value: object = params.get(key)
-    if value is None:
-        return None
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < float("inf"):
-        raise JsonRpcException(f"`{key}` must be a number, 0 or more.", INVALID_PARAMS)
-    return float(value)
 
 
 def _number(params: Params, key: str, least: int) -> int | None:

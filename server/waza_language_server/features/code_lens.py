@@ -2,9 +2,9 @@
 
 Those of suites and tasks say what the run will cost and take, once that is known.
 
-Beside them ``↻ Re-grade``, once an answer is recorded: it costs nothing, and is the first of a grader; and
-``…``, for clients that ask what this run is to be like. A suite of which some tasks have changed since their
-newest results has ``▶ Run affected (4 of 31)``.
+Beside them ``↻ Re-grade``, once an answer is recorded: it costs nothing, and is the first of a grader;
+``⧖ Review``, while an answer waits for a person; and ``…``, for clients that ask what this run is to be like.
+A suite of which some tasks have changed since their newest results has ``▶ Run affected (4 of 31)``.
 While something runs its own lens reads ``✗ Cancel``; the lines with lenses never change, so that none jumps
 under the pointer.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, get_args
 
 from waza_engine.frozen import frozen
@@ -35,11 +36,12 @@ Expected = Callable[["Path", "RunResult | None"], "SuiteEstimates | None"]
 Affected = Callable[["Path", "RunResult | None"], tuple[int, int] | None]
 """How many tasks of a suite are not what they were when their results were recorded, and of how many."""
 
-LensKind = Literal["run", "affected", "regrade", "more", "newSuite", "testBed"]
+LensKind = Literal["run", "affected", "regrade", "review", "more", "newSuite", "testBed"]
 LENS_KINDS: frozenset[str] = frozenset(get_args(LensKind))
 RUN = "waza.run"
 CANCEL = "waza.cancel"
 REGRADE = "waza.regrade"
+REVIEW = "waza.review"
 RUN_AFFECTED = "waza.runAffected"
 
 
@@ -142,11 +144,13 @@ def lenses_of_in_steps(
     """Return the lenses of what can be run; ``words`` say what that is, instead of its kind."""
     suites = {runnable.id.suite for runnable in found}
     answered: dict[Path, frozenset[str]] = {}
+    waiting: dict[Path, Collection[tuple[str | None, str | None]]] = {}
     estimates: dict[Path, SuiteEstimates | None] = {}
     changed: dict[Path, tuple[int, int] | None] = {}
     for suite in suites:
         recorded = yield from workspace.project.scores.results_in_steps(suite)
         answered[suite] = _answered(recorded)
+        waiting[suite] = _waiting(recorded)
         estimates[suite] = expected(suite, recorded)
         changed[suite] = affected(suite, recorded)
     lenses: list[CodeLens] = []
@@ -158,6 +162,9 @@ def lenses_of_in_steps(
         # What costs nothing comes first where it answers the question: what does this grader say?
         both = (again, run) if runnable.id.kind == "grader" else (run, again)
         lenses += [lens for lens in both if lens is not None]
+        target = runnable.id
+        if target.kind != "prompt" and (target.task, target.grader) in waiting[target.suite]:
+            lenses.append(CodeLens(runnable.span, "⧖ Review", REVIEW, run.argument, "review"))
         if runnable.id.kind == "suite" and run.command == RUN:
             lenses += _affected_lens(runnable, changed[runnable.id.suite])
         if run_with is not None and run.command == RUN:
@@ -205,3 +212,18 @@ def _regrade_lens(runnable: Runnable, answered: frozenset[str]) -> CodeLens | No
     if not (answered if task is None else task in answered):
         return None
     return CodeLens(runnable.span, "↻ Re-grade", REGRADE, {"id": str(runnable.id)}, "regrade")
+
+
+def _waiting(recorded: RunResult | None) -> frozenset[tuple[str | None, str | None]]:
+    """Return the tasks and graders whose newest verdict a person has not given yet.
+
+    None stands for all: that something waits is told of the suite, a task and a grader of all tasks, too.
+    """
+    tasks = () if recorded is None else recorded.tasks.values()
+    return frozenset(
+        each
+        for task in tasks
+        for name, said in chain(task.graders.items(), task.checkpoints.items())
+        if said.status == "pending"
+        for each in ((task.id, name), (task.id, None), (None, name), (None, None))
+    )

@@ -22,6 +22,7 @@ from waza_language_server.protocol.own_requests import (
     RECORDED_RUNS,
     RECORDED_TEXT,
     RESULT_DOCUMENT,
+    REVIEWS,
     RUNNABLES,
     STALE_RESULTS,
     SUITE_STATE,
@@ -122,6 +123,7 @@ FEATURES = (
     Feature(RECORDED_RUNS, "result_document.recorded_runs", "in slices"),
     Feature(AFFECTED, "affected.affected", "in slices"),
     Feature(MODELS, "models.models", "in slices"),
+    Feature(REVIEWS, "reviews.reviews", "in slices"),
     Feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
         "code_action.code_action",
@@ -196,6 +198,7 @@ COMMANDS = (
     "waza.runAffected",
     "waza.regrade",
     "waza.strength",
+    "waza.review",
     "waza.testBed",
     "waza.cancel",
     "waza.restartEngine",

@@ -134,6 +134,16 @@ class ModelsParams:
     id: str
 
 
+REVIEWS = "waza/reviews"
+
+
+@frozen()
+class ReviewsParams:
+    """``id`` is that of a suite, a task or a grader."""
+
+    id: str
+
+
 RUN_EVENT = "waza/runEvent"
 """A notification to clients that want them: what a run tells, as it tells it."""
 
@@ -152,4 +162,5 @@ OWN_REQUESTS: Mapping[str, type[Any]] = {
     RECORDED_RUNS: RecordedRunsParams,
     AFFECTED: AffectedParams,
     MODELS: ModelsParams,
+    REVIEWS: ReviewsParams,
 }

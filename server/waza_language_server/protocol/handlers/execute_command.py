@@ -25,7 +25,7 @@ from lsprotocol import types
 from waza_engine.results.json_values import text_of
 from waza_language_server.engine.run_request import text_of_glob
 from waza_language_server.engine.runs import RunKey, RunOutcome, RunProgress
-from waza_language_server.features.code_lens import RUN_AFFECTED
+from waza_language_server.features.code_lens import REVIEW, RUN_AFFECTED
 from waza_language_server.features.test_bed import TEST_BED
 from waza_language_server.project.going_runs import GoingRun
 from waza_language_server.protocol.asking_again import ask_for_hints, ask_for_marks
@@ -33,6 +33,7 @@ from waza_language_server.protocol.handlers.grader_types import forget_types
 from waza_language_server.protocol.handlers.making import MAKING, make
 from waza_language_server.protocol.handlers.new_graders import NEW_GRADER_FROM_TEXT, new_grader_from_text
 from waza_language_server.protocol.handlers.regrade import regrade
+from waza_language_server.protocol.handlers.reviews import review
 from waza_language_server.protocol.handlers.run_requests import (
     FAILED,
     confirm_cost,
@@ -71,6 +72,8 @@ async def execute(ls: WazaServer, params: types.ExecuteCommandParams) -> Any:
         return await regrade(ls, run_request(params.command, arguments).target)
     if params.command == "waza.strength":
         return await measure(ls, run_request(params.command, arguments).target)
+    if params.command == REVIEW:
+        return await review(ls, arguments)
     if params.command == TEST_BED:
         return await choose_bed(ls, arguments)
     if params.command == "waza.cancel":

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from waza_language_server.engine.process import EngineError
+from waza_language_server.features.verdict_labels import waits
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.handlers.run_requests import FAILED, refused
 from waza_language_server.protocol.own_requests import RECORDED_RUNS, RESULT_DOCUMENT
 
 if TYPE_CHECKING:
+    from waza_engine.results.reading.scores import TaskResult
     from waza_language_server.protocol.own_requests import RecordedRunsParams, ResultDocumentParams
     from waza_language_server.protocol.server import WazaServer
 
@@ -33,6 +35,7 @@ async def result_document(ls: WazaServer, params: ResultDocumentParams) -> dict[
         # What an older engine of the chosen interpreter does not tell is left out.
         "goesOn": answer.get("goes_on") is True,
         "regraded": _is_regraded(ls, target, Path(answer["record"])),
+        "waits": any(map(waits, _tasks_of(ls, target, Path(answer["record"])))),
         "workspaces": answer.get("workspaces", []),
         "answered": answer.get("answered", []),
     }
@@ -41,12 +44,18 @@ async def result_document(ls: WazaServer, params: ResultDocumentParams) -> dict[
 def _is_regraded(ls: WazaServer, target: RunnableId, record: Path) -> bool:
     """Tell whether answers of a record were graded again: marks tell that, and the record does not."""
     scores = ls.session.project.scores
-    run = scores.results(target.suite)
-    return any(
-        scores.regraded.asked(target.suite, task) is not None
+    tasks = _tasks_of(ls, target, record)
+    return any(scores.regraded.asked(target.suite, task) is not None for task in tasks)
+
+
+def _tasks_of(ls: WazaServer, target: RunnableId, record: Path) -> list[TaskResult]:
+    """Return the tasks whose newest answers are those of a record."""
+    run = ls.session.project.scores.results(target.suite)
+    return [
+        task
         for task in (run.tasks.values() if run is not None else ())
         if target.task in (None, task.id) and task.origin is not None and task.origin.results == record
-    )
+    ]
 
 
 async def recorded_runs(ls: WazaServer, params: RecordedRunsParams) -> list[dict[str, Any]]:

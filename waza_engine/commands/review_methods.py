@@ -1,0 +1,71 @@
+"""The methods by which an editor learns what waits for a person, and records what the person says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from waza_engine.commands.parameters import (
+    INVALID_PARAMS,
+    Params,
+    given_amount,
+    given_choice,
+    given_count,
+    given_path,
+    only_known,
+    optional_text,
+    refused,
+)
+from waza_engine.commands.reviewing import (
+    ReviewError,
+    ReviewRequest,
+    for_people,
+    record_review,
+    recorded_files,
+)
+from waza_engine.results.json_values import plain
+
+Answer = dict[str, Any]
+_WHICH = ("path", "task", "trial", "grader")
+
+
+def list_reviews(params: Params) -> Answer:
+    """Return as ``items`` what waits for a person, of a suite or a result file at ``path``.
+
+    Its newest answers are meant, of a ``task``, a ``trial`` and a ``grader`` where they are given.
+    """
+    only_known(params, _WHICH)
+    request = _request(params)
+    try:
+        found = for_people(request, recorded_files(request.results), everything=False)
+    except ReviewError as error:
+        raise refused(str(error), INVALID_PARAMS) from None
+    return {"items": plain([each.to_json() for each in found])}
+
+
+def add_review(params: Params) -> Answer:
+    """Record whether an answer ``passed``, perhaps with a ``score`` and a ``comment``.
+
+    It is returned as it is now, with the ``file`` that the review went to.
+    """
+    only_known(params, (*_WHICH, "passed", "score", "comment", "reviewer"))
+    passed = given_choice(params, "passed")
+    if passed is None:
+        raise refused("`passed` must be given, as true or false.", INVALID_PARAMS)
+    try:
+        found, _, file = record_review(_request(params, passed))
+    except ReviewError as error:
+        raise refused(str(error), INVALID_PARAMS) from None
+    return {"item": plain(found.to_json()), "file": str(file)}
+
+
+def _request(params: Params, passed: bool | None = None) -> ReviewRequest:
+    return ReviewRequest(
+        given_path(params, "path"),
+        optional_text(params, "task"),
+        given_count(params, "trial"),
+        optional_text(params, "grader"),
+        passed,
+        given_amount(params, "score"),
+        optional_text(params, "comment") or "",
+        optional_text(params, "reviewer"),
+    )

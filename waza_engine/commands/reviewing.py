@@ -1,0 +1,181 @@
+"""Verdicts that wait for a person: which there are in the records of a suite, and recording what is said."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from waza_engine.results.json_values import Block, block_of
+from waza_engine.results.reading.formats import read_document, todays_layout, why_unreadable
+from waza_engine.results.reading.missing import no_results_words
+from waza_engine.results.reading.newest_scores import result_files
+from waza_engine.results.reviews.review import Review
+from waza_engine.results.reviews.review_file import add_review, review_file
+from waza_engine.results.reviews.reviewed import ReviewItem, review_items, with_reviews
+from waza_engine.runs.loading.discovery import eval_file_of
+from waza_engine.runs.loading.suite import SuiteError
+
+
+class ReviewError(Exception):
+    """A review cannot be listed or recorded; the text is for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRequest:
+    """What to review. ``results`` is a result file, an eval file, or the directory of a suite.
+
+    ``passed`` None lists; otherwise that is the verdict. ``score`` is 0..1, by default that of the verdict.
+    """
+
+    results: Path
+    task: str | None = None
+    trial: int | None = None
+    grader: str | None = None
+    passed: bool | None = None
+    score: float | None = None
+    comment: str = ""
+    reviewer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A verdict for a person, and the result file that it stands in."""
+
+    item: ReviewItem
+    results: Path
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as programs get it; what was said of it stands there once somebody has."""
+        item, details = self.item, block_of(self.item.verdict, "details")
+        said = {
+            "passed": item.verdict.get("passed"),
+            "score": item.verdict.get("score"),
+            "reviewer": details.get("reviewer"),
+            "comments": details.get("review_comments"),
+        }
+        return {
+            "results": str(self.results),
+            "run": item.key.run,
+            "task": item.key.task,
+            "trial": item.key.trial,
+            "grader": item.key.grader,
+            "type": item.type,
+            "pending": item.pending,
+            "instructions": details.get("instructions"),
+            "criteria": details.get("criteria") or [],
+            "output": item.output,
+            **({} if item.pending else said),
+        }
+
+
+def for_people(request: ReviewRequest, files: Sequence[Path], *, everything: bool) -> list[Found]:
+    """Return what a request means in result files: what waits, with ``everything`` also what does not."""
+    meant = (each for each in _found(files) if _is_meant(each.item, request))
+    return [each for each in meant if everything or each.item.pending]
+
+
+def record_review(request: ReviewRequest) -> tuple[Found, Review, Path]:
+    """Record a verdict and return what it is about now, the review, and the file it went to.
+
+    Raises ``ReviewError`` when the request does not name one verdict, or the file cannot be written.
+    """
+    assert request.passed is not None
+    score = float(request.passed) if request.score is None else request.score
+    if not 0 <= score <= 1:
+        raise ReviewError(f"The score is {score:g}; it must lie between 0 and 1.")
+    candidates = for_people(request, recorded_files(request.results), everything=True)
+    pending = [found for found in candidates if found.item.pending]
+    # A review can be corrected; without a choice to make, the pending ones come first.
+    chosen = pending if pending else candidates
+    if len(chosen) != 1:
+        raise ReviewError(_which(chosen))
+    found = chosen[0]
+    review = Review(
+        score=score,
+        passed=request.passed,
+        reviewer=request.reviewer or os.environ.get("WAZA_REVIEWER") or _user(),
+        comments=request.comment,
+        time=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    file = review_file(found.results)
+    try:
+        add_review(file, found.item.key, review)
+    except OSError as error:
+        raise ReviewError(f"The review cannot be written to {file}: {error.strerror or error}.") from None
+    document = reviewed_document(found.results) or {}
+    item = next(item for item in review_items(document, found.results) if item.key == found.item.key)
+    return Found(item, found.results), review, file
+
+
+def recorded_files(given: Path) -> list[Path]:
+    """Return result files, newest first. Raises ``ReviewError`` when there is none."""
+    if given.is_dir() or given.suffix in (".yaml", ".yml"):
+        try:
+            suite = eval_file_of(given).parent
+        except SuiteError as error:
+            raise ReviewError(str(error)) from None
+        files = result_files(suite)
+        if not files:
+            raise ReviewError(no_results_words(suite, suite, "run the suite first"))
+        return files
+    document = read_document(given)
+    if document is None and given.is_file():
+        raise ReviewError(why_unreadable(given))
+    if document is None or not isinstance(document.get("tasks"), list):
+        raise ReviewError(f"{given} is not a result file.")
+    return [given]
+
+
+def reviewed_document(path: Path) -> Block | None:
+    """Return a record with its reviews laid over it, None when it cannot be read."""
+    document = read_document(path)
+    return None if document is None else with_reviews(todays_layout(document), path)
+
+
+def _which(found: Sequence[Found]) -> str:
+    if not found:
+        return "Nothing waits for a review there."
+    names = "; ".join(_options(each.item) for each in found[:10])
+    more = f" and {len(found) - 10} more" if len(found) > 10 else ""
+    return f"{len(found)} verdicts fit; name one of them: {names}{more}."
+
+
+def _options(item: ReviewItem) -> str:
+    return f"--task {item.key.task} --trial {item.key.trial} --grader {item.key.grader}"
+
+
+def _found(files: Sequence[Path]) -> list[Found]:
+    """Return what is for people: of each trial of a task the newest, by the name of the grader."""
+    found: list[Found] = []
+    newest: dict[tuple[str, str], Path] = {}
+    for path in files:
+        document = reviewed_document(path)
+        if document is None:
+            continue
+        # A task that was run again is reviewed anew; its earlier answers do not count any more.
+        found += [
+            Found(item, path)
+            for item in review_items(document, path)
+            if newest.setdefault((item.key.task, item.key.grader), path) == path
+        ]
+    return found
+
+
+def _is_meant(item: ReviewItem, request: ReviewRequest) -> bool:
+    return (
+        request.task in (None, item.key.task, item.task_name)
+        and request.trial in (None, item.key.trial)
+        and request.grader in (None, item.key.grader)
+    )
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return ""
