@@ -32,7 +32,7 @@ def suite(tmp_path: Path) -> Path:
 async def reviewable(editor: Editor, uri: str) -> list[str]:
     """Return the ids of what has a lens for reviews."""
     lenses = [lens.command for lens in await editor.lenses(uri)]
-    found = [each.arguments[0] for each in lenses if each and each.title == "⧖ Review" and each.arguments]
+    found = [each.arguments[0] for each in lenses if each and each.title == "◷ Review" and each.arguments]
     return [str(dict(argument or {})["id"]).rpartition("eval.yaml")[2] for argument in found]
 
 

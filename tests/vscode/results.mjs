@@ -118,37 +118,6 @@ async function scenario(page) {
     await saveAs("chosen", () => editor.command(page, "Waza: Save Record as Task…"));
   });
 
-  await step("answers that wait for a person are reviewed one after the other, beside their results", async () => {
-    const file = path.join(workspace, "eval.yaml");
-    const human = "  - type: human\n    name: expert\n    config:\n      instructions: Look twice\n      criteria:\n        - No secrets\n";
-    const before = fs.readFileSync(file, "utf8");
-    write("eval.yaml", before + human);
-    await editor.openFile(page, "eval.yaml", "- type: human");
-    const ran = results().length;
-    await editor.clickLens(page, "Run suite", "its result", () => Promise.resolve(results().length > ran));
-    const question = page.locator(".quick-input-widget", { hasText: /Review .*trial 1 \(1 of 3\)/u });
-    await editor.clickLens(page, "Review", "the question", () => question.isVisible());
-    assert.match(await question.locator("input:not([type=checkbox])").getAttribute("placeholder"), /^Look twice · No secrets/u);
-    await frame.locator("h2", { hasText: /chosen|Greets/u }).first().click(); // who reads the result keeps the question
-    await page.screenshot({ path: path.join(artifacts, "review.png") });
-    await question.locator(".monaco-list-row", { hasText: "Failed" }).click();
-    const why = page.locator(".quick-input-widget", { hasText: "why?" });
-    await why.locator("input:not([type=checkbox])").fill("too short");
-    await page.keyboard.press("Enter");
-    await page.locator(".quick-input-widget", { hasText: "(2 of 3)" }).locator(".monaco-list-row", { hasText: "Passed" }).click();
-    await why.waitFor();
-    await page.keyboard.press("Enter");
-    await page.locator(".quick-input-widget", { hasText: "(3 of 3)" }).waitFor();
-    await page.keyboard.press("Escape");
-    const said = fs.readFileSync(path.join(workspace, "reviews.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line));
-    assert.deepEqual(said.map(({ passed, comments }) => [passed, comments]), [[false, "too short"], [true, ""]]);
-    await editor.openFile(page, "eval.yaml", "- type: human");
-    await editor.waitUntil(page, "the mark of what failed", async () => (await editor.hintsOn(page, "- type: human")).some((mark) => mark.includes("✗")));
-    await page.screenshot({ path: path.join(artifacts, "reviewed.png") });
-    write("eval.yaml", before);
-    fs.rmSync(path.join(workspace, "reviews.jsonl"));
-  });
-
   await step("a reload of the window leaves the page as it was", async () => {
     await page.locator(".tab", { hasText: /^greeter.* result$/u }).first().click();
     await button("Compare").waitFor();
@@ -178,6 +147,34 @@ async function scenario(page) {
     const folder = new URL((await opened).url()).searchParams.get("folder") ?? "";
     assert.ok(fs.statSync(folder).isDirectory(), folder);
     assert.notEqual(folder, workspace);
+  });
+
+  await step("answers that wait for a person are reviewed one after the other, beside their results", async () => {
+    const file = path.join(workspace, "eval.yaml");
+    const human = "  - type: human\n    name: expert\n    config:\n      instructions: Look twice\n      criteria:\n        - No secrets\n";
+    fs.appendFileSync(file, human);
+    await editor.openFile(page, "eval.yaml", "- type: human");
+    const ran = results().length;
+    await editor.clickLens(page, "Run suite", "its result", () => Promise.resolve(results().length > ran));
+    const question = page.locator(".quick-input-widget", { hasText: /Review .*trial 1 \(1 of 3\)/u });
+    await editor.clickLens(page, "Review", "the question", () => question.isVisible());
+    assert.match(await question.locator("input:not([type=checkbox])").getAttribute("placeholder"), /^Look twice · No secrets/u);
+    await frame.locator("h2", { hasText: /chosen|Greets/u }).first().click(); // who reads the result keeps the question
+    await page.screenshot({ path: path.join(artifacts, "review.png") });
+    await question.locator(".monaco-list-row", { hasText: "Failed" }).click();
+    const why = page.locator(".quick-input-widget", { hasText: "why?" });
+    await why.locator("input:not([type=checkbox])").fill("too short");
+    await page.keyboard.press("Enter");
+    await page.locator(".quick-input-widget", { hasText: "(2 of 3)" }).locator(".monaco-list-row", { hasText: "Passed" }).click();
+    await why.waitFor();
+    await page.keyboard.press("Enter");
+    await page.locator(".quick-input-widget", { hasText: "(3 of 3)" }).waitFor();
+    await page.keyboard.press("Escape");
+    const said = fs.readFileSync(path.join(workspace, "reviews.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line));
+    assert.deepEqual(said.map(({ passed, comments }) => [passed, comments]), [[false, "too short"], [true, ""]]);
+    await editor.openFile(page, "eval.yaml", "- type: human");
+    await editor.waitUntil(page, "the mark of what failed", async () => (await editor.hintsOn(page, "name: expert")).includes("✗ 0.50 1/2 tasks"));
+    await page.screenshot({ path: path.join(artifacts, "reviewed.png") });
   });
 }
 

@@ -21,7 +21,7 @@ MARKS: dict[str, Part] = {
     "skipped": ("–", "dim"),
     "lost": ("⚠", "yellow"),
     "not run": ("–", "dim"),
-    "pending": ("⧖", "cyan"),
+    "pending": ("◷", "cyan"),
     "unjudged": ("–", "dim"),
 }
 _RUN_MARKS = {"passed": MARKS["passed"], "unjudged": MARKS["unjudged"], "errored": MARKS["errored"]}

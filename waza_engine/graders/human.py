@@ -47,7 +47,7 @@ class HumanGrader(Grader[HumanConfig]):
     **Worth knowing:**
 
     - `waza-engine review` lists what waits, and `waza-engine review --task ID --grader NAME --pass` (or
-      `--fail`, `--score`, `--comment`) reviews it; in an editor the lens `⧖ Review` does. Reviews are kept in
+      `--fail`, `--score`, `--comment`) reviews it; in an editor the lens `◷ Review` does. Reviews are kept in
       `reviews.jsonl` beside the eval file: commit it. Every run asks anew, because its answer is another one.
     - Upstream no longer runs this type; it has no successor there, except a `prompt` that asks a model
       about the same criteria.

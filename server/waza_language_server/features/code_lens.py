@@ -3,7 +3,7 @@
 Those of suites and tasks say what the run will cost and take, once that is known.
 
 Beside them ``↻ Re-grade``, once an answer is recorded: it costs nothing, and is the first of a grader;
-``⧖ Review``, while an answer waits for a person; and ``…``, for clients that ask what this run is to be like.
+``◷ Review``, while an answer waits for a person; and ``…``, for clients that ask what this run is to be like.
 A suite of which some tasks have changed since their newest results has ``▶ Run affected (4 of 31)``.
 While something runs its own lens reads ``✗ Cancel``; the lines with lenses never change, so that none jumps
 under the pointer.
@@ -164,7 +164,7 @@ def lenses_of_in_steps(
         lenses += [lens for lens in both if lens is not None]
         target = runnable.id
         if target.kind != "prompt" and (target.task, target.grader) in waiting[target.suite]:
-            lenses.append(CodeLens(runnable.span, "⧖ Review", REVIEW, run.argument, "review"))
+            lenses.append(CodeLens(runnable.span, "◷ Review", REVIEW, run.argument, "review"))
         if runnable.id.kind == "suite" and run.command == RUN:
             lenses += _affected_lens(runnable, changed[runnable.id.suite])
         if run_with is not None and run.command == RUN:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 LONGEST_REASON = 200
 MarkState = Literal["passed", "failed", "error", "pending"]
-_STATES: dict[str, MarkState] = {"✓": "passed", "✗": "failed", "◐": "failed", "!": "error", "⧖": "pending"}
+_STATES: dict[str, MarkState] = {"✓": "passed", "✗": "failed", "◐": "failed", "!": "error", "◷": "pending"}
 _WORST: tuple[MarkState, ...] = ("failed", "error", "pending", "passed")
 
 

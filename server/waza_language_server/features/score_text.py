@@ -1,7 +1,7 @@
 """Scores in words: the few characters at the end of a line, and the story behind them.
 
 The glyph and the number carry the meaning, since inlay hints have no colours of their own: ``✓ 1.00``,
-``✗ 0.67 2/3``, ``◐ 4/5 trials``, ``⧖ pending``, ``! reason`` of an error. What is judged as it is
+``✗ 0.67 2/3``, ``◐ 4/5 trials``, ``◷ pending``, ``! reason`` of an error. What is judged as it is
 typed has words of its own (`live_text.py`). A score that may no
 longer hold says so in words.
 """
@@ -58,7 +58,7 @@ def suite_graders_label(scores: Sequence[Score]) -> str:
     """Return in few characters what the graders of a suite said of one task, the worst by its name."""
     again = REGRADED if any(outcome.regraded for score in scores for outcome in score.outcomes) else ""
     glyphs = [(_label(score.outcomes)[:1], score.name) for score in scores]
-    for worst in "✗◐!⧖":
+    for worst in "✗◐!◷":
         names = [name for glyph, name in glyphs if glyph == worst]
         if names:
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
@@ -118,7 +118,7 @@ def _label(outcomes: Sequence[Outcome]) -> str:
     if broken is not None:
         return error_label(broken.feedback)
     if not graded:
-        return "⧖ pending"
+        return "◷ pending"
     mean = sum(result.score for result in graded) / len(graded)
     if all(result.passed for result in graded):
         return f"✓ {shown_score(mean)}"
@@ -135,7 +135,7 @@ def _label(outcomes: Sequence[Outcome]) -> str:
 
 def grader_line(result: GraderResult) -> str:
     """Return one grader of a task as an item of a list in Markdown."""
-    glyph = "!" if result.status == "error" else "⧖" if result.status == "pending" else "✗"
+    glyph = "!" if result.status == "error" else "◷" if result.status == "pending" else "✗"
     mark = "✓" if result.passed else glyph
     line = f"- {mark} {code(shown_grader(result.name))} {shown_score(result.score)}"
     feedback = result.feedback.strip().splitlines()

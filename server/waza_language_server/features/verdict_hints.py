@@ -164,7 +164,7 @@ class _View:
         stale, changes = self._of_stale(run, awaited=awaited, since=self._told_since(run))
         passed = sum(task.passed for task in run.tasks.values())
         label = f"{glyph(run)} {passed}/{counted(len(run.tasks), 'task')}" if run.tasks else "!"
-        if label.startswith("⧖") and not any(map(waits, run.tasks.values())):
+        if label.startswith("◷") and not any(map(waits, run.tasks.values())):
             label = NOTHING_JUDGED
         why = why_broken(run) if label.startswith("!") else ""
         missed = [metric for metric in run.metrics if not metric.passed]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 NOTHING_JUDGED = "– nothing judged"
 NOT_RUN = "– not run"
-_SIGNS = {"passed": "✓", "failed": "✗", "errored": "!", "unjudged": "⧖"}
+_SIGNS = {"passed": "✓", "failed": "✗", "errored": "!", "unjudged": "◷"}
 
 
 def worst_first(run: RunResult) -> list[TaskResult]:
@@ -30,7 +30,7 @@ def task_label(task: TaskResult) -> str:
         return error_label(task.error or next(broken, ""))
     if task.status == "skipped" or not task.trials:
         if waits(task):
-            return "⧖ pending"
+            return "◷ pending"
         return NOTHING_JUDGED if task.trials else NOT_RUN
     if task.passed:
         # One that was judged and has an error was cut off: not all of its trials ran.

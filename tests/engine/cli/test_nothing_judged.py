@@ -125,4 +125,4 @@ def test_a_task_that_waits_for_people_has_no_score_while_it_runs(tmp_path: Path)
     waits = "graders: [{type: human, name: look, config: {criteria: ['ok?']}}]\n"
     suite = write_suite(tmp_path, {"a": task("a", waits), "b": task("b", f"graders:\n{GREETS}")})
     told = engine("run", suite).stdout.splitlines()
-    assert ("⧖ a" in told, "✓ b  1.00" in told) == (True, True)
+    assert ("◷ a" in told, "✓ b  1.00" in told) == (True, True)

@@ -223,8 +223,8 @@ def test_what_waits_for_a_review_is_named_and_has_no_score(tmp_path: Path) -> No
     report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=asks))
     found = engine("report", report.results_file)
     assert found.returncode == 0
-    assert "⧖ a\n" in found.stdout
-    assert "⧖ eye  Pending" in found.stdout
+    assert "◷ a\n" in found.stdout
+    assert "◷ eye  Pending" in found.stdout
     assert "nothing was judged: 1 task waits for a review" in found.stdout
     assert "score" not in found.stdout
     markdown = engine("report", report.results_file, "--format", "markdown").stdout

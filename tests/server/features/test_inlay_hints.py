@@ -158,7 +158,7 @@ def test_a_task_grader_of_the_same_name_has_replaced_the_result_of_the_suite(sui
         ([[passing()], [passing()]], "✓ 1.00"),
         ([[passing()], [failing()], [passing()]], "◐ 2/3 trials"),
         ([[failing()], [failing()]], "✗ 0.50 1/2"),
-        ([[grade("mentions", 0.0, "", status="pending")]], "⧖ pending"),
+        ([[grade("mentions", 0.0, "", status="pending")]], "◷ pending"),
         ([[grade("mentions", 0.0, "no such file", status="error")]], "! no such file"),
         ([[grade("mentions", 0.999)]], "✗ 0.99"),
         ([[grade("mentions", 2 / 3)]], "✗ 0.67"),

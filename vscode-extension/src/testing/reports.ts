@@ -41,7 +41,7 @@ interface TaskState {
     several: boolean;
 }
 
-const MARKS: Readonly<Record<string, string>> = { passed: "✓", failed: "✗", errored: "!", skipped: "–", pending: "⧖" };
+const MARKS: Readonly<Record<string, string>> = { passed: "✓", failed: "✗", errored: "!", skipped: "–", pending: "◷" };
 const TRIAL = "#trial-";
 
 /** The id of a trial of a task, and of a grader in it. */

@@ -41,7 +41,7 @@ _MARKS = {
     "passed": "✓",
     "failed": "✗",
     "errored": "!",
-    "pending": "⧖",
+    "pending": "◷",
     "skipped": "–",
     "lost": "!",
     "not run": "–",
@@ -190,7 +190,7 @@ def _verdict(verdict: Validation, output: str) -> Iterator[str]:
     if verdict.status == "graded":
         mark, score = "✓" if verdict.passed else "✗", f" {shown_score(verdict.score)}"
     else:
-        mark, score = ("!", " could not grade") if verdict.status == "error" else ("⧖", " waits for a review")
+        mark, score = ("!", " could not grade") if verdict.status == "error" else ("◷", " waits for a review")
     yield f"**{mark} {code(shown_grader(verdict.name))}**{score} ({code(verdict.type)})"
     yield ""
     if verdict.feedback:
