@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -197,6 +197,23 @@ async def test_what_ran_in_a_terminal_since_is_not_what_the_client_shows(suite: 
         change = types.FileEvent(report.results_file.as_uri(), types.FileChangeType.Created)
         editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
         assert await shown(editor, suite, since, done["resultsFile"]) == [("", f"{newer}, it passed", True)]
+
+
+async def test_what_is_shown_as_waiting_is_stale_when_a_person_has_reviewed_it(tmp_path: Path) -> None:
+    human = "  - {type: human, name: expert}\n"
+    suite = write_suite(tmp_path, SUITE + human, one=ONE, two=TWO)
+    async with editing(tmp_path) as editor:
+        since = datetime.now(UTC) - timedelta(seconds=1)  # a review is written down in whole seconds
+        done = await editor.command("waza.run", {"id": suite.as_posix()})
+        assert await shown(editor, suite, since.isoformat(), done["resultsFile"]) == []
+        review = {"id": f"{suite.as_posix()}::one::expert", "passed": False}
+        await editor.command("waza.review", review)
+        words = "stale: reviewed since, it failed"
+        assert await shown(editor, suite, since.isoformat(), done["resultsFile"]) == [
+            ("", words, False),
+            ("::one", words, False),
+            ("::one::expert", words, True),
+        ]
 
 
 async def test_a_run_that_was_killed_is_no_newer_one_than_itself(suite: Path) -> None:

@@ -24,7 +24,13 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from waza_engine.results.reading.scores import PromptResult, RunOrigin, RunResult, TaskResult
+    from waza_engine.results.reading.scores import (
+        GraderResult,
+        PromptResult,
+        RunOrigin,
+        RunResult,
+        TaskResult,
+    )
     from waza_engine.spec.reading.scalars import Json
     from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.project.index import Project
@@ -33,6 +39,7 @@ if TYPE_CHECKING:
 STALE_WORD = "stale"
 RECORD_GONE = f"{STALE_WORD}: its record is gone"
 RAN_ELSEWHERE = f"{STALE_WORD}: a newer run is recorded"
+REVIEWED = f"{STALE_WORD}: reviewed since"
 _CAME_TO = {
     "passed": "it passed",
     "failed": "it failed",
@@ -86,7 +93,8 @@ def stale_results_in_steps(
 ) -> Steps[tuple[StaleResult, ...]]:
     """Return what is stale of a suite, its tasks, graders and trigger prompts, with many pauses.
 
-    What contains others stands before them. With ``shown`` that is also what has run again elsewhere since.
+    What contains others stands before them. With ``shown`` that is also what has run again elsewhere since,
+    and what a person has reviewed.
     """
     run = yield from project.scores.results_in_steps(suite)
     if run is None:
@@ -224,6 +232,11 @@ class _Evidence:
     def _ran_elsewhere(self, origin: RunOrigin | None, moment: datetime) -> bool:
         return self._shown is not None and self._shown.lacks(origin, moment)
 
+    def _was_reviewed(self, verdict: GraderResult) -> bool:
+        return (
+            self._shown is not None and verdict.reviewed is not None and verdict.reviewed > self._shown.since
+        )
+
     def _words_of_answer(self, task: str, moment: datetime) -> str:
         """Return why the answer to a task would be another one today, "" when it would not."""
         words = self._said(moment, self._scores.recorded.changes(moment, (task,)))
@@ -237,6 +250,8 @@ class _Evidence:
         if self._ran_elsewhere(verdict.origin, moment) and self._again(task) is None:
             graded = "passed" if verdict.passed else "failed"
             return _elsewhere(graded if verdict.status == "graded" else verdict.status)
+        if self._was_reviewed(verdict) and self._again(task) is None:
+            return f"{REVIEWED}, {_CAME_TO['passed' if verdict.passed else 'failed']}"
         words = self._words_of_answer(task.id, moment)
         if words:
             return words

@@ -37,7 +37,8 @@ class GraderResult:
     """One grader of one task, over all trials. ``status`` is ``graded``, ``pending`` or ``error``.
 
     ``score`` is the mean of ``scores`` (one a trial); ``passed`` means that all trials passed. ``feedback``
-    is that of the first trial that did not pass, or of the last one.
+    is that of the first trial that did not pass, or of the last one. ``reviewed`` is when a person last gave
+    one of the verdicts, None when no person did.
     """
 
     name: str
@@ -51,6 +52,7 @@ class GraderResult:
     checks: tuple[CheckResult, ...]
     timestamp: datetime
     origin: RunOrigin | None = None
+    reviewed: datetime | None = None
 
     @property
     def trials(self) -> int:

@@ -7,9 +7,10 @@ from datetime import datetime
 
 from waza_engine.results.codec.trials import status_borne_out, was_stopped_as_wrong
 from waza_engine.results.codec.verdicts import passed_unjudged, verdict_blocks, verdict_of, verdicts_of
-from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of, whole
+from waza_engine.results.json_values import Block, block_of, blocks_of, moment, number, text_of, whole
 from waza_engine.results.reading.scores import CheckResult, GraderResult, RunOrigin, TaskResult
 from waza_engine.results.record import Validation
+from waza_engine.results.reviews.review import recorded_review
 from waza_engine.steps import Steps, finished
 from waza_engine.vocabulary import Check, checkpoint_grader
 
@@ -148,7 +149,14 @@ def grader_result(
         checks=tuple(_checks(verdicts)),
         timestamp=timestamp,
         origin=origin,
+        reviewed=max(filter(None, map(_reviewed, verdicts)), default=None),
     )
+
+
+def _reviewed(verdict: Validation) -> datetime | None:
+    """Return when a person gave a verdict, None when no person did or nobody knows when."""
+    review = recorded_review(verdict.score, verdict.details, passed=verdict.passed)
+    return moment(review.time) if review is not None and review.time else None
 
 
 def _checks(verdicts: Sequence[Validation]) -> Iterator[CheckResult]:
