@@ -463,6 +463,15 @@ def test_every_room_is_on_the_map() -> None:
     assert rooms == []
 
 
+def test_what_agents_need_is_imported_where_agents_are_asked_alone() -> None:
+    where = {
+        file.split("/")[1]
+        for file, module in imports_below(ENGINE)
+        if is_from(module, "openai", "copilot", "mcp", "httpx", "anyio")
+    }
+    assert where == {"executors", "mcp"}
+
+
 def test_the_server_imports_no_models_and_no_provider() -> None:
     wrong = [
         (file, module)

@@ -19,6 +19,17 @@ const programs = path.join(artifacts, "programs");
 const storage = path.join(artifacts, "home", "data", "User", "globalStorage", "waza-language-server.waza");
 fs.mkdirSync(workspace, { recursive: true });
 fs.mkdirSync(programs, { recursive: true });
+// The Python with the server has all packages: what agents need seems to be missing until it is installed.
+const [hiding, agents] = [path.join(artifacts, "hiding"), path.join(artifacts, "agents-are-there")];
+fs.mkdirSync(hiding);
+fs.writeFileSync(path.join(hiding, "sitecustomize.py"), `import importlib.metadata, os
+_version = importlib.metadata.version
+def version(name):
+    if name == "openai" and not os.path.exists(${JSON.stringify(agents)}):
+        raise importlib.metadata.PackageNotFoundError(name)
+    return _version(name)
+importlib.metadata.version = version
+`);
 fs.writeFileSync(path.join(workspace, "eval.yaml"), "name: a\nskill: a\ntasks:\n  - id: one\n    name: One\n    inputs:\n      prompt: Hello\ngraders: []\n");
 // Without VSCODE_CLI a window takes the PATH that the shell of the user makes.
 for (const name of ["sh", "env", "cp", "mkdir", "uname", "cat", "dirname", "readlink", "basename", "sed"]) {
@@ -90,6 +101,23 @@ async function scenario(page) {
     await statusSays(page, "environment-", "Show Log", "status-ready.png");
   });
 
+  await step("an agent that is asked for the first time: what it needs is added, and then it is asked", async () => {
+    const file = path.join(workspace, "eval.yaml");
+    const before = fs.readFileSync(file, "utf8");
+    fs.writeFileSync(file, `${before}config:\n  executor: openai\n  model: any\n`);
+    await editor.waitForLine(page, "executor: openai");
+    const needs = toast("needs packages that are not installed");
+    await editor.clickLens(page, "Run suite", "why it does not run", () => needs.isVisible());
+    await page.screenshot({ path: path.join(artifacts, "agents.png") });
+    assert.deepEqual(await buttons("needs packages that are not installed"), ["Install", "Choose Executor", "Show Log"]);
+    await read();
+    await needs.locator("a.monaco-button", { hasText: "Install" }).click();
+    await toast("There is no key for").waitFor(); // asked by itself: the packages are there
+    await page.screenshot({ path: path.join(artifacts, "agents-added.png") });
+    assert.ok(fs.existsSync(path.join(storage, environments()[0], "with-agents.txt")));
+    fs.writeFileSync(file, before);
+  });
+
   await step("an update that cannot be installed leaves the older server, and says so", async () => {
     const [older] = environments();
     fs.writeFileSync(path.join(storage, older, "created-from.txt"), "an older wheel");
@@ -150,14 +178,15 @@ function environments() {
   return fs.existsSync(storage) ? fs.readdirSync(storage).filter((name) => name.startsWith("environment")) : [];
 }
 
-/** A Python 3.12 whose environments have what `pip` leaves there: the Python with the server, when it succeeds. */
+/** A Python 3.12 whose environments have what `pip` leaves there: the Python with the server, when it succeeds, and later what agents need. */
 function recent(pip, server) {
   const has = server === undefined ? '[ -e "$(dirname "$0")/has-server" ]' : "true";
   return [
     '[ "$1" = -c ] && { echo 3.12; echo venv; exit; }',
     '[ "$2" = venv ] && { mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; exit; }',
+    `case "$*" in *agents*) echo >"${agents}";; esac`,
     `[ "$2" = pip ] && { ${pip.replace("exit 0", 'echo >"$(dirname "$0")/has-server"; exit 0')}; }`,
-    `${has} && exec "${path.resolve(options.python)}" "$@"`,
+    `${has} && PYTHONPATH="${hiding}" exec "${path.resolve(options.python)}" "$@"`,
     "echo 'No module named waza_language_server' >&2; exit 1",
   ].join("\n");
 }

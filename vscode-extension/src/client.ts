@@ -20,7 +20,7 @@ import {
 import { SHOW_CHANGE } from "./changes";
 import { hintWithSettings, hoverWithPages, OPEN_PAGE, problemsWithPages } from "./documentation";
 import { EditsOfMoves } from "./editsOfMoves";
-import type { FoundServer } from "./interpreters";
+import type { FoundServer, Interpreter } from "./interpreters";
 import { registerLensCommands, waitingForServer } from "./lensCommands";
 import { LensesInView } from "./lensesInView";
 import { confirm, plain } from "./messages";
@@ -73,6 +73,11 @@ export class ServerConnection implements vscode.Disposable {
         private readonly workingDirectory: string,
         private readonly environment: () => Promise<Record<string, string>>,
     ) {}
+
+    /** The Python that has the server, and runs suites. */
+    get interpreter(): Interpreter | undefined {
+        return this.server?.interpreter;
+    }
 
     /** The client, when the server is up. */
     get running(): LanguageClient | undefined {

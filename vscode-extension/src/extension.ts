@@ -8,6 +8,7 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
 import { editorOfSuite } from "./activeSuite";
+import { addAgents } from "./agentPackages";
 import { registerChanges } from "./changes";
 import { ServerConnection } from "./client";
 import { ContextKeys } from "./contextKeys";
@@ -216,6 +217,10 @@ export function activate(context: vscode.ExtensionContext): void {
             if (id !== undefined && client !== undefined) {
                 await openWorkspace(client, id);
             }
+        }),
+        command("addAgents", (packages: string) => {
+            const interpreter = server.interpreter;
+            return interpreter !== undefined && addAgents(environment, interpreter, packages, log);
         }),
         command("chooseExecutor", () => chooseExecutor(context)),
         command("logIn", () => {

@@ -2,20 +2,23 @@
  * A Python environment of the extension's own, made from the wheel that it carries.
  *
  * It is created only when the user asks for it, and lives in the extension's storage folder. Once it exists, an
- * update of the extension renews it. uv makes it when there is one (a second instead of half a minute), else
- * `venv` and pip. Each is made in a folder of its own, which counts once its marker is written: what was there before
+ * update of the extension renews it. uv makes it when there is one (a second instead of some), else
+ * `venv` and pip. Agents and judges need packages that editing does without: these are added when the user wants it. Each is made in a folder of its own, which counts once its marker is written: what was there before
  * goes when the new one is complete, so an update without a network leaves the older server to work with.
  */
 
 import { spawn } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
+import { pathToFileURL } from "node:url";
 import type { CancellationToken, LogOutputChannel } from "vscode";
 import { afterFailure, type Machine } from "./installAdvice";
 import { findUv, pythonOf, type Interpreter } from "./interpreters";
 
 /** The file that says from which wheel an environment was made; written last. */
 const MARKER = "created-from.txt";
+/** The file that says that an environment has what agents need. */
+const WITH_AGENTS = "with-agents.txt";
 const FOLDER = /^environment(-\w+)?$/;
 export const PRIVATE = "the private environment";
 /** How much of what a tool says is looked at for the reason of its failure. */
@@ -69,20 +72,45 @@ export class PrivateEnvironment {
         return this.making;
     }
 
+    /**
+     * Adds what agents and judges need to the one that is used. `report` is told what is being done, in words.
+     *
+     * @throws Error with a sentence for the user; the tools' output goes to the log
+     */
+    async addAgents(cancel: Cancel, report: (step: string) => void): Promise<void> {
+        const [python, wheel, uv] = [this.interpreter?.command, this.wheel(), this.uv()];
+        if (python === undefined || wheel === undefined) {
+            throw new Error("There is no private environment to install it in.");
+        }
+        report("about a hundred megabytes");
+        try {
+            await (uv === undefined ? this.installWithPip(python, withAgents(wheel), cancel) : this.installWithUv(uv, python, withAgents(wheel), cancel));
+        } catch (error) {
+            if (uv === undefined || cancel.isCancellationRequested) {
+                throw error;
+            }
+            this.log.warn(error instanceof Error ? error.message : String(error));
+            await this.installWithPip(python, withAgents(wheel), cancel);
+        }
+        fs.writeFileSync(path.join(path.dirname(path.dirname(python)), WITH_AGENTS), "");
+    }
+
     private async make(base: Interpreter | undefined, cancel: Cancel, report: (step: string) => void): Promise<Interpreter> {
         const wheel = this.wheel();
         if (wheel === undefined) {
             throw new Error("This build of the extension carries no language server; install waza-language-server with pip.");
         }
         fs.mkdirSync(this.storage, { recursive: true });
+        const hasAgents = this.folders().some((folder) => fs.existsSync(path.join(folder, WITH_AGENTS)));
+        const wanted = hasAgents ? withAgents(wheel) : wheel;
         const uv = this.uv();
         const ways: ((folder: string) => Promise<void>)[] = [];
         if (uv !== undefined) {
-            ways.push((folder) => this.makeWithUv(uv, base, folder, wheel, cancel, report));
+            ways.push((folder) => this.makeWithUv(uv, base, folder, wanted, cancel, report));
         }
         if (base !== undefined) {
             // Also after uv: what pip was told of an index or a proxy, uv does not know.
-            ways.push((folder) => this.makeWithPip(base, folder, wheel, cancel, report));
+            ways.push((folder) => this.makeWithPip(base, folder, wanted, cancel, report));
         }
         let failure = new Error("There is neither uv nor a Python to make it with.");
         for (const way of ways) {
@@ -90,6 +118,9 @@ export class PrivateEnvironment {
             try {
                 await way(folder);
                 const command = pythonIn(folder);
+                if (hasAgents) {
+                    fs.writeFileSync(path.join(folder, WITH_AGENTS), "");
+                }
                 fs.writeFileSync(path.join(folder, MARKER), this.identityOfWheel());
                 this.removeOthers(folder);
                 return { command, args: [], origin: PRIVATE };
@@ -109,7 +140,7 @@ export class PrivateEnvironment {
         uv: string,
         base: Interpreter | undefined,
         folder: string,
-        wheel: string,
+        wanted: string,
         cancel: Cancel,
         report: (step: string) => void,
     ): Promise<void> {
@@ -117,20 +148,28 @@ export class PrivateEnvironment {
         const python = base === undefined || base.args.length > 0 ? ">=3.11" : base.command;
         await this.run("uv", uv, ["venv", "--python", python, folder], cancel);
         report("installing the language server and what it needs");
-        await this.run("uv", uv, ["pip", "install", "--compile-bytecode", "--python", pythonIn(folder), wheel], cancel);
+        await this.installWithUv(uv, pythonIn(folder), wanted, cancel);
     }
 
     private async makeWithPip(
         base: Interpreter,
         folder: string,
-        wheel: string,
+        wanted: string,
         cancel: Cancel,
         report: (step: string) => void,
     ): Promise<void> {
         report("making the environment");
         await this.run("pip", base.command, [...base.args, "-m", "venv", folder], cancel);
-        report("installing the language server and what it needs; half a minute");
-        await this.run("pip", pythonIn(folder), ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", wheel], cancel);
+        report("installing the language server and what it needs; less than half a minute");
+        await this.installWithPip(pythonIn(folder), wanted, cancel);
+    }
+
+    private installWithUv(uv: string, python: string, wanted: string, cancel: Cancel): Promise<void> {
+        return this.run("uv", uv, ["pip", "install", "--compile-bytecode", "--python", python, wanted], cancel);
+    }
+
+    private installWithPip(python: string, wanted: string, cancel: Cancel): Promise<void> {
+        return this.run("pip", python, ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", wanted], cancel);
     }
 
     /** Those that are complete, the newest first; `python` is undefined of one whose Python was taken away. */
@@ -195,6 +234,11 @@ export class PrivateEnvironment {
             });
         });
     }
+}
+
+/** The wheel with what agents and judges need, as pip and uv take it. */
+function withAgents(wheel: string): string {
+    return `waza-language-server[agents] @ ${pathToFileURL(wheel).href}`;
 }
 
 function pythonIn(environment: string): string {

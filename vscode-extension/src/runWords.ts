@@ -110,6 +110,10 @@ export interface Place {
 export function waysOut(reason: string): WayOut[] {
     const { words, place } = placed(reason);
     const found: WayOut[] = [];
+    const packages = /needs packages that are not installed; `(pip install [^`]+)`/u.exec(words)?.[1];
+    if (packages !== undefined) {
+        found.push({ title: "Install", command: "waza.addAgents", argument: packages });
+    }
     if (/not logged in to GitHub|Copilot.*wants? a login/iu.test(words)) {
         found.push({ title: "Log In", command: "waza.logIn" });
     }

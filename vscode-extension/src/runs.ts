@@ -30,6 +30,7 @@ import { DRAFTS_NEED_TRUST, GRADERS_NEED_TRUST, isTrustedFor, RUNS_NEED_TRUST } 
 export const RUN_COMMAND = "waza.run";
 const REGRADE_COMMAND = "waza.regrade";
 const NEW_SUITE_COMMAND = "waza.newSuite";
+const ADD_AGENTS = "waza.addAgents";
 const REVIEW_COMMAND = "waza.review";
 const AFFECTED_COMMAND = "waza.runAffected";
 
@@ -322,7 +323,7 @@ export class Runs {
                 view.end(problem);
             });
             if (problem !== undefined && !views.some(({ hasTold }) => hasTold === true)) {
-                void this.reportFailure(problem);
+                void this.reportFailure(problem, () => this.run(client, request));
             }
         }
     }
@@ -341,14 +342,17 @@ export class Runs {
         return error instanceof Error ? error.message : String(error);
     }
 
-    /** Tells why nothing, or not all, was run, and offers what helps. */
-    private async reportFailure(reason: string): Promise<void> {
+    /** Tells why nothing, or not all, was run, and offers what helps; `again` is called when nothing stands in its way any more. */
+    private async reportFailure(reason: string, again: () => Promise<unknown>): Promise<void> {
         const ways = waysOut(reason);
         const titles = [...ways.map(({ title }) => title), "Show Log"];
         const chosen = await vscode.window.showErrorMessage(sentence(reasonFirst(reason)), ...titles);
         const way = ways.find(({ title }) => title === chosen);
         if (way !== undefined) {
-            await vscode.commands.executeCommand(way.command, ...(way.argument === undefined ? [] : [way.argument]));
+            const isMended = await vscode.commands.executeCommand(way.command, ...(way.argument === undefined ? [] : [way.argument]));
+            if (way.command === ADD_AGENTS && isMended === true) {
+                await again();
+            }
         } else if (chosen !== undefined) {
             this.log.show();
         }

@@ -124,3 +124,25 @@ void test("two that ask at once get one environment", posixOnly, async (context)
     assert.equal(one.command, other.command);
     assert.equal(here.folders.length, 1);
 });
+
+void test("what agents need is added to the one that is used, and comes along when that is renewed", posixOnly, async (context) => {
+    const here = new Machine(context);
+    const told = path.join(here.root, "told");
+    const python = here.python(`echo "$*" >> '${told}'`);
+    const environment = here.environment();
+    await assert.rejects(environment.addAgents(never, nothing), /no private environment/);
+    await environment.create(python, never, nothing);
+    await environment.addAgents(never, nothing);
+    here.ship("another");
+    await here.environment().create(python, never, nothing);
+    const installed = fs.readFileSync(told, "utf8").trim().split("\n").map((line) => line.includes("waza-language-server[agents] @ file:///"));
+    assert.deepEqual(installed, [false, true, true]);
+});
+
+void test("what cannot be added leaves the environment as it is, and says why", posixOnly, async (context) => {
+    const here = new Machine(context);
+    const environment = here.environment();
+    const made = await environment.create(here.python('case "$*" in *agents*) echo "Name or service not known"; exit 1;; esac'), never, nothing);
+    await assert.rejects(environment.addAgents(never, nothing), /index was not reached/);
+    assert.equal(commandOf(environment), made.command);
+});

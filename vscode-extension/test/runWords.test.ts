@@ -74,6 +74,8 @@ void test("the buttons of a message fit its reason", () => {
     assert.deepEqual(commands("the tasks: /suites/a/tasks/one.yaml cannot be read"), ["waza.openFile /suites/a/tasks/one.yaml"]);
     assert.deepEqual(commands("/my suites/a/eval.yaml:17: this line is from a merge with a conflict"), ["waza.openFile /my suites/a/eval.yaml 17"]);
     assert.deepEqual(commands("/a/eval.yaml: /a/agent.json:3: `output` is needed."), ["waza.openFile /a/agent.json 3"]);
+    const packages = 'the executor `openai` needs packages that are not installed; `pip install "openai<4"` adds them';
+    assert.deepEqual(commands(packages), ['waza.addAgents pip install "openai<4"', "waza.chooseExecutor"]);
     assert.deepEqual(commands("the disk is full"), []);
 });
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TypeVar, cast
 
 from waza_engine.executors.base import Executor, ExecutorError, ExecutorSettings
+from waza_engine.executors.packages import missing_packages
 from waza_engine.spec.executors import EXECUTORS
 
 ClassT = TypeVar("ClassT", bound=type[Executor])
@@ -31,6 +32,11 @@ def create_executor(name: str, settings: ExecutorSettings) -> Executor:
         known = ", ".join(f"`{known}`" for known in EXECUTORS)
         wrong = f"`{name}` is not an executor" if name else "`executor` is empty"
         raise ExecutorError(f"{wrong}; write one of {known}")
+    if EXECUTORS[name].has_model and (missing := missing_packages()):
+        wanted = " ".join(f'"{each}"' for each in missing)
+        raise ExecutorError(
+            f"the executor `{name}` needs packages that are not installed; `pip install {wanted}` adds them"
+        )
     try:
         importlib.import_module(f"waza_engine.executors.{name.replace('-', '_')}")
     except ImportError as error:

@@ -1,0 +1,43 @@
+/** What agents and judges need beside the language server: added when a run first asks for it. */
+
+import * as vscode from "vscode";
+import type { Interpreter } from "./interpreters";
+import { plain } from "./messages";
+import { PRIVATE, type PrivateEnvironment } from "./privateEnvironment";
+
+const TITLE = "Waza: installing what agents and judges need";
+
+/**
+ * Adds it to the private environment; a Python of the user's own gets the command in a terminal, for them to send.
+ *
+ * @param command `pip install …`, as the engine says it
+ * @returns whether it is there now
+ */
+export async function addAgents(environment: PrivateEnvironment, interpreter: Interpreter, command: string, log: vscode.LogOutputChannel): Promise<boolean> {
+    if (interpreter.origin !== PRIVATE) {
+        const terminal = vscode.window.createTerminal({ name: "Agents for Waza" });
+        terminal.show();
+        terminal.sendText(`${[interpreter.command, ...interpreter.args].map(quoted).join(" ")} -m ${command}`, false);
+        return false;
+    }
+    const options = { location: vscode.ProgressLocation.Notification, title: TITLE, cancellable: true };
+    return vscode.window.withProgress(options, async (progress, token) => {
+        try {
+            await environment.addAgents(token, (message) => {
+                progress.report({ message });
+            });
+            return true;
+        } catch (error) {
+            const reason = error instanceof Error ? error.message : String(error);
+            if (!token.isCancellationRequested) {
+                log.error(`What agents need was not installed: ${reason}`);
+                void vscode.window.showErrorMessage(plain(`What agents need was not installed. ${reason}`));
+            }
+            return false;
+        }
+    });
+}
+
+function quoted(word: string): string {
+    return /\s/u.test(word) ? `"${word}"` : word;
+}
