@@ -14,6 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,7 @@ def _lost(before: str, after: str, repaired: Sequence[Problem] | None) -> Iterat
             yield f"gone: {list(gone)[:3]}"
 
 
+@lru_cache(maxsize=16)
 def _loaded(text: str) -> tuple[bool, Counter[str]]:
     try:
         return True, Counter(_scalars(yaml.load(text, Loader=yaml.BaseLoader)))

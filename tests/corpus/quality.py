@@ -86,8 +86,9 @@ def tallies(each: int, seed: int) -> Iterator[tuple[str, Tally]]:
     """Yield every kind of slip with what became of it."""
     workspace = corpus_workspace()
     known = list(documents(suite_files(), workspace))
-    for kind in SLIPS:
-        yield kind, tally(kind, known, workspace, each, seed)
+    with workspace.project.disk.held_still():
+        for kind in SLIPS:
+            yield kind, tally(kind, known, workspace, each, seed)
 
 
 def table(rows: Iterable[tuple[str, Tally]]) -> str:

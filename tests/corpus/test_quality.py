@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.corpus.quality import LOST, Tally, table, tallies
 from tests.corpus.slips import SLIPS
 from tests.shared_corpus import needs_corpus
@@ -27,12 +29,17 @@ def _most_missed() -> dict[tuple[str, str], int]:
     return most
 
 
+@pytest.fixture(scope="module")
+def rows() -> dict[str, Tally]:
+    # With the seed of the page these are the first slips that it counts.
+    return dict(tallies(each=8, seed=1))
+
+
 @needs_corpus
-def test_no_kind_of_slip_falls_below_its_row_of_the_page() -> None:
+def test_no_kind_of_slip_falls_below_its_row_of_the_page(rows: dict[str, Tally]) -> None:
     most = _most_missed()
     assert {kind for kind, _ in most} == set(SLIPS)
-    # With the seed of the page these are the first slips that it counts.
-    for kind, tally in tallies(each=8, seed=1):
+    for kind, tally in rows.items():
         missed = {
             column: tally.made - getattr(tally, column) for column in _COLUMNS if (kind, column) in most
         }
@@ -41,8 +48,7 @@ def test_no_kind_of_slip_falls_below_its_row_of_the_page() -> None:
 
 
 @needs_corpus
-def test_slips_are_found_at_their_line_and_undone() -> None:
-    rows = dict(tallies(each=5, seed=3))
+def test_slips_are_found_at_their_line_and_undone(rows: dict[str, Tally]) -> None:
     assert [kind for kind, tally in rows.items() if not tally.made] == []
     made, found, exact, restored, reparable = (
         sum(getattr(tally, name) for tally in rows.values()) for name in Tally.__slots__

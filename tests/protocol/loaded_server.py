@@ -1,7 +1,8 @@
-"""A process that has loaded what each start loads, and becomes a server whenever it is asked for one.
+"""A process that has loaded what servers load, and becomes one whenever it is asked for one.
 
-Loading takes a fifth of a second of processor time, and the tests start a thousand servers. What they get is
-the real one, in a process of its own, with standard streams, a folder and an environment of its own.
+Loading takes a third of a second of processor time, and the tests start a thousand servers. What they get is
+the real one, in a process of its own, with standard streams, a folder and an environment of its own. That a
+server loads what it needs when it needs it is tested with those that are started (``raw_client.py``).
 
     python -m tests.protocol.loaded_server DESCRIPTOR
 
@@ -19,12 +20,20 @@ import selectors
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NoReturn
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+from typing import TYPE_CHECKING, NoReturn
 
 from waza_language_server.cli import load_server
 
+if TYPE_CHECKING:
+    from waza_language_server.protocol.server import WazaServer
+
+SUITE = Path(__file__).parents[2] / "examples" / "code-explainer"
 LONGEST_REQUEST = 1_000_000
 STREAMS = 3
 
@@ -36,10 +45,7 @@ def main() -> None:
         # The tests look at the children of their process: this is none of them.
         return
     serve = load_server()
-    from waza_language_server.protocol.rehearsal import rehearse_completion
-    from waza_language_server.protocol.server import create_server
-
-    rehearse_completion(create_server())
+    _warm_up()
     gc.freeze()
     ends: dict[int, int] = {}
     ended, wake_up = os.pipe()
@@ -61,6 +67,33 @@ def main() -> None:
                 pid, end = _start(requests, int.from_bytes(size), serve)
                 ends[pid] = end
                 requests.sendall(pid.to_bytes(8))
+
+
+def _warm_up() -> None:
+    """Load what servers load sooner or later, look at a suite, and take a client's introduction apart."""
+    from lsprotocol import types
+    from pytest_lsp import client_capabilities
+
+    import waza_language_server
+
+    for module in walk_packages(waza_language_server.__path__, f"{waza_language_server.__name__}."):
+        if not module.name.endswith("__main__"):
+            import_module(module.name)
+    from waza_language_server.check import check_paths
+    from waza_language_server.protocol import serving
+    from waza_language_server.protocol.rehearsal import rehearse_completion
+
+    assert not any(report.failures for report in check_paths([SUITE]))
+    server = serving.create_server()
+    rehearse_completion(server)
+    introduction = server.protocol.as_json(types.InitializeParams(client_capabilities("visual-studio-code")))
+    server.protocol.rehearse(types.INITIALIZE, introduction, None)
+
+    def begun() -> WazaServer:
+        server.started_ns = time.time_ns()
+        return server
+
+    serving.create_server = begun
 
 
 def _nothing(_number: int, _frame: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import queue
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typing import Any, Self
 import psutil
 
 from tests.protocol.editor import SERVER
+from tests.protocol.started_server import CAN_START, BlockingServer
 from waza_language_server.project.uris import uri_of
 
 PATIENCE_SECONDS = 60.0
@@ -29,13 +31,20 @@ class RawClient:
         *,
         reads: bool = True,
         environment: Mapping[str, str] | None = None,
+        loaded: bool = False,
     ) -> None:
         """``reads=False`` leaves what the server says in the pipe, which holds only so much.
 
-        ``environment`` is all that the server gets; without one it gets that of this process.
+        ``environment`` is all that the server gets; without one it gets that of this process. One that is
+        ``loaded`` comes from a process that has loaded what servers load: the test is not about the start.
         """
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+        if environment is None:
+            environment = os.environ
+        pipe = subprocess.PIPE
+        self.process = (
+            BlockingServer(environment)
+            if loaded and CAN_START
+            else subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
         )
         self.messages: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self.log = ""

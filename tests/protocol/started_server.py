@@ -1,14 +1,17 @@
-"""A server that ``loaded_server.py`` started, with what clients use of ``asyncio.subprocess.Process``."""
+"""A server that ``loaded_server.py`` started, with what clients use of a process that they started."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import IO
@@ -44,22 +47,58 @@ class StartedServer:
 
 async def start_server() -> StartedServer:
     """Start a server in the current folder, with the current environment."""
+    pid, ours = _start(os.environ)
+    stdin = await _writer(os.fdopen(ours[0], "wb", buffering=0))
+    readers = [await _reader(os.fdopen(descriptor, "rb", buffering=0)) for descriptor in ours[1:]]
+    return StartedServer(pid, stdin, *readers)
+
+
+class BlockingServer:
+    """The process of a server, for clients without a loop."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        """Start a server in the current folder."""
+        self.pid, (stdin, stdout, stderr, exit_code) = _start(environment)
+        self.stdin = os.fdopen(stdin, "wb")
+        self.stdout, self.stderr, self._exit_code = (
+            os.fdopen(descriptor, "rb") for descriptor in (stdout, stderr, exit_code)
+        )
+        self._returncode: int | None = None
+
+    def wait(self, timeout: float) -> int:
+        """Wait for the end, and return the exit code: that of a signal is negative."""
+        if self._returncode is None:
+            if not select.select([self._exit_code], [], [], timeout)[0]:
+                raise TimeoutError(f"the server did not end within {timeout} s")
+            self._returncode = int(self._exit_code.read())
+        return self._returncode
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal to a server that is there."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it by force."""
+        if self._returncode is None:
+            self.send_signal(signal.SIGKILL)
+
+
+def _start(environment: Mapping[str, str]) -> tuple[int, list[int]]:
+    """Start a server; return its process id, our ends of its streams and where its exit code will stand."""
     ours: list[int] = []
     theirs: list[int] = []
     for number in range(4):
         reader, writer = os.pipe()
         ours.append(writer if number == 0 else reader)
         theirs.append(reader if number == 0 else writer)
-    request = json.dumps({"cwd": str(Path.cwd()), "env": dict(os.environ)}).encode()
+    request = json.dumps({"cwd": str(Path.cwd()), "env": dict(environment)}).encode()
     loaded = _loaded_server()
     loaded.sendall(len(request).to_bytes(8))
     socket.send_fds(loaded, [request], theirs)
     for descriptor in theirs:
         os.close(descriptor)
-    pid = int.from_bytes(loaded.recv(8))
-    stdin = await _writer(os.fdopen(ours[0], "wb", buffering=0))
-    readers = [await _reader(os.fdopen(descriptor, "rb", buffering=0)) for descriptor in ours[1:]]
-    return StartedServer(pid, stdin, *readers)
+    return int.from_bytes(loaded.recv(8)), ours
 
 
 def end_loaded_server() -> None:

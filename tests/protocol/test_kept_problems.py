@@ -40,7 +40,7 @@ def cache(tmp_path: Path) -> Path:
 def server(root: Path, cache: Path | str, capabilities: Any = PUSHES, **more: Any) -> Generator[RawClient]:
     """A server with a folder open, which has to end in peace and without a complaint."""
     environment = {**os.environ, "WAZA_PROBLEMS_CACHE": str(cache), **more.pop("environment", {})}
-    with RawClient(environment=environment) as client:
+    with RawClient(environment=environment, loaded=True) as client:
         client.initialize(root, capabilities=capabilities, **more)
         yield client
         client.ask("shutdown")

@@ -14,7 +14,9 @@ from waza_language_server.project.uris import uri_of
 
 SUITE = "name: s\nskill: s\ntasks: [tasks/*.yaml]\ngraders:\n  - type: text\n    name: a\n"
 TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
+# Each of these lines has a problem, so where they are waited for there are fewer.
 LONG = SUITE + "tags: a\n" * 20_000
+LONG_ENOUGH = SUITE + "tags: a\n" * 4_000
 CANCELLED, CONTENT_MODIFIED = -32800, -32801
 
 
@@ -50,7 +52,7 @@ def test_hovers_behind_a_long_document_are_answered_before_its_diagnostics(
     client: RawClient, suite: Path
 ) -> None:
     task = suite.parent / "tasks" / "one.yaml"
-    client.write(framed(opened(task, TASK), opened(suite, LONG), hover(task, 1), hover(suite, 2)))
+    client.write(framed(opened(task, TASK), opened(suite, LONG_ENOUGH), hover(task, 1), hover(suite, 2)))
     *before, published = until_published(client, suite)
     answers = {answer["id"]: answer["result"] for answer in before if "result" in answer}
     assert "id" in answers[1]["contents"]["value"]

@@ -44,7 +44,7 @@ def suite(tmp_path: Path) -> Path:
 @pytest.fixture
 def client(suite: Path) -> Iterator[RawClient]:
     """An editor without lenses that has the suite open."""
-    with RawClient() as client:
+    with RawClient(loaded=True) as client:
         client.initialize(suite.parent, capabilities={"textDocument": {"codeAction": LITERALS}})
         client.open(suite)
         yield client
@@ -76,7 +76,7 @@ def test_what_the_cursor_stands_in_can_be_run_the_innermost_first(client: RawCli
 
 
 def test_an_editor_with_lenses_is_offered_none(suite: Path) -> None:
-    with RawClient() as client:
+    with RawClient(loaded=True) as client:
         able = {"textDocument": {"codeAction": LITERALS, "codeLens": {}}}
         client.initialize(suite.parent, capabilities=able)
         client.open(suite)
@@ -117,7 +117,7 @@ def test_what_goes_on_is_cancelled_by_the_same_action(client: RawClient, suite: 
 
 
 def test_a_run_that_cannot_begin_is_refused_at_once(suite: Path) -> None:
-    with RawClient() as client:
+    with RawClient(loaded=True) as client:
         client.initialize(suite.parent, initializationOptions={"trusted": False})
         answer = execute(client, "waza.run", id=str(suite), wait=False)
         assert "untrusted" in answer["error"]["message"]

@@ -142,8 +142,8 @@ def test_the_repairs_of_authors_are_asked_for_before_and_not_after() -> None:
 
 @needs_corpus
 def test_fixes_offered_in_real_suites_repair_what_they_say() -> None:
+    project = Project([SUITES])
     for path in suite_files():
-        project = Project([SUITES])
         kind = project.claim(path)
         if kind is None:
             continue

@@ -65,7 +65,7 @@ def same(left: Tree, right: Tree) -> bool:
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_an_edited_tree_equals_a_fresh_one(name: str) -> None:
     randomness = random.Random(name)
-    for _ in range(60):
+    for _ in range(40):
         text = LAYOUTS[name]
         tree = parse(text)
         for _ in range(8):
@@ -81,7 +81,7 @@ def test_an_edit_between_a_key_and_its_first_item_gives_a_fresh_tree(name: str) 
     randomness = random.Random(name)
     layout = LAYOUTS[name]
     key = layout.index("tasks:" if name.startswith("dashes") else "graders:")
-    for _ in range(60):
+    for _ in range(40):
         text = layout
         tree = parse(text)
         for _ in range(4):
