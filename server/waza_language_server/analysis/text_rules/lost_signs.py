@@ -1,4 +1,4 @@
-"""A line that has lost a sign, or has one too many: `executor mock`, `// a note`, `"a: b"`, no `config:`.
+"""A line that has lost a sign, or has one too many: `executor mock`, `"a: b"`, no `config:`.
 
 What was meant is known by the keys that a suite has; each repair is tried before it is believed.
 """
@@ -32,7 +32,6 @@ _DRESSED_KEY = compiled_later(
     r"|(?P<quote>[\"'])(?P<word>[A-Za-z_]\w*):(?P=quote))(?=[ \t]|\Z)"
 )
 """A key as it is printed in bold or as code, or in quotes with its colon."""
-_COMMENT = compiled_later(r"[ ]*(?P<sign>//+|--(?=[ \t])|;+|/\*+|<!--)")
 _NOTE = compiled_later(r"[ \t]#")
 _WORD_ALONE = compiled_later(r"[ ]*(?P<key>[A-Za-z_]\w*)\Z")
 _ITEM = compiled_later(r"(?P<lead>[ ]*)-[ ]")
@@ -60,12 +59,6 @@ def lost_signs(
     number = lines.line_of(fault.span.start)
     line = lines.line_span(number)
     written = text[line.start : line.end].rstrip()
-    comment = _COMMENT.match(written)
-    if comment is not None:
-        place = Span(line.start + comment.start("sign"), line.start + comment.end("sign"))
-        blank = "" if written[comment.end() : comment.end() + 1] in {" ", "\t", ""} else " "
-        message = f"`{comment['sign']}` begins no comment in YAML; write `#`."
-        yield LostSign(place, message, "Write `#`", Edit(place, f"#{blank}"))
     dressed = _DRESSED_KEY.match(written)
     if dressed is not None:
         key = dressed["key"] or dressed["word"]
