@@ -14,12 +14,14 @@ from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.analysis.text_rules.written_lines import KEY
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.wrong_signs import sign_message
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
 _LOST_COLON = compiled_later(
-    r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_]\w*|<<(?=[ \t]+[*\[]))(?P<sign>[.,]?[ \t]+)"
+    r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_]\w*|<<(?=[ \t]+[*\[]))"
+    r"(?P<sign>[ \t]*(?:[:=]=|[-~]>)[ \t]*|[.,]?[ \t]+)"
     r"(?=[^\s:=|>#]|[|>][-+]?\Z)[^\r\n]*\Z"
 )
 _DASH_AND_KEY = compiled_later(r"[ ]*(?P<dash>-)[ ]+(?P<key>[A-Za-z_]\w*):(?:[ \t]|\Z)")
@@ -81,6 +83,8 @@ def lost_signs(
         key = Span(line.start + colon.start("key"), line.start + colon.end("key"))
         edit = Edit(Span(key.end, line.start + colon.end("sign")), ": ")
         message = f"A colon is missing behind `{colon['key']}`; write `{colon['key']}: ` before the value."
+        if len(colon["sign"].strip()) > 1:
+            message = sign_message(colon["key"], colon["sign"].strip())
         # That a mapping may be merged into each other one is known without a schema.
         known_at = key.start if colon["key"] != MERGE_KEY else None
         yield LostSign(key, message, f"Write `{colon['key']}: `", edit, known_at)
