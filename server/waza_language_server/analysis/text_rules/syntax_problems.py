@@ -55,6 +55,7 @@ from waza_language_server.analysis.text_rules.lost_places import (
 )
 from waza_language_server.analysis.text_rules.lost_signs import LostSign, lost_signs
 from waza_language_server.analysis.text_rules.merge_marks import without_keys_of_both_sides
+from waza_language_server.analysis.text_rules.needless_brackets import needless_brackets
 from waza_language_server.analysis.text_rules.notes import foreign_notes, sentence
 from waza_language_server.analysis.text_rules.odd_bullets import odd_bullet
 from waza_language_server.analysis.text_rules.pasted_answers import pasted_answer
@@ -261,6 +262,7 @@ def _beside_lines(
 ) -> Iterator[Slip]:
     """Yield what one line has lost to another, or to the quote before it."""
     for fault in faults[:1]:
+        yield from needless_brackets(text, lines, fault)
         yield from block_below_value(text, lines, fault, outside)
         yield from fallen_body(text, lines, fault, outside)
         yield from key_too_far_left(text, lines, fault, outside)
