@@ -66,6 +66,9 @@ class BehaviorConfig(GraderConfig):
         "expect_tools": "required_tools",
         "forbidden": "forbidden_tools",
         "reject_tools": "forbidden_tools",
+        "blocked_tools": "forbidden_tools",
+        "disallowed_tools": "forbidden_tools",
+        "must_use": "required_tools",
     }
     uncertain: ClassVar = frozenset({"tool_calls", "required", "forbidden"})
 

@@ -91,6 +91,7 @@ class FileConfig(GraderConfig):
         "exists": "must_exist",
         "files": "must_exist",
         "should_exist": "must_exist",
+        "files_exist": "must_exist",
         "not_exists": "must_not_exist",
         "should_not_exist": "must_not_exist",
         "patterns": "content_patterns",

@@ -94,11 +94,14 @@ class PromptConfig(JudgedConfig):
         "instructions": "prompt",
         "text": "prompt",
         "question": "prompt",
+        "query": "prompt",
+        "criteria": "rubric",
         "judge_model": "model",
+        "model_name": "model",
         "pass_threshold": "threshold",
         "min_score": "threshold",
     }
-    uncertain: ClassVar = frozenset({"text", "min_score"})
+    uncertain: ClassVar = frozenset({"text", "min_score", "criteria"})
 
     @property
     def written_rating_keys(self) -> tuple[str, ...]:

@@ -15,7 +15,13 @@ from waza_engine.spec.values import ListOfBlocks, Positive
 class Checkpoint(Block):
     """Graders that run after a turn, on what has happened so far; the trial's score leaves them out."""
 
-    misspellings: ClassVar = {"turn": "after_turn", "grader": "graders", "on_fail": "on_failure"}
+    misspellings: ClassVar = {
+        "turn": "after_turn",
+        "grader": "graders",
+        "checks": "graders",
+        "evaluators": "graders",
+        "on_fail": "on_failure",
+    }
 
     after_turn: Annotated[WholeNumber, Positive] = Field(
         description="The turn after which they run. Turn 1 is the first prompt.", examples=[1]

@@ -18,6 +18,8 @@ _OUTPUT_SPELLINGS = {
     "return": "stdout",
     "exitCode": "exit_code",
     "code": "exit_code",
+    "returncode": "exit_code",
+    "status": "exit_code",
     "error": "stderr",
 }
 _EXIT_CODE = Annotated[WholeNumber, Field(ge=0, le=255)]

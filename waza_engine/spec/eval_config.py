@@ -94,18 +94,32 @@ class EvalConfig(Block):
         "repeat": "trials_per_task",
         "num_trials": "trials_per_task",
         "epochs": "trials_per_task",
+        "iterations": "trials_per_task",
+        "num_runs": "trials_per_task",
+        "runs": "trials_per_task",
+        "max_time": "timeout_seconds",
         "engine": "executor",
         "engine_type": "executor",
         "model_id": "model",
+        "model_name": "model",
+        "llm": "model",
+        "grader_model": "judge_model",
         "judgeModel": "judge_model",
         "failFast": "fail_fast",
+        "stop_on_error": "fail_fast",
         "skills_directories": "skill_directories",
         "skill_dirs": "skill_directories",
         "skill_directory": "skill_directories",
         "attempts": "max_attempts",
+        "retries": "max_attempts",
+        "max_retries": "max_attempts",
+        "concurrent": "parallel",
+        "num_workers": "workers",
         "concurrency": "workers",
         "max_concurrency": "workers",
     }
+    # Two retries are three attempts.
+    uncertain: ClassVar = frozenset({"retries", "max_retries", "max_time"})
 
     trials_per_task: Annotated[WholeNumber, Positive] = Field(
         description=(

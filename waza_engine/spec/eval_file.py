@@ -66,11 +66,15 @@ class EvalFile(Block):
         "task": "tasks",
         "test_cases": "tasks",
         "tests": "tasks",
+        "scenarios": "tasks",
         "testing_criteria": "graders",
         "settings": "config",
         "evaluators": "graders",
         "scorers": "graders",
         "assert": "graders",
+        "assertions": "graders",
+        "checks": "graders",
+        "summary": "description",
         "grader": "graders",
         "metric": "metrics",
         "hook": "hooks",
@@ -78,7 +82,9 @@ class EvalFile(Block):
         "commandMocks": "command_mocks",
         "variables": "inputs",
     }
-    uncertain: ClassVar = frozenset({"tests", "testing_criteria", "scorers", "assert"})
+    uncertain: ClassVar = frozenset(
+        {"tests", "scenarios", "testing_criteria", "scorers", "assert", "assertions", "checks"}
+    )
 
     schema_version: SchemaVersion = Field(
         default=NEWEST_VERSION,

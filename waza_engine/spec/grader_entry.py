@@ -50,6 +50,7 @@ class GraderEntry(Block):
         "arguments": "config",
         "args": "config",
         "with": "config",
+        "importance": "weight",
     }
     uncertain: ClassVar = frozenset({"with", "arguments", "args"})
 

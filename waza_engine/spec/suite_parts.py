@@ -17,7 +17,7 @@ class Metric(Block):
     """A figure of the whole suite. Only `trigger_accuracy` decides anything; the others are informative."""
 
     recommended: ClassVar = ({"key": "name", "severity": "warning", "why": "a metric is known by its name"},)
-    misspellings: ClassVar = {"pass_threshold": "threshold"}
+    misspellings: ClassVar = {"pass_threshold": "threshold", "min_score": "threshold", "importance": "weight"}
 
     name: Text = Field(
         default="",
@@ -81,6 +81,23 @@ class Hook(Block):
 
 class Hooks(Block):
     """Commands around the run and around each task."""
+
+    misspellings: ClassVar = {
+        "before": "before_run",
+        "before_all": "before_run",
+        "beforeAll": "before_run",
+        "setup": "before_run",
+        "after": "after_run",
+        "after_all": "after_run",
+        "afterAll": "after_run",
+        "teardown": "after_run",
+        "before_each": "before_task",
+        "beforeEach": "before_task",
+        "after_each": "after_task",
+        "afterEach": "after_task",
+    }
+    # Around the run, or around each task?
+    uncertain: ClassVar = frozenset({"before", "setup", "after", "teardown"})
 
     before_run: ListOfBlocks[Hook] = Field(
         default=(), description="Before the first task. A failure can stop the whole run."

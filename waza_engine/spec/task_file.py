@@ -40,11 +40,15 @@ _TASK_MISSPELLINGS = {
     "evaluators": "graders",
     "scorers": "graders",
     "assert": "graders",
+    "assertions": "graders",
+    "checks": "graders",
+    "labels": "tags",
+    "summary": "description",
     "skip": "enabled",
     "skipped": "enabled",
     "disabled": "enabled",
 }
-_UNCERTAIN = frozenset({"skip", "skipped", "disabled", "scorers", "assert"})
+_UNCERTAIN = frozenset({"skip", "skipped", "disabled", "scorers", "assert", "assertions", "checks", "labels"})
 
 
 class TaskKeys(Block):

@@ -100,7 +100,7 @@ class TaskInputs(Block):
 
     at_least_one: ClassVar = {"prompt": Given.PRESENT, "prompt_file": Given.WRITTEN}
     misspellings: ClassVar = {
-        "message": "prompt",
+        **dict.fromkeys(("message", "query", "question", "instruction", "instructions"), "prompt"),
         "prompts": "follow_up_prompts",
         "followup_prompts": "follow_up_prompts",
         "followups": "follow_up_prompts",

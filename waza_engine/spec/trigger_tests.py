@@ -16,7 +16,9 @@ class TriggerPrompt(Block):
 
     unknown_keys: ClassVar[Literal["warning", "error"]] = "error"
     misspellings: ClassVar = {
-        **dict.fromkeys(("text", "input", "query", "question", "message", "utterance"), "prompt"),
+        **dict.fromkeys(
+            ("text", "input", "query", "question", "message", "utterance", "instruction"), "prompt"
+        ),
         "why": "reason",
         "rationale": "reason",
     }

@@ -19,7 +19,7 @@ from waza_engine.spec.reading.yaml_faults import (
     sentence,
 )
 from waza_language_server.syntax.block_slips import explain_text_block
-from waza_language_server.syntax.escapes import end_of_line
+from waza_language_server.syntax.escapes import end_of_line, quoted
 from waza_language_server.syntax.events import ReadError
 from waza_language_server.syntax.explain_brackets import explain_brackets, odd_bracket
 from waza_language_server.syntax.explain_quotes import explain_double, explain_single, is_unclosed, unclosed
@@ -37,6 +37,7 @@ _ANCHOR_BEFORE_QUOTE = compiled_later(r"&[0-9A-Za-z_-]+[ \t]+(?=[\"'])")
 _BLANKS_BELOW = compiled_later(r"\n(?P<blanks>[ ]*)(?=[^\s])")
 _BLANK = compiled_later(r"\s")
 _LEAD = compiled_later(r"[ ]*(?:-[ ]+)*(?=[^\s-])")
+_TEXT_AS_CODE = compiled_later(r"(?P<written>`(?P<inner>[^`\r\n]+)`)[ \t]*(?:[ \t]#.*)?\Z")
 _WORD_AS_CODE = compiled_later(r"`(?P<word>[\w./-]+)`(?=[ \t]*(?:[ \t]#[^\n]*)?\Z)")
 
 
@@ -135,6 +136,12 @@ def _explain_reserved(
         bare = Fix(f"Write `{word['word']}`", (Edit(Span(start, word.end()), word["word"]),))
         others = tuple(replace(fix, preferred=False) for fix in quote)
         return SyntaxFault(first_line, sentence(reserved_start(head)), fixes=(bare, *others))
+    if (code := _TEXT_AS_CODE.match(text, start, first_line.end)) is not None:
+        # So JavaScript quotes; in a text the backquotes may be meant.
+        place = Span(start, code.end("written"))
+        other = Fix("Write quotes for the backquotes", (Edit(place, quoted(code["inner"])),))
+        others = tuple(replace(fix, preferred=False) for fix in quote)
+        return SyntaxFault(first_line, sentence(reserved_start(head)), fixes=(other, *others))
     below = _text_below(text, start, first_line.end, end)
     others = tuple(replace(fix, preferred=fix.preferred and not below) for fix in quote)
     message = sentence(reserved_start(head))

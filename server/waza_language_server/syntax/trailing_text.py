@@ -72,8 +72,12 @@ def _text_in_quotes(written: str, closed: int) -> str:
     if written.startswith(quote * 3) and written.endswith(quote * 3) and len(written) > len(quote * 6):
         # So Python writes a text.
         return written[3:-3]
+    if closed == len(quote * 2):
+        # `""a""` has too many quotes, `''a' in b'` begins with a text in quotes.
+        inner = written[2:-2]
+        return inner if written.endswith(quote * 2) and quote not in inner else written[1:-1]
     # The quote that YAML takes for the last is an apostrophe, or begins a text inside: `'the users' log'`,
-    # `"a "b" c"`, `""a" in b"`; in `'a' or 'b'` there are two texts.
+    # `"a "b" c"`; in `'a' or 'b'` there are two texts.
     before, behind = written[closed - 2], written[closed]
     begins = behind.strip() and (before in ' "([{=' or (before.isalnum() and behind.isalnum()))
     return doubled[1:-1] if begins or doubled.count(quote) % 2 else doubled

@@ -26,6 +26,8 @@ KEY_WITH_SIGN = compiled_later(
 """A key with another sign than a colon and a blank behind it."""
 _SLASHES = compiled_later(r"//(?=[ \t\r\n]|\Z)")
 _BULLET = compiled_later(r"(?P<bullet>[*\u2013\u2014\u2212\u2022\u2023\u25aa\u25cf\u25e6])(?=[^\S\r\n])")
+_OTHER_SIGNS = frozenset({"--", "+"})
+"""Signs that begin an item elsewhere, and may begin a text."""
 _ODD_BLANK = compiled_later(r"[^\S \t\r\n]")
 """Blanks that YAML takes for letters."""
 _FENCE = compiled_later(r"(?:`{3,}|~{3,})[ \t]*(?:ya?ml|json)?[ \t]*\Z")
@@ -67,6 +69,12 @@ def bullet_at(text: str, offset: int) -> str | None:
     return match["bullet"] if match is not None else None
 
 
+def sign_of_item(text: str, offset: int) -> str | None:
+    """Return the sign, of print or another, that an item begins with at an offset; None for a dash."""
+    other = next((sign for sign in _OTHER_SIGNS if text.startswith(f"{sign} ", offset)), None)
+    return other or bullet_at(text, offset)
+
+
 def wrong_dash(text: str, offset: int, line_end: int) -> SyntaxFault:
     """Return the fault of a list item that begins with another sign than a dash."""
     span = Span(offset, offset + len(text[offset:line_end].rstrip()))
@@ -78,18 +86,19 @@ def dash_message(bullet: str) -> str:
     return f"A list item starts with `-`, not with `{bullet}`."
 
 
-def dash_fix(text: str, offsets: tuple[int, ...]) -> Fix:
+def dash_fix(text: str, offsets: tuple[int, ...], bullet: str = "") -> Fix:
     """Return the fix that writes a dash, and a plain blank behind it, at each of these bullets."""
-    edits = tuple(_dash(text, at) for at in offsets)
-    return Fix(f"Write `-` for `{text[offsets[0]]}`", edits, preferred=True)
+    bullet = bullet or text[offsets[0]]
+    edits = tuple(_dash(text, at, at + len(bullet)) for at in offsets)
+    return Fix(f"Write `-` for `{bullet}`", edits, preferred=bullet not in _OTHER_SIGNS)
 
 
-def _dash(text: str, at: int) -> Edit:
+def _dash(text: str, at: int, end: int) -> Edit:
     """Return the edit that takes the bullet and no more than one blank behind it."""
-    behind = text[at + 1 : at + 2]
+    behind = text[end : end + 1]
     if behind in {"", "\r", "\n"}:
-        return Edit(Span(at, at + 1), "-")
-    return Edit(Span(at, at + 2 if behind.isspace() else at + 1), "- ")
+        return Edit(Span(at, end), "-")
+    return Edit(Span(at, end + 1 if behind.isspace() else end), "- ")
 
 
 def wrong_indent(start: int, content: int, line_end: int, column: int | None = None) -> SyntaxFault:

@@ -169,6 +169,29 @@ def test_javascript_becomes_python(text: str, python: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "python"),
+    [
+        ("len(response) > 5", "len(output) > 5"),
+        ("length(output) > 5", "len(output) > 5"),
+        ("'x' in lower(output)", "'x' in output.lower()"),
+        ("startswith(output, 'a')", "output.startswith('a')"),
+        ("len output > 5", "len(output) > 5"),
+        ("len[output] > 5", "len(output) > 5"),
+        ("len(output) > 5)", "len(output) > 5"),
+        ("len(output) > 5, 'too short'", "len(output) > 5"),
+        ("output.lower() in 'Feat'", "'feat' in output.lower()"),
+    ],
+)
+def test_words_of_other_languages_become_those_of_python(text: str, python: str) -> None:
+    assert [rewrite.expressions for rewrite in _rewrites(text)] == [(python,)]
+
+
+@pytest.mark.parametrize("text", ["output.lower() in 'feat'", "any(len[0] for len in [output])"])
+def test_what_may_be_meant_is_left_alone(text: str) -> None:
+    assert not [finding for finding in assertion_findings(text)[0] if finding.rewrites]
+
+
+@pytest.mark.parametrize(
     ("text", "marked", "code"),
     [
         ("output ==", "=", "assertion-syntax"),

@@ -28,7 +28,7 @@ from waza_language_server.embedded.python.findings import assertion_findings
         ("'a' or 'b' in output", "assertion-constant", "'a'", "'a' in output or 'b' in output"),
         ("len(tool_calls) >= 0", "assertion-constant", "len(tool_calls) >= 0", None),
         ("len(output) < 0 or errors", "assertion-constant", "len(output) < 0", None),
-        ("(len(output) > 3, 'too short')", "assertion-constant", "(len(output) > 3, 'too short')", None),
+        ("(output, 'none')", "assertion-constant", "(output, 'none')", "output"),
         ("'POST' in output.lower()", "assertion-case", "'POST'", "'post' in output.lower()"),
         ("'done' == output.strip().upper()", "assertion-case", "'done'", "'DONE' == output.strip().upper()"),
         ("'Ok' not in output.lower()", "assertion-case", "'Ok'", "'ok' not in output.lower()"),

@@ -20,6 +20,7 @@ TOOLS = "- type: behavior\n  name: a\n  config:\n    required_tools:\n"
             "- type: text\n  name: a\n  config: {contains: ['x', all done']}\n",
             "- type: text\n  name: a\n  config: {contains: ['x', 'all done']}\n",
         ),
+        (f'{CHECK}    - \\"all done\\"\n', f'{CHECK}    - "all done"\n'),
         (f"{TOOLS}    - view,\n", f"{TOOLS}    - view\n"),
         (
             f"{TOOLS}    - view,   # a\n    - edit,\n    - bash\n",
@@ -126,6 +127,7 @@ def test_a_list_within_what_people_read_is_information() -> None:
     ("written", "right"),
     [
         ("gpt-4o // best", "gpt-4o # best"),
+        ("gpt-4o /* best */", "gpt-4o # best"),
         ("gpt-4o (latest)", "gpt-4o # (latest)"),
         ("gpt-4o -- the cheap one", "gpt-4o # the cheap one"),
         ("gpt-4o \\", "gpt-4o"),

@@ -73,6 +73,7 @@ graders: - type: text
     [
         (TEXT, TEXT.replace("text\n    name", "text name"), "task"),
         (TEXT, TEXT.replace("a\n    config", "a config"), "task"),
+        (TEXT, TEXT.replace("text\n    name", "text, name"), "task"),
         (TEXT, TEXT.replace("graders:\n  -", "graders: -"), "task"),
         (TASK, TASK.replace("inputs:\n  ", "inputs: "), "task"),
         (TASK + "tags: [a]\n", TASK.replace("inputs:\n  ", "inputs: ") + "tags: [a]\n", "task"),

@@ -19,6 +19,15 @@ def test_a_colon_that_is_missing_behind_a_known_key(sign: str, ending: str) -> N
     assert fixed(text, "yaml-syntax", "eval") == meant
 
 
+@pytest.mark.parametrize("sign", [" == ", " := ", " -> ", ":="])
+def test_another_sign_than_a_colon_behind_a_known_key(sign: str) -> None:
+    text = EVAL.replace("executor: mock", f"executor{sign}mock")
+    [problem] = problems(text, "eval")
+    assert problem.message == f"`{sign.strip()}` is no colon; write `executor: ` before the value."
+    assert fixed(text, "yaml-syntax", "eval") == EVAL
+    assert not [fix for fix in problem.fixes if fix.preferred]
+
+
 @pytest.mark.parametrize("written", ["executr mock", "of course", "It is, then"])
 def test_words_that_are_no_key_are_not_made_one(written: str) -> None:
     found = problems(EVAL.replace("executor: mock", written), "eval")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.server.analysis.drawing import TASK, drawn, fixed, problems
+from waza_language_server.syntax.tried_edits import apply
 
 
 def test_bullets_where_a_list_is_due() -> None:
@@ -65,3 +66,26 @@ def test_other_blanks_before_an_item() -> None:
 def test_signs_of_print_in_prose_are_prose() -> None:
     text = TASK.replace("Go", "|\n    – one： two\n    • three = four") + "description: – a： b // c\n"
     assert problems(text) == ()
+
+
+@pytest.mark.parametrize("sign", ["--", "+"])
+@pytest.mark.parametrize("rest", ["", "\n    - b", "\n    {sign} b"])
+def test_a_list_that_begins_with_another_sign_keeps_no_part_of_it(sign: str, rest: str) -> None:
+    rest = rest.format(sign=sign)
+    text = f"{TASK}expected:\n  output_contains:\n    {sign} a{rest}\n"
+    [problem] = problems(text)
+    assert problem.message.endswith(f"a list item starts with `-`, not with `{sign}`.")
+    [fix] = problem.fixes
+    assert apply(text, fix.edits) == text.replace(f"{sign} ", "- ")
+    assert not fix.preferred
+
+
+def test_a_text_in_backquotes_has_quotes_instead_unless_they_are_meant() -> None:
+    text = TASK.replace("prompt: Go", "prompt: `Go on`")
+    [problem] = problems(text)
+    assert [fix.title for fix in problem.fixes] == [
+        "Write quotes for the backquotes",
+        "Put the value in quotes",
+    ]
+    assert apply(text, problem.fixes[0].edits) == TASK.replace("prompt: Go", "prompt: 'Go on'")
+    assert not [fix for fix in problem.fixes if fix.preferred]

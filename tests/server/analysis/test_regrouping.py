@@ -316,3 +316,21 @@ def test_a_list_below_a_needless_key_is_written_without_it(written: str, right: 
     assert not fix.preferred
     assert apply(text, fix.edits) == meant
     assert not problems(meant, "eval")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "\n    role: user\n    content: Go",
+        "\n    - role: user\n      content: Go",
+        " {role: user, content: Go}",
+    ],
+)
+def test_a_message_of_a_chat_is_a_prompt(message: str) -> None:
+    assert fixed(TASK.replace("prompt: Go", f"prompt:{message}"), "wrong-type") == TASK
+
+
+def test_the_inputs_of_an_inline_task_are_its_prompt() -> None:
+    whole = EVAL.replace(" [tasks/*.yaml]", "\n  - id: a\n    name: A\n    inputs:\n      prompt: Go")
+    text = whole.replace("inputs:\n      prompt: Go", "inputs: Go")
+    assert fixed(text, "wrong-type", "eval") == whole

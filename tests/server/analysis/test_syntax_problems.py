@@ -161,3 +161,12 @@ def test_a_lone_mark_of_a_merge_is_deleted_alone() -> None:
     [problem] = problems(text)
     titles = {fix.title: apply(text, fix.edits) for fix in problem.fixes if fix.edits}
     assert titles == {"Delete the mark of the merge": f"{TASK}tags: [a]\n"}
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [('""a b""', "'a b'"), ("''a' in output'", "'''a'' in output'"), ("''a' in 'b''", "'''a'' in ''b'''")],
+)
+def test_quotes_around_quotes_are_those_of_the_whole_text(written: str, meant: str) -> None:
+    text = f"{TASK}description: {written}\n"
+    assert fixed(text, "yaml-syntax") == f"{TASK}description: {meant}\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems
+from waza_language_server.project.document import DocumentKind
 from waza_language_server.syntax.tried_edits import apply
 
 
@@ -494,3 +495,24 @@ def test_options_of_another_type_are_told_once_at_the_type() -> None:
 def test_the_type_stands_where_its_options_do_not_say_otherwise(options: str) -> None:
     text = graders(f"  - type: behavior\n    name: a\n    config: {{{options}}}\n")
     assert all(text[each.span.start : each.span.end] != "behavior" for each in problems(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "meant", "kind"),
+    [
+        (TASK.replace("prompt:", "query:"), TASK, "task"),
+        (TASK + "labels: [a]\n", TASK + "tags: [a]\n", "task"),
+        (EVAL.replace("trials_per_task:", "iterations:"), EVAL, "eval"),
+        (EVAL.replace("timeout_seconds:", "max_time:"), EVAL, "eval"),
+        (EVAL.replace("tasks:", "scenarios:"), EVAL, "eval"),
+        (EVAL + "hooks:\n  before: []\n", EVAL + "hooks:\n  before_run: []\n", "eval"),
+        (
+            graders("  - {type: text, name: a, config: {must_include: [b]}}\n"),
+            graders("  - {type: text, name: a, config: {contains: [b]}}\n"),
+            "task",
+        ),
+    ],
+)
+def test_words_of_other_tools_lead_to_the_key(text: str, meant: str, kind: DocumentKind) -> None:
+    [problem] = problems(text, kind)
+    assert any(apply(text, fix.edits) == meant for fix in problem.fixes)

@@ -221,7 +221,7 @@ config: x
 """)
 
 
-@pytest.mark.parametrize("value", ["@x", "`x y`", "%x", "*", "&", ", x", "|x", ">x", "- x"])
+@pytest.mark.parametrize("value", ["@x", "`x` y", "%x", "*", "&", ", x", "|x", ">x", "- x"])
 def test_a_value_that_cannot_start_so_is_put_in_quotes(value: str) -> None:
     assert repaired(f"a: {value}\nb: 1\n") == f"a: '{value}'\nb: 1\n"
 

@@ -24,7 +24,7 @@ from waza_language_server.text.span import Span
 
 _ENTRY = compiled_later(r"(?P<lead> *(?:- +)*)(?P<key>[A-Za-z_][\w-]*):[ \t]+(?=\S)")
 _KEY = compiled_later(r"(?P<key>[A-Za-z_][\w-]*):(?=[ \t]|$)")
-_KEY_INSIDE = compiled_later(r"(?<=\S)[ \t]+(?P<key>[A-Za-z_][\w-]*):(?=[ \t]|$)")
+_KEY_INSIDE = compiled_later(r"(?:(?<=\w)[,;]|(?<=[^\s,;]))[ \t]+(?P<key>[A-Za-z_][\w-]*):(?=[ \t]|$)")
 _BLOCK = compiled_later(r"[ \t]*(?:$|[\[{])")
 _LEAD = compiled_later(r"(?P<blanks> *)(?:- +)*(?=[^\s#])")
 _DASH = compiled_later(r"- +(?=\S)")

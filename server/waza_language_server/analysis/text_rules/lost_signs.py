@@ -1,4 +1,4 @@
-"""A line that has lost a sign, or has one too many: `executor mock`, `// a note`, `"a: b"`, no `config:`.
+"""A line that has lost a sign, or has one too many: `executor mock`, `"a: b"`, no `config:`.
 
 What was meant is known by the keys that a suite has; each repair is tried before it is believed.
 """
@@ -14,12 +14,14 @@ from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.analysis.text_rules.written_lines import KEY
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.wrong_signs import sign_message
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
 _LOST_COLON = compiled_later(
-    r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_]\w*|<<(?=[ \t]+[*\[]))(?P<sign>[.,]?[ \t]+)"
+    r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_]\w*|<<(?=[ \t]+[*\[]))"
+    r"(?P<sign>[ \t]*(?:[:=]=|[-~]>)[ \t]*|[.,]?[ \t]+)"
     r"(?=[^\s:=|>#]|[|>][-+]?\Z)[^\r\n]*\Z"
 )
 _DASH_AND_KEY = compiled_later(r"[ ]*(?P<dash>-)[ ]+(?P<key>[A-Za-z_]\w*):(?:[ \t]|\Z)")
@@ -32,7 +34,6 @@ _DRESSED_KEY = compiled_later(
     r"|(?P<quote>[\"'])(?P<word>[A-Za-z_]\w*):(?P=quote))(?=[ \t]|\Z)"
 )
 """A key as it is printed in bold or as code, or in quotes with its colon."""
-_COMMENT = compiled_later(r"[ ]*(?P<sign>//+|--(?=[ \t])|;+|/\*+|<!--)")
 _NOTE = compiled_later(r"[ \t]#")
 _WORD_ALONE = compiled_later(r"[ ]*(?P<key>[A-Za-z_]\w*)\Z")
 _ITEM = compiled_later(r"(?P<lead>[ ]*)-[ ]")
@@ -60,12 +61,6 @@ def lost_signs(
     number = lines.line_of(fault.span.start)
     line = lines.line_span(number)
     written = text[line.start : line.end].rstrip()
-    comment = _COMMENT.match(written)
-    if comment is not None:
-        place = Span(line.start + comment.start("sign"), line.start + comment.end("sign"))
-        blank = "" if written[comment.end() : comment.end() + 1] in {" ", "\t", ""} else " "
-        message = f"`{comment['sign']}` begins no comment in YAML; write `#`."
-        yield LostSign(place, message, "Write `#`", Edit(place, f"#{blank}"))
     dressed = _DRESSED_KEY.match(written)
     if dressed is not None:
         key = dressed["key"] or dressed["word"]
@@ -88,6 +83,8 @@ def lost_signs(
         key = Span(line.start + colon.start("key"), line.start + colon.end("key"))
         edit = Edit(Span(key.end, line.start + colon.end("sign")), ": ")
         message = f"A colon is missing behind `{colon['key']}`; write `{colon['key']}: ` before the value."
+        if len(colon["sign"].strip()) > 1:
+            message = sign_message(colon["key"], colon["sign"].strip())
         # That a mapping may be merged into each other one is known without a schema.
         known_at = key.start if colon["key"] != MERGE_KEY else None
         yield LostSign(key, message, f"Write `{colon['key']}: `", edit, known_at)

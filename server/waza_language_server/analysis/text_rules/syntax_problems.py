@@ -55,6 +55,8 @@ from waza_language_server.analysis.text_rules.lost_places import (
 )
 from waza_language_server.analysis.text_rules.lost_signs import LostSign, lost_signs
 from waza_language_server.analysis.text_rules.merge_marks import without_keys_of_both_sides
+from waza_language_server.analysis.text_rules.needless_brackets import needless_brackets
+from waza_language_server.analysis.text_rules.notes import foreign_notes, sentence
 from waza_language_server.analysis.text_rules.odd_bullets import odd_bullet
 from waza_language_server.analysis.text_rules.pasted_answers import pasted_answer
 from waza_language_server.analysis.text_rules.plain_text import LIKE_A_BAR, blocks_meant
@@ -204,7 +206,7 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
     for fault in faults:
         yield from _glued_dash(tree.text, lines, lines.line_of(fault.span.start))
     outside = catalog.document_root(kind).top.properties
-    yield from _beside_lines(tree.text, lines, faults, outside)
+    yield from _beside_lines(tree.text, lines, faults, outside, keys)
     for fault in faults[:_TRIALS]:
         yield from _lost_signs(lost_signs(tree.text, lines, fault, kind, catalog), fault)
         # Where the line is read with it, an item is due.
@@ -239,18 +241,33 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
         tree.text, lines, faults, keys
     ):
         yield from pushed_lines(tree.text, lines, faults[0])
-    yield from chain.from_iterable(pushed_rest(tree.text, lines, fault) for fault in faults[:1])
+    yield from _least_sure(tree.text, lines, faults, keys)
+
+
+def _least_sure(
+    text: str, lines: LineIndex, faults: Sequence[SyntaxFault], keys: Container[str]
+) -> Iterator[Slip]:
+    for fault in faults[:1]:
+        yield from pushed_rest(text, lines, fault)
+    for fault in faults[:_TRIALS]:
+        yield from sentence(text, lines, fault, keys)
 
 
 def _beside_lines(
-    text: str, lines: LineIndex, faults: Sequence[SyntaxFault], outside: Container[str]
+    text: str,
+    lines: LineIndex,
+    faults: Sequence[SyntaxFault],
+    outside: Container[str],
+    keys: Container[str],
 ) -> Iterator[Slip]:
     """Yield what one line has lost to another, or to the quote before it."""
     for fault in faults[:1]:
+        yield from needless_brackets(text, lines, fault)
         yield from block_below_value(text, lines, fault, outside)
         yield from fallen_body(text, lines, fault, outside)
         yield from key_too_far_left(text, lines, fault, outside)
     for fault in faults[:_TRIALS]:
+        yield from foreign_notes(text, lines, fault, keys)
         yield from quote_before_key(text, lines, fault)
         yield from value_below_key(text, lines, fault)
         yield from first_text_without_dash(text, lines, fault)

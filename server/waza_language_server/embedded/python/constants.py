@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from waza_engine.assertions.names import FUNCTION_NAMES
 from waza_language_server.embedded.language import Finding, Rewrite
-from waza_language_server.embedded.python.python_source import PythonSource
+from waza_language_server.embedded.python.python_source import PythonSource, brief
 from waza_language_server.embedded.python.scopes import resolve_names
 from waza_language_server.embedded.python.together import place_as_condition, together_findings
 
@@ -82,6 +82,10 @@ def _condition(source: PythonSource, node: ast.expr, parent: ast.BoolOp | None) 
         message = f"{shown} is always {str(truth).lower()}; every text needs an `in` of its own."
         changed = f"{source.text[:end]} {container}{source.text[end:]}"
         rewrites = (Rewrite(f"Write `{written} {container}`", (changed,), preferred=len(written) < 40),)
+    elif isinstance(node, ast.Tuple) and len(node.elts) == 2 and _is_text(node.elts[1]):
+        # The second part of an `assert`.
+        alone = f"{source.text[:start]}{source.segment(node.elts[0])}{source.text[end:]}"
+        rewrites = (Rewrite("Delete the text behind the condition", (alone,)),)
     yield Finding("assertion-constant", start, end, message, rewrites)
 
 
@@ -182,6 +186,7 @@ def _case(source: PythonSource, node: ast.Compare) -> Iterator[Finding]:
     if isinstance(operator, ast.In | ast.NotIn):
         always = isinstance(operator, ast.NotIn)
         yield from _never(source, node.left, _whole_text(right), always=always)
+        yield from _swapped(source, node, right)
         if isinstance(right, ast.List | ast.Tuple | ast.Set):
             # Another of them may be equal.
             for each in right.elts:
@@ -225,6 +230,32 @@ def _never(source: PythonSource, text: ast.expr, changed: ast.expr, *, always: b
         again = f"{source.text[:start]}{written}{source.text[end:]}"
         rewrites = (Rewrite(f"Write `{written}`", (again,), preferred=len(written) < 40),)
     yield Finding("assertion-case", start, end, message, rewrites)
+
+
+def _swapped(source: PythonSource, node: ast.Compare, right: ast.expr) -> Iterator[Finding]:
+    """Yield an answer in small letters that is looked for in a text with capitals, and not the other way."""
+    method = _method_of_case(node.left)
+    if method is None or not isinstance(right, ast.Constant) or not isinstance(right.value, str):
+        return
+    if right.value == _LOWERED[method](right.value):
+        return
+    start, end = source.start(node), source.end(node)
+    sides = source.start(right), source.end(right)
+    sign = source.text[source.end(node.left) : sides[0]]
+    text = _LOWERED[method](source.text[slice(*sides)])
+    changed = f"{text}{sign}{source.segment(node.left)}"
+    message = (
+        f"This looks for all of `{source.brief(node.left)}` in `{right.value[:40]}`, whose other letters "
+        f"`.{method}()` never gives; the text that is looked for stands on the left."
+    )
+    rewrites = (
+        Rewrite(f"Write `{brief(changed)}`", (f"{source.text[:start]}{changed}{source.text[end:]}",)),
+    )
+    yield Finding("assertion-case", start, end, message, rewrites if "\\" not in text else ())
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _whole_text(node: ast.expr) -> ast.expr:

@@ -26,6 +26,9 @@ from waza_language_server.embedded.python.visibility import make_visible
 
 _IN_PRINTED_QUOTES = compiled_later(r"[“„«](?P<inside>[^“”„‟«»]+)[”“»]")
 """Around all of an expression they were to be the quotes of YAML."""
+_BARE_CALL = compiled_later(
+    r"(?<![\w.'\"])(?P<function>len|str|int|float|bool)[ ]+(?P<name>[a-z_]+)(?![\w(.\[])"
+)
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "in", "is", "not", "and", "or"})
 
 
@@ -63,7 +66,8 @@ def syntax_finding(text: str, fault: PythonFault, known: frozenset[str]) -> Find
         return Finding("assertion-syntax", fault.start, fault.end, message, tuple(each))
     reason = f": {fault.reason}" if fault.reason else ""
     message = f"This is no Python expression{reason}."
-    return Finding("assertion-syntax", fault.start, fault.end, message, tuple(_repairs(text, known)))
+    rewrites = (*_repairs(text, known), *_of_a_bracket(text, fault, known))
+    return Finding("assertion-syntax", fault.start, fault.end, message, rewrites)
 
 
 def _is_assignment(text: str, fault: PythonFault) -> bool:
@@ -141,6 +145,18 @@ def _repairs(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
         yield Rewrite("Close the bracket", (working,))
     elif "\n" in text.strip() and (wrapped := _working(f"({text.strip()})", known)) is not None:
         yield Rewrite("Put the expression in parentheses", (wrapped,), preferred=True)
+
+
+def _of_a_bracket(text: str, fault: PythonFault, known: frozenset[str]) -> Iterator[Rewrite]:
+    """Yield the text without a bracket that closes nothing, or with those that a function lacks."""
+    if fault.reason.startswith("unmatched"):
+        without = text[: fault.start] + text[fault.start + 1 :]
+        if (working := _working(without, known)) is not None:
+            yield Rewrite(f"Delete `{text[fault.start]}`", (working,))
+    elif (bare := _BARE_CALL.search(text)) is not None:
+        called = f"{text[: bare.start()]}{bare['function']}({bare['name']}){text[bare.end() :]}"
+        if (working := _working(called, known)) is not None:
+            yield Rewrite(f"Write `{bare['function']}({bare['name']})`", (working,))
 
 
 def _any_or_all(text: str, known: frozenset[str]) -> Iterator[Rewrite]:

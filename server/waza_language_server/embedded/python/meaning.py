@@ -93,6 +93,7 @@ def _visit(source: PythonSource, node: ast.AST, names: Kinds, *, called: bool = 
             finding = _subscript(source, node, kind_of(node.value, names))
             if finding is not None:
                 yield finding
+            yield from refusal_findings(source, node, names)
             yield from _visit(source, node.value, names)
             yield from _visit(source, node.slice, names)
         case ast.Call():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import difflib
 import sys
@@ -10,11 +11,15 @@ from collections.abc import Iterator
 from waza_engine.assertions.names import CONTEXT_NAMES, FUNCTION_NAMES
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python.javascript import LITERALS
-from waza_language_server.embedded.python.python_source import PythonSource
+from waza_language_server.embedded.python.python_source import PythonSource, brief
 from waza_language_server.embedded.python.scopes import NameUse, Resolution
 from waza_language_server.embedded.python.visibility import make_visible
 from waza_language_server.spelling import slip_of
 
+_ANSWER = frozenset({"response", "answer", "completion", "actual_output", "final_output", "result", "text"})
+"""What other tools call the answer."""
+_METHODS = frozenset(name for name in dir(str) if not name.startswith("_"))
+_LENGTH = frozenset({"length", "size", "strlen"})
 _SCOPE_TITLES = {
     "GeneratorExp": "generator expression",
     "ListComp": "list comprehension",
@@ -85,9 +90,36 @@ def _unknown_name(source: PythonSource, name: str, start: int, end: int, known: 
         safe = close[0] == slip_of(name, known)
         fixes = (Rewrite(f"Change to `{close[0]}`", renamed(close[0]), preferred=safe),)
         return Finding("assertion-unknown-name", start, end, message, fixes)
-    context = ", ".join(CONTEXT_NAMES)
-    message = f"`{name}` does not exist in assertions, which know {context}."
-    return Finding("assertion-unknown-name", start, end, message)
+    called = _call_of(source, start)
+    message = f"`{name}` does not exist in assertions, which know {', '.join(CONTEXT_NAMES)}."
+    if called is not None:
+        functions = ", ".join(sorted(FUNCTION_NAMES))
+        message = f"`{name}` does not exist in assertions, whose only functions are {functions}."
+    rewrites = tuple(_other_words(source, name, start, called))
+    return Finding("assertion-unknown-name", start, end, message, rewrites)
+
+
+def _call_of(source: PythonSource, start: int) -> ast.Call | None:
+    """Return the call of the function whose name begins here."""
+    for node in source.nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and source.start(node) == start:
+            return node
+    return None
+
+
+def _other_words(source: PythonSource, name: str, start: int, called: ast.Call | None) -> Iterator[Rewrite]:
+    """Yield the assertion in the words of this language: of `response`, `length(output)`, `lower(output)`."""
+    before, behind = source.text[:start], source.text[start + len(name) :]
+    if called is None:
+        if name.lower() in _ANSWER:
+            yield Rewrite("Change to `output`", (f"{before}output{behind}",))
+    elif name.lower() in _LENGTH:
+        yield Rewrite("Change to `len`", (f"{before}len{behind}",))
+    elif name in _METHODS and called.args and isinstance(called.args[0], ast.Name | ast.Subscript):
+        first, end = called.args[0], source.end(called)
+        arguments = source.text[source.end(first) : end].lstrip(" ,")
+        written = f"{source.segment(first)}.{name}({arguments}"
+        yield Rewrite(f"Write `{brief(written)}`", (f"{before}{written}{source.text[end:]}",))
 
 
 def _visible(text: str, known: frozenset[str]) -> Iterator[Rewrite]:

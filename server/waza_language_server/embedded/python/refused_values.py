@@ -12,9 +12,11 @@ from waza_engine.assertions.names import CONTEXT_NAMES
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python.kinds import NOTHING, TEXT, Kinds, is_number, kind_of
-from waza_language_server.embedded.python.python_source import PythonSource
+from waza_language_server.embedded.python.python_source import PythonSource, brief
 
 _UNHASHABLE = (list, dict, set)
+_IN_PARENTHESES = frozenset({"len", "any", "all", "str", "int", "float", "bool"})
+"""Functions that cannot be read by a key, as the types of collections can."""
 _SIGNS: dict[type[ast.unaryop], str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
 _PLACES = compiled_later(r"%[^a-zA-Z%]*[a-zA-Z]")
 """Where values are put into a text: `%s`, `%05d`."""
@@ -27,6 +29,14 @@ def refusal_findings(source: PythonSource, node: ast.AST, names: Kinds) -> Itera
     match node:
         case ast.Call():
             yield from _called(source, node, names)
+        case ast.Subscript(value=ast.Name(id=name), slice=inside) if (
+            name in _IN_PARENTHESES - source.bound - names.keys()
+        ):
+            start, end = source.start(node), source.end(node)
+            called = f"{name}({source.segment(inside)})"
+            changed = (f"{source.text[:start]}{called}{source.text[end:]}",)
+            what = f"`{name}` is a function, which is called in parentheses"
+            yield _finding(source, node, what, (Rewrite(f"Write `{brief(called)}`", changed),))
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Invert()):
             yield from _turned(source, node, names)
         case ast.Set() if (template := _template(source, node)) is not None:

@@ -14,12 +14,12 @@ from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.wrong_signs import (
     KEY_WITH_SIGN,
-    bullet_at,
     colon_fix,
     dash_fix,
     dash_message,
     has_odd_blank,
     sign_message,
+    sign_of_item,
     wrong_indent,
 )
 from waza_language_server.text.edit import Edit, Fix
@@ -35,8 +35,9 @@ _SLASHES = compiled_later(r"(?:(?<=\s)|^)//(?=[ \t]|\Z)", re.MULTILINE)
 def sign_behind(subject: Subject, node: Node, shape: Shape, *, block: bool, listed: bool) -> Cause | None:
     """Return the sign that makes text of a value, where a mapping (``block``) or a list is due."""
     start = node.span.start
-    if listed and node.style in {"plain", "block"} and bullet_at(subject.text, start):
-        return _bullets(subject.text, node)
+    bullet = sign_of_item(subject.text, start) if listed and node.style in {"plain", "block"} else None
+    if bullet is not None:
+        return _bullets(subject.text, node, bullet)
     if node.kind != "scalar" or node.style != "plain":
         return None
     if block and (cause := _colons(subject.text, node, shape)) is not None:
@@ -59,7 +60,7 @@ def odd_indent(subject: Subject, key: Node) -> tuple[Span, str, Fix] | None:
     return fault.span, fault.message, fault.fixes[0]
 
 
-def _bullets(text: str, node: Node) -> Cause:
+def _bullets(text: str, node: Node, bullet: str) -> Cause:
     """Return the dashes for the bullets of a list: those of its column."""
     start = node.span.start
     column = start - (max(text.rfind(sign, 0, start) for sign in "\r\n") + 1)
@@ -67,10 +68,10 @@ def _bullets(text: str, node: Node) -> Cause:
     for line in _LINES.finditer(text, start, node.span.end):
         at = line.start() + column
         is_alone = not text[line.start() : at].strip(" ")
-        if line.start() > start and is_alone and at < line.end() and text[at] == text[start]:
+        if line.start() > start and is_alone and at < line.end() and text.startswith(bullet, at):
             offsets.append(at)
-    fix = dash_fix(text, tuple(offsets))
-    message = dash_message(text[start]).rstrip(".")
+    fix = dash_fix(text, tuple(offsets), bullet)
+    message = dash_message(bullet).rstrip(".")
     return f"{message[:1].lower()}{message[1:]}", fix
 
 

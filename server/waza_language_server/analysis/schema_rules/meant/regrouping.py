@@ -191,6 +191,24 @@ def only_value(text: str, node: Node) -> Edit | None:
     return Edit(Span(colon, node.span.end), f" {written}")
 
 
+def content_of_message(text: str, node: Node) -> Edit | None:
+    """Return the edit that writes the text of a message of a chat, alone or in a list; None for all else.
+
+    `{role: user, content: Go}` is how models are asked.
+    """
+    message = node.items[0] if node.kind == "sequence" and len(node.items) == 1 else node
+    content = message.get("content") if message.kind == "mapping" else None
+    if content is None or content.kind != "scalar" or set(message.key_names) != {"role", "content"}:
+        return None
+    holder = node.parent.entry(node.step) if node.parent is not None and isinstance(node.step, str) else None
+    written = text[content.span.start : content.span.end]
+    colon = text.find(":", holder.key.span.end, node.span.start) + 1 if holder is not None else 0
+    is_user = (role := message.get("role")) is not None and role.value == "user"
+    if not is_user or not colon or "\n" in written or content.green.anchor is not None:
+        return None
+    return Edit(Span(colon, node.span.end), f" {written}")
+
+
 def only_list(text: str, node: Node, items: Shape) -> Edits:
     """Return the edits that write the only value of a mapping, a list, without its key: `{files: [a]}`.
 

@@ -22,6 +22,7 @@ _OF_TEXT = frozenset({"equals", "contains"})
 """Matchers of which a text alone may be one."""
 _EXPECTATION = "output_contains"
 """What an expectation says that is one text."""
+_NO_TEXT = frozenset({"object", "array", "null"})
 _OPENED_TEXT = compiled_later(r"(?P<key>[A-Za-z_]\w*)[ ]*:?[ ]*(?P<sign>[|>][-+]?)[ \t]*(?=\r?\n)")
 """A block of text whose key has lost its colon, or the blank behind it."""
 _KEY_AND_VALUE = compiled_later(
@@ -150,7 +151,8 @@ def only_text(shape: Shape) -> str | None:
     """Return the key of a block that needs one text and nothing else; None where a bare text will do."""
     block = shape.branch("mapping")
     needed = block.required or block.at_least_one[:1]
-    if len(needed) != 1 or shape.fits("scalar"):
+    takes_text = shape.fits("scalar") and not (shape.types and shape.types <= _NO_TEXT)
+    if takes_text or (len(needed) != 1):
         return None
     known = block.properties.get(needed[0])
     return needed[0] if known is not None and "string" in known.shape.types else None

@@ -22,6 +22,7 @@ from waza_language_server.text.span import Span
 ENDINGS = frozenset("\"',;")
 """How texts end that are looked at."""
 _ENDS_OF_NOTES = frozenset("\\)")
+_SIGNS_OF_NOTES = ("//", "/*", "--")
 SIGNS_OF_BLOCKS = frozenset("Il1¦│-=/\\")
 """How texts over several lines begin that are looked at."""
 DASH_INSIDE = " - "
@@ -46,8 +47,11 @@ _NAMING = frozenset({"id", "name", "skill", "type", "version"})
 _NAMED = frozenset({"model", "task.id", "grader.name", "grader.type", "skill.name"})
 """Kinds of text that are one word where notes are written behind it."""
 _NOTE_BEHIND = compiled_later(
-    r"(?P<name>[\w.:/@-]+)[ \t]+(?:(?P<slashes>//[ \t]*\S.*)|(?P<sign>\\)|(?P<words>\([^()]+\)|--[ \t].*))"
+    r"(?P<name>[\w.:/@-]+)[ \t]+"
+    r"(?:(?P<slashes>//[ \t]*\S.*|/\*.+)|(?P<sign>\\)|(?P<words>\([^()]+\)|--[ \t].*))"
 )
+_AROUND_NOTE = compiled_later(r"\A(?://|/\*|--)\s*|\s*\*/\Z")
+_ESCAPED_QUOTES = compiled_later(r"\\(?P<quote>[\"'])(?P<inner>(?:(?!(?P=quote))[^\\])+)\\(?P=quote)")
 _MODELS = frozenset({"model", "judge_model"})
 """Keys of one model each."""
 _SEVERAL_NAMES = compiled_later(r"[\w./:@-]+(?:(?:[ ]*[|,;][ ]*|[ ]+or[ ]+)[\w./:@-]+)+")
@@ -89,7 +93,7 @@ def damaged_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
         yield from _sign_at_end(node, shape)
     if node.value[0] in SIGNS_OF_BLOCKS:
         yield from _sign_of_block(text, node)
-    if last in _ENDS_OF_NOTES or "//" in node.value or "--" in node.value:
+    if last in _ENDS_OF_NOTES or any(sign in node.value for sign in _SIGNS_OF_NOTES):
         yield from _note_behind(text, node, shape)
     if shape.kind == "model":
         yield from _several_names(text, node)
@@ -108,6 +112,7 @@ def may_be_damaged(text: str, node: Node) -> bool:
         value[-1] in ENDINGS
         or value[-1] in _ENDS_OF_NOTES
         or " //" in value
+        or " /*" in value
         or " --" in value
         or DASH_INSIDE in value
         or text.startswith("#", end + 1)
@@ -185,6 +190,14 @@ def _items_inside(text: str, node: Node, shape: Shape) -> Problem | None:
 
 
 def _quote_at_end(node: Node, quote: str, shape: Shape) -> Iterator[Problem]:
+    # What a pattern looks for may end with one.
+    severity: Severity = "information" if shape.kind == "regex" else "warning"
+    if (escaped := _ESCAPED_QUOTES.fullmatch(node.value)) is not None:
+        bare = f"{quote}{escaped['inner']}{quote}"
+        message = "These quotes are a part of the text, because a backslash stands before them; delete it."
+        fix = Fix(f"Change to `{shown(bare)}`", (Edit(node.span, bare),))
+        yield Problem("unlikely-value", node.span, message, severity, (fix,))
+        return
     before = node.value[:-1]
     if before[:1] in _PRINTED[quote]:
         before = before[1:]
@@ -194,8 +207,6 @@ def _quote_at_end(node: Node, quote: str, shape: Shape) -> Iterator[Problem]:
     in_quotes = f"{quote}{before}{quote}" if "\\" not in before or quote == "'" else quoted(before)
     fix = Fix(f"Change to `{shown(in_quotes)}`", (Edit(node.span, in_quotes),))
     message = f"`{shown(node.value)}` ends with a quote that none opens, so the quote is a part of the text."
-    # What a pattern looks for may end with one.
-    severity: Severity = "information" if shape.kind == "regex" else "warning"
     yield Problem("unlikely-value", node.span, message, severity, (fix,))
 
 
@@ -215,7 +226,7 @@ def _note_behind(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
         message = f"The `{written}` is a part of this name; no line of YAML goes on because of it."
         fix = Fix(f"Delete the `{written}`", (Edit(blanks, ""),))
     else:
-        comment = f"# {written.removeprefix('//').removeprefix('--').strip()}"
+        comment = f"# {_AROUND_NOTE.sub('', written)}"
         message = f"`{shown(written)}` is a part of this name for YAML, where comments begin with `#`."
         fix = Fix("Make a comment of it", (Edit(place, comment),))
     yield Problem("unlikely-value", place, message, "warning", (fix,))

@@ -17,6 +17,7 @@ from waza_language_server.analysis.schema_rules.meant.lists import (
 )
 from waza_language_server.analysis.schema_rules.meant.regrouping import (
     block_by_name,
+    content_of_message,
     dash_before,
     in_quotes,
     list_by_name,
@@ -64,6 +65,9 @@ def type_fixes(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
 
 
 def _ways(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:
+    if "string" in expected and (content := content_of_message(subject.text, node)) is not None:
+        yield Fix("Write the `content` alone", (content,))
+        return
     yield from _regrouped(subject, node, shape, expected)
     if node.kind == "scalar" and len(node.span) and node.green.tag is None:
         # With a tag the same words mean something else.
