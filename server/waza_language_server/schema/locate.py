@@ -101,7 +101,7 @@ def located_below(node: Node, shape: Shape, catalog: Catalog) -> Iterator[tuple[
     rest: list[Iterator[tuple[Node, Shape]]] = [iter(((node, shape),))]
     while rest:
         for each, meant in rest[-1]:
-            known = _at_node(meant, each, catalog)
+            known = _at_node(meant, each, catalog) if meant.depends_on_value else meant
             yield each, known
             if each.green.children:
                 rest.append(below(each, known))

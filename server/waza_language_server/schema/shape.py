@@ -357,6 +357,11 @@ class Shape:
         shapes = [self._root.shape(schema) for schema in listed]
         return tuple(shape for shape in shapes if shape.describes_value)
 
+    @cached_property
+    def depends_on_value(self) -> bool:
+        """Whether what is written decides which shape it has: one of several, or that of a grader's type."""
+        return bool(self.branches) or self.kind == "grader"
+
     @property
     def describes_value(self) -> bool:
         """Whether the schema says what kind of value is meant, rather than adding a rule about keys."""

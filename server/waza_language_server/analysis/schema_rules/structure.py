@@ -143,17 +143,18 @@ def _may_need_advice(text: str, node: Node, shape: Shape) -> bool:
             return green.tag is not None or says_nothing(node, shape)
         if green.style != "plain":
             return (green.style == "double" and may_be_escaped(node, shape)) or may_have_swallowed(node)
-        first = green.value[0]
-        if may_be_unlikely(green.value) or (
-            shape.reads_all_as_text and first in wrong_values.TYPED_BEGINNINGS
-        ):
-            return True
-        return may_be_damaged(text, node)
+        return (
+            may_be_unlikely(green.value)
+            or (shape.reads_all_as_text and wrong_values.may_be_typed(green.value))
+            or may_be_damaged(text, node)
+        )
     if green.kind != "mapping":
         return green.kind == "sequence" and may_be_one_item(node)
     if green.style == "flow" and not shape.properties:
         return True
-    return not shape.keys_with_advice.isdisjoint(node.key_names) or any(
+    if not shape.keys_with_advice.isdisjoint(node.key_names):
+        return True
+    return bool(shape.recommended) and any(
         missing_keys.is_missing(node, advice.key) for advice in shape.recommended
     )
 
