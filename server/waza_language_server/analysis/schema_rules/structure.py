@@ -54,6 +54,8 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 
+_NONE_UNKNOWN = UnknownKeys()
+
 
 def structure_of_file(view: FileView) -> Found:
     """Yield the structural problems of a file outside its grader entries."""
@@ -68,7 +70,7 @@ def structure_of_file(view: FileView) -> Found:
     subject = Subject(tree, kind, catalog, tree.root, root)
     value = yield from document_value(tree.root.target, root.top)
     validator = catalog.document_validator(kind)
-    unknown = UnknownKeys()
+    unknown = _NONE_UNKNOWN
     if not validator.is_valid(value):
         yield None
         problems, unknown = yield from explained(subject, found_errors(validator, value))
@@ -95,7 +97,7 @@ def structure_of_grader(view: GraderView) -> Found:
     subject = Subject(tree, kind, catalog, entry, root, is_grader=True)
     value = entry_value(entry)
     validator = catalog.grader_validator(written)
-    unknown = UnknownKeys()
+    unknown = _NONE_UNKNOWN
     if validator is not None and not validator.is_valid(value):
         yield None
         problems, unknown = yield from explained(subject, found_errors(validator, value))
