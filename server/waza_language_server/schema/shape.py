@@ -275,6 +275,11 @@ class Shape:
         return known
 
     @cached_property
+    def below(self) -> Mapping[str, Shape]:
+        """The shapes of what stands at the known keys."""
+        return {name: each.shape for name, each in self.properties.items()}
+
+    @cached_property
     def deprecated_keys(self) -> tuple[Property, ...]:
         """Those of the known keys instead of which something else should be written."""
         return tuple(known for known in self.properties.values() if known.shape.deprecated)
