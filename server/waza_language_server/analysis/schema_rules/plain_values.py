@@ -18,6 +18,8 @@ from waza_language_server.syntax.kept_items import KeptItems
 from waza_language_server.syntax.nodes import Node
 
 _DEEPEST = 100
+_COLLECTIONS = (dict, list)
+"""A union that is put together for each value takes longer than to ask."""
 _VALUES_PER_PAUSE = 100
 _LONG = 64
 """Items of a list from which on their values are kept over edits of the others."""
@@ -42,7 +44,7 @@ def _is_merged(value: Json, depth: int) -> bool:
         return False
     below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for each in below:  # noqa: SIM110 - half the time
-        if isinstance(each, dict | list) and not _is_merged(each, depth - 1):
+        if isinstance(each, _COLLECTIONS) and not _is_merged(each, depth - 1):
             return False
     return True
 
