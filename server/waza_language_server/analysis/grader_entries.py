@@ -33,6 +33,8 @@ _MOST_ADAPTED = 64
 
 _kept: WeakKeyDictionary[Catalog, dict[_Asked, KeptItems[tuple[Any, ...]]]] = WeakKeyDictionary()
 _kept_where: WeakKeyDictionary[Catalog, dict[_Asked, KeptItems[bool]]] = WeakKeyDictionary()
+_others: KeptItems[bool] = KeptItems(bool)
+"""Which items of lists of graders are no grader entries."""
 
 
 @frozen()
@@ -128,6 +130,15 @@ class GraderEntries(Sequence[Node]):
     def _nodes(self) -> list[Node]:
         root = self._tree.root
         return [] if root is None else list(graders_in(root, self._kind, self._catalog))
+
+
+def holds_others(items: Node) -> Steps[bool]:
+    """Whether an item of a list of graders is no grader entry."""
+    return bool((yield from _others.asked(items, _is_other)).marked)
+
+
+def _is_other(item: Node) -> bool:
+    return item.green.kind != "mapping"
 
 
 def _said(ask: Callable[[Node], Value], shape: Shape, item: Node) -> tuple[Value, ...]:

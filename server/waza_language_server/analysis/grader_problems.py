@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from weakref import WeakKeyDictionary
 
 from waza_engine.frozen import frozen
@@ -40,9 +40,12 @@ _LONG = 4_000
 
 _Where = tuple[SchemaName, tuple[str, ...]]
 """The kind of document in which a grader entry stands, and the keys that lead to it."""
-Memory = WeakKeyDictionary[Green, dict[_Where, tuple[Problem, ...]]]
-_kept: WeakKeyDictionary[Catalog, Memory] = WeakKeyDictionary()
-"""What was found in a grader entry, as seen from its start, by schemas, entry and place."""
+Memory = WeakKeyDictionary[Green, tuple[Problem, ...]]
+_kept: WeakKeyDictionary[Catalog, dict[_Where, Memory]] = WeakKeyDictionary()
+"""What was found in a grader entry, as seen from its start, by schemas, place and entry.
+
+Of places there are few: none is below a key that an author names.
+"""
 
 _rules_by_shape: WeakKeyDictionary[Catalog, dict[tuple[str | None, Shape], Sequence[Rule[GraderView]]]] = (
     WeakKeyDictionary()
@@ -96,14 +99,14 @@ def _looked_at(
 ) -> Steps[tuple[Problem, ...]]:
     """Return what to keep of the problems in an item of a list, and add them to ``fresh``."""
     found: list[Problem] = []
-    at_once = _STEPS_AT_ONCE if len(item.span) < _LONG else 0
+    at_once = _STEPS_AT_ONCE if item.green.end - item.green.start < _LONG else 0
     for number, problem in enumerate(_problems_below(view, item, shape)):
         if problem is not None:
             found.append(problem)
         elif number >= at_once:
             yield
     fresh[item.step] = found
-    return (yield from _all_to_keep(found, item.offset))
+    return (yield from _all_to_keep(found, item.offset)) if found else ()
 
 
 def _touched(items: Node, spans: Sequence[Span]) -> Steps[list[int]]:
@@ -123,9 +126,8 @@ def grader_problems(view: FileView, entry: Node) -> Found:
     if view.tree.broken(entry):
         yield from _checked(view, entry)
         return
-    memory = _memory_of(view, entry)
-    where = view.kind, tuple(step for step in entry.path if isinstance(step, str))
-    kept = memory.get(where)
+    memory = _memory_at(view, entry)
+    kept = memory.get(entry.green)
     if kept is not None:
         yield from map(_Place(view, entry.green, entry.offset, lambda: (entry,)).problem_of_today, kept)
         return
@@ -135,17 +137,13 @@ def grader_problems(view: FileView, entry: Node) -> Found:
         if problem is not None:
             found.append(problem)
     if not refers_elsewhere(entry.green):
-        memory[where] = yield from _all_to_keep(found, entry.offset)
+        memory[entry.green] = (yield from _all_to_keep(found, entry.offset)) if found else ()
 
 
-def _memory_of(view: FileView, entry: Node) -> dict[_Where, tuple[Problem, ...]]:
-    known = _kept.get(view.catalog)
-    if known is None:
-        known = _kept[view.catalog] = WeakKeyDictionary()
-    found = known.get(entry.green)
-    if found is None:
-        found = known[entry.green] = {}
-    return found
+def _memory_at(view: FileView, entry: Node) -> Memory:
+    places = _kept.setdefault(view.catalog, {})
+    where = view.kind, tuple([step for step in entry.path if isinstance(step, str)])
+    return places.get(where) or places.setdefault(where, Memory())
 
 
 def _checked(view: FileView, entry: Node) -> Found:
@@ -155,9 +153,10 @@ def _checked(view: FileView, entry: Node) -> Found:
 
     def locate() -> Found:
         found: list[tuple[Node, Shape]] = []
-        for pair in located_below(entry, shape, catalog):
-            found.append(pair)
-            if not len(found) % NODES_AT_ONCE:
+        pairs = located_below(entry, shape, catalog)
+        while some := list(islice(pairs, NODES_AT_ONCE)):
+            found += some
+            if len(some) == NODES_AT_ONCE:
                 yield None
         located.extend(found)
 

@@ -13,13 +13,11 @@ from collections import deque
 from weakref import WeakKeyDictionary, ref
 
 from waza_engine.steps import Steps
-from waza_language_server.analysis.grader_entries import GraderEntries
+from waza_language_server.analysis.grader_entries import GraderEntries, holds_others
 from waza_language_server.analysis.rule import FileView, Found, found_by
 from waza_language_server.analysis.rules import FILE_RULES, ITEM_RULES
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.syntax.green import Green
-from waza_language_server.syntax.kept_items import KeptItems
-from waza_language_server.syntax.nodes import Node
 
 _Around = tuple[tuple[ref[Green], ...], tuple[int, ...]]
 """The keys and values of a file but for its lists of graders, and how many graders these have.
@@ -32,8 +30,6 @@ _OF_COMMENTS = tuple(rule for rule in _RULES if rule.reads_comments)
 
 _quiet: WeakKeyDictionary[Catalog, dict[SchemaName, deque[_Around]]] = WeakKeyDictionary()
 """Around which graders nothing was wrong, the last ones first."""
-_others: KeptItems[bool] = KeptItems(bool)
-"""Which items of lists of graders are no grader entries."""
 
 
 def problems_outside(view: FileView, graders: GraderEntries) -> Found:
@@ -59,7 +55,7 @@ def _around(view: FileView, graders: GraderEntries) -> Steps[_Around | None]:
         return None
     lists = [node for node, _, items in graders.places if items is not None and items.kind == "grader"]
     for node in lists:
-        if (yield from _others.asked(node, _is_other)).marked:
+        if (yield from holds_others(node)):
             return None
     left_out = {node.green for node in lists}
     greens = (child.green for child in tree.root.green.children)
@@ -67,7 +63,3 @@ def _around(view: FileView, graders: GraderEntries) -> Steps[_Around | None]:
         tuple(ref(green) for green in greens if green not in left_out),
         tuple(len(node.green.children) for node in lists),
     )
-
-
-def _is_other(item: Node) -> bool:
-    return item.kind != "mapping"

@@ -136,6 +136,7 @@ _said_inline: KeptItems[_SaidInline | None] = KeptItems()
 _PATTERNS_PER_PAUSE = 64
 _MOST_TAGS = 2_000
 _TOOL_LISTS = ("required_tools", "forbidden_tools", "reject_tools", "expect_tools", "required", "forbidden")
+_KEYS_OF_TOOLS = frozenset((*_TOOL_LISTS, "expect"))
 
 
 def outline(tree: Tree) -> Outline:
@@ -309,8 +310,9 @@ def _together(said: tuple[_Said, ...], *, one_each: bool = False) -> _SaidTogeth
 def _said_by(grader: GraderEntry) -> _Said:
     entry, task = grader.node, grader.task.id if grader.task is not None else None
     outlined = GraderOutline(grader.name, grader.type, task, grader.has_results, weight_of(entry))
-    model = word(entry.get("config", "model")) or word(entry.get("model"))
-    return _Said(outlined, () if model is None else (model,), tuple(_tools_in(entry.get("config"))))
+    config = entry.get("config")
+    model = word(None if config is None else config.get("model")) or word(entry.get("model"))
+    return _Said(outlined, () if model is None else (model,), tuple(_tools_in(config)))
 
 
 def _inline_tasks(root: Node, entries: SuiteFile) -> Steps[_Tasks]:
@@ -371,6 +373,8 @@ def _tools_in(place: Node | None) -> Iterator[str]:
     if place is None or place.target.kind != "mapping":
         return
     present = place.target.key_names
+    if _KEYS_OF_TOOLS.isdisjoint(present):
+        return
     for key in _TOOL_LISTS:
         if key in present:
             yield from _tool_list(place.target.get(key))

@@ -248,8 +248,8 @@ def word(node: Node | None) -> str | None:
     """Return the text of a scalar, None when it is blank or no scalar."""
     if node is None:
         return None
-    node = node.target
-    return node.value.strip() or None if node.kind == "scalar" else None
+    green = node.target.green
+    return green.value.strip() or None if green.kind == "scalar" else None
 
 
 _names: WeakKeyDictionary[Green, tuple[str, str]] = WeakKeyDictionary()

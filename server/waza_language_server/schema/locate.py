@@ -59,8 +59,7 @@ def shape_below(shape: Shape, step: str | int) -> Shape | None:
         return shape.branch("sequence").items
     if shape.branches:
         shape = shape.branch("mapping", frozenset({step}))
-    known = shape.properties.get(step)
-    return known.shape if known is not None else shape.additional
+    return shape.below.get(step, shape.additional)
 
 
 def grader_shape(entry: Node | None, catalog: Catalog) -> Shape:
@@ -101,7 +100,7 @@ def located_below(node: Node, shape: Shape, catalog: Catalog) -> Iterator[tuple[
     rest: list[Iterator[tuple[Node, Shape]]] = [iter(((node, shape),))]
     while rest:
         for each, meant in rest[-1]:
-            known = _at_node(meant, each, catalog)
+            known = _at_node(meant, each, catalog) if meant.depends_on_value else meant
             yield each, known
             if each.green.children:
                 rest.append(below(each, known))
@@ -239,9 +238,10 @@ def below(node: Node, shape: Shape) -> Iterator[tuple[Node, Shape]]:
 
 def _values(node: Node, shape: Shape) -> Iterator[tuple[Node, Shape]]:
     offset, children = node.offset, node.green.children
+    shapes, other = shape.below, shape.additional
     for index in range(0, len(children) - 1, 2):
         key = children[index].green.value
-        known = shape_below(shape, key)
+        known = shape_below(shape, key) if shape.branches else shapes.get(key, other)
         if known is not None:
             value = children[index + 1]
             yield Node(value.green, offset + value.offset, node, key), known

@@ -275,6 +275,11 @@ class Shape:
         return known
 
     @cached_property
+    def below(self) -> Mapping[str, Shape]:
+        """The shapes of what stands at the known keys."""
+        return {name: each.shape for name, each in self.properties.items()}
+
+    @cached_property
     def deprecated_keys(self) -> tuple[Property, ...]:
         """Those of the known keys instead of which something else should be written."""
         return tuple(known for known in self.properties.values() if known.shape.deprecated)
@@ -356,6 +361,11 @@ class Shape:
         listed = cast("list[JsonSchema]", self.schema.get("oneOf") or self.schema.get("anyOf") or [])
         shapes = [self._root.shape(schema) for schema in listed]
         return tuple(shape for shape in shapes if shape.describes_value)
+
+    @cached_property
+    def depends_on_value(self) -> bool:
+        """Whether what is written decides which shape it has: one of several, or that of a grader's type."""
+        return bool(self.branches) or self.kind == "grader"
 
     @property
     def describes_value(self) -> bool:

@@ -269,9 +269,11 @@ class Builder:
             end = children[-1].green.end if children else top.start
             if len(children) > 1:
                 end = max(end, children[-2].green.end)
-        names = names_of(children) if top.kind == "mapping" else None
-        if top.kind == "mapping" and (names is None or len(set(names)) < len(names)):
-            self._check_duplicates(children)
+        names = None
+        if top.kind == "mapping":
+            names = names_of(children)
+            if names is None or len(set(names)) < len(names):
+                self._check_duplicates(children)
         style: Style = "flow" if top.flow else "block"
         aliased = self.aliases > top.aliases
         self._add(Green(top.kind, top.start, end, style, "", top.tag, top.anchor, children, names, aliased))

@@ -47,6 +47,13 @@ class Items(Sequence[Placed]):
         return Items(greens, self.offsets.changed(start, stop, [one.offset for one in new], by))
 
 
+def pairs_between(children: Sequence[Placed], start: int, stop: int) -> Iterable[tuple[Green, int]]:
+    """Return some children and their offsets; those of a long list are not placed for that."""
+    if isinstance(children, Items):
+        return zip(children.greens[start:stop], children.offsets[start:stop], strict=True)
+    return [(one.green, one.offset) for one in children[start:stop]]
+
+
 def greens_of(children: Sequence[Placed]) -> Chunks[Green]:
     """Return the nodes of children without their places."""
     return children.greens if isinstance(children, Items) else Chunks([one.green for one in children])

@@ -11,7 +11,10 @@ _MOST_MERGED = 100
 
 def value_at(node: Node | None, key: str) -> Node | None:
     """Return what a mapping has at a key, also what its merge keys bring in: the first that says it wins."""
-    holders = [node] if node is not None else []
+    found = None if node is None else node.get(key)
+    if node is None or found is not None or node.get(MERGE_KEY) is None:
+        return found
+    holders = [node]
     for _ in range(_MOST_MERGED):
         if not holders:
             return None

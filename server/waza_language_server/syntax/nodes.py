@@ -14,6 +14,7 @@ from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.syntax.aliases import anchored_by, plain_value
 from waza_language_server.syntax.green import Green, Kind, Placed, Style, position_of
+from waza_language_server.syntax.items import pairs_between
 from waza_language_server.text.span import Span
 
 
@@ -101,19 +102,20 @@ class Node:
 
     def each_item(self) -> Iterator[Node]:
         """Yield the same items one by one."""
-        if self.kind == "sequence":
-            for index, child in enumerate(self.green.children):
-                yield self._child(child, index)
+        green, offset = self.green, self.offset
+        if green.kind == "sequence":
+            for index, child in enumerate(green.children):
+                yield Node(child.green, offset + child.offset, self, index)
 
     def items_between(self, start: int, stop: int) -> list[Node]:
         """Return the items from ``start`` up to ``stop`` of a sequence, or of the one an alias stands for."""
         items = self.target
         if items.green.kind != "sequence":
             return []
-        offset, children = items.offset, items.green.children[start:stop]
+        pairs = pairs_between(items.green.children, start, stop)
         return [
-            Node(child.green, offset + child.offset, items, index)
-            for index, child in enumerate(children, start)
+            Node(green, items.offset + offset, items, index)
+            for index, (green, offset) in enumerate(pairs, start)
         ]
 
     def entry(self, key: str) -> Entry | None:
@@ -190,7 +192,7 @@ class Node:
     @property
     def target(self) -> Node:
         """The node an alias stands for; the node itself when it is no alias or the anchor is unknown."""
-        if self.kind != "alias":
+        if self.green.kind != "alias":
             return self
         node = self.root
         path = anchored_by(node.green, self.green)

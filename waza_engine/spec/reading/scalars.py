@@ -26,9 +26,9 @@ MAX_ALIASED_NODES = 10_000
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _TRUE = frozenset({"true", "True", "TRUE"})
 _FALSE = frozenset({"false", "False", "FALSE"})
-_NUMERIC = "+-.0123456789"
-TYPED_BEGINNINGS = frozenset((*_NUMERIC, *(word[0] for word in (*_NULL, *_TRUE, *_FALSE) if word)))
-"""How plain text begins that may be read as something else; all other is text."""
+SWITCHES = _TRUE | _FALSE
+NUMERIC = frozenset("+-.0123456789")
+"""How plain text begins that may be read as a number."""
 _INTEGER = compiled_later(r"[-+]?(?:0|[1-9][0-9]*)\Z")
 _RADIX = compiled_later(r"([-+]?)0(?:[xX](?P<x>[0-9a-fA-F]+)|[bB](?P<b>[01]+)|[oO]?(?P<o>[0-7]+))\Z")
 _BASES = {"x": 16, "b": 2, "o": 8}
@@ -75,7 +75,7 @@ def _resolve_plain(text: str) -> Json:
         return True
     if text in _FALSE:
         return False
-    if text[0] not in _NUMERIC:
+    if text[0] not in NUMERIC:
         return text
     digits = text.replace("_", "") if "_" in text and text[0] != "." else text
     if _INTEGER.match(digits):

@@ -50,9 +50,8 @@ def name_of(grader: Node) -> str | None:
 def name_node(grader: Node) -> Node | None:
     """Return the node of a grader's name, or None when it has no name that is text."""
     node = grader.get("name")
-    if node is None or node.target.kind != "scalar" or not node.target.value.strip():
-        return None
-    return node.target
+    named = None if node is None else node.target
+    return None if named is None or named.kind != "scalar" or not named.value.strip() else named
 
 
 def renaming(text: str, node: Node, names: Container[str]) -> Fix:

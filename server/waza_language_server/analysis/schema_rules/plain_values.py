@@ -11,19 +11,20 @@ from weakref import WeakKeyDictionary
 
 from waza_engine.spec.reading.scalars import MERGE_KEY, Json
 from waza_engine.steps import Steps
+from waza_language_server.analysis.grader_entries import holds_others
 from waza_language_server.schema.locate import shape_below
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.kept_items import KeptItems
 from waza_language_server.syntax.nodes import Node
 
 _DEEPEST = 100
+_COLLECTIONS = (dict, list)
+"""A union that is put together for each value takes longer than to ask."""
 _VALUES_PER_PAUSE = 100
 _LONG = 64
 """Items of a list from which on their values are kept over edits of the others."""
 _values: WeakKeyDictionary[Shape, dict[int, KeptItems[Json]]] = WeakKeyDictionary()
 """The values of items, by what they may be and how deep they stand."""
-_others: KeptItems[bool] = KeptItems(bool)
-"""Which items of lists of graders are no grader entries."""
 
 
 def document_value(node: Node, shape: Shape) -> Steps[Json]:
@@ -43,7 +44,7 @@ def _is_merged(value: Json, depth: int) -> bool:
         return False
     below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for each in below:  # noqa: SIM110 - half the time
-        if isinstance(each, dict | list) and not _is_merged(each, depth - 1):
+        if isinstance(each, _COLLECTIONS) and not _is_merged(each, depth - 1):
             return False
     return True
 
@@ -68,10 +69,6 @@ def merged(value: Json, depth: int) -> Json:
     return result
 
 
-def _is_other(item: Node) -> bool:
-    return item.kind != "mapping"
-
-
 def _without_graders(node: Node, shape: Shape, depth: int) -> Steps[Json]:
     if node.kind == "mapping":
         if shape.branch("mapping").kind == "grader":
@@ -80,7 +77,7 @@ def _without_graders(node: Node, shape: Shape, depth: int) -> Steps[Json]:
             return merged(node.to_python(), depth)
         return (yield from _entries_without_graders(node, shape, depth))
     if node.kind == "sequence" and depth > 0 and (items := shape.branch("sequence").items) is not None:
-        if items.kind == "grader" and not (yield from _others.asked(node, _is_other)).marked:
+        if items.kind == "grader" and not (yield from holds_others(node)):
             # Thousands of graders are the one thing that makes a document long: no node is made for them.
             empty: list[Json] = [{}]
             return empty * len(node.green.children)

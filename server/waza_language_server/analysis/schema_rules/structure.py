@@ -54,6 +54,8 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 
+_NONE_UNKNOWN = UnknownKeys()
+
 
 def structure_of_file(view: FileView) -> Found:
     """Yield the structural problems of a file outside its grader entries."""
@@ -68,7 +70,7 @@ def structure_of_file(view: FileView) -> Found:
     subject = Subject(tree, kind, catalog, tree.root, root)
     value = yield from document_value(tree.root.target, root.top)
     validator = catalog.document_validator(kind)
-    unknown = UnknownKeys()
+    unknown = _NONE_UNKNOWN
     if not validator.is_valid(value):
         yield None
         problems, unknown = yield from explained(subject, found_errors(validator, value))
@@ -95,7 +97,7 @@ def structure_of_grader(view: GraderView) -> Found:
     subject = Subject(tree, kind, catalog, entry, root, is_grader=True)
     value = entry_value(entry)
     validator = catalog.grader_validator(written)
-    unknown = UnknownKeys()
+    unknown = _NONE_UNKNOWN
     if validator is not None and not validator.is_valid(value):
         yield None
         problems, unknown = yield from explained(subject, found_errors(validator, value))
@@ -143,17 +145,18 @@ def _may_need_advice(text: str, node: Node, shape: Shape) -> bool:
             return green.tag is not None or says_nothing(node, shape)
         if green.style != "plain":
             return (green.style == "double" and may_be_escaped(node, shape)) or may_have_swallowed(node)
-        first = green.value[0]
-        if may_be_unlikely(green.value) or (
-            shape.reads_all_as_text and first in wrong_values.TYPED_BEGINNINGS
-        ):
-            return True
-        return may_be_damaged(text, node)
+        return (
+            may_be_unlikely(green.value)
+            or (shape.reads_all_as_text and wrong_values.may_be_typed(green.value))
+            or may_be_damaged(text, node)
+        )
     if green.kind != "mapping":
         return green.kind == "sequence" and may_be_one_item(node)
     if green.style == "flow" and not shape.properties:
         return True
-    return not shape.keys_with_advice.isdisjoint(node.key_names) or any(
+    if not shape.keys_with_advice.isdisjoint(node.key_names):
+        return True
+    return bool(shape.recommended) and any(
         missing_keys.is_missing(node, advice.key) for advice in shape.recommended
     )
 

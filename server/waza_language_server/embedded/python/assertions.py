@@ -24,8 +24,11 @@ class PythonAssertions:
 
     def check(self, value: str, around: Surroundings = NOWHERE) -> Checked:
         """Return what makes an assertion fail whatever the agent does."""
-        findings, known = assertion_findings(value, KNOWN_NAMES | around.names)
-        return Checked(findings, known - KNOWN_NAMES)
+        # Nearly always there are no more names: sets of all of them are not made for nothing.
+        findings, known = assertion_findings(
+            value, KNOWN_NAMES | around.names if around.names else KNOWN_NAMES
+        )
+        return Checked(findings, known - KNOWN_NAMES if known is not KNOWN_NAMES else frozenset())
 
     def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[Word]:
         """Yield keys behind a bracket, attributes behind a dot, else the names that exist there."""

@@ -11,6 +11,7 @@ from waza_language_server.embedded.python.python_source import PythonSource, bri
 from waza_language_server.embedded.python.scopes import resolve_names
 from waza_language_server.embedded.python.together import place_as_condition, together_findings
 
+_FUNCTIONS = frozenset(FUNCTION_NAMES)
 _LOWERED: dict[str, Callable[[str], str]] = {
     "lower": str.lower,
     "casefold": str.casefold,
@@ -105,7 +106,7 @@ def _looks_at_nothing(source: PythonSource, node: ast.expr) -> bool:
     if source.bound and any(isinstance(each, ast.NamedExpr) for each in ast.walk(node)):
         # It may be there for the name, which later assertions see.
         return False
-    return not resolve_names(ast.Expression(node), frozenset(FUNCTION_NAMES)).failing
+    return not resolve_names(ast.Expression(node), _FUNCTIONS).failing
 
 
 def _truth(node: ast.expr) -> bool | None:

@@ -38,11 +38,12 @@ def assertion_findings(
     resolution = _resolve(source, known)
     if resolution is None:
         return (), known
+    later = known | resolution.leaked if resolution.leaked else known
     if not resolution.failing:
-        return _meaning(source, known), known | resolution.leaked
+        return _meaning(source, known), later
     from waza_language_server.embedded.python.missing_names import name_findings
 
-    return tuple(name_findings(source, resolution, known)), known | resolution.leaked
+    return tuple(name_findings(source, resolution, known)), later
 
 
 def _never_called(source: PythonSource, function: ast.Lambda) -> Finding:

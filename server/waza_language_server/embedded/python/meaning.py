@@ -82,6 +82,8 @@ def meaning_findings(source: PythonSource) -> tuple[Finding, ...]:
 
 def _visit(source: PythonSource, node: ast.AST, names: Kinds, *, called: bool = False) -> Iterator[Finding]:
     match node:
+        case ast.Name() | ast.Constant():
+            return
         case ast.Attribute():
             finding = _attribute(source, node, kind_of(node.value, names), called=called)
             if isinstance(node.value, ast.Name) and node.value.id == "re" and "re" not in names:

@@ -111,16 +111,12 @@ def may_be_damaged(text: str, node: Node) -> bool:
     return (
         value[-1] in ENDINGS
         or value[-1] in _ENDS_OF_NOTES
-        or " //" in value
-        or " /*" in value
-        or " --" in value
-        or DASH_INSIDE in value
-        or text.startswith("#", end + 1)
-        or text.startswith("#", end + 2)
+        or (" " in value and (" //" in value or " /*" in value or " --" in value or DASH_INSIDE in value))
+        or "#" in text[end + 1 : end + 3]
         or (value[0] in SIGNS_OF_BLOCKS and value[1:2] in {" ", ">", "|"})
         or (
-            ("|" in value or "," in value or ";" in value or " or " in value)
-            and node.step in _MODELS
+            node.step in _MODELS
+            and ("|" in value or "," in value or ";" in value or " or " in value)
             and _SEVERAL_NAMES.fullmatch(value) is not None
         )
     )
