@@ -121,6 +121,26 @@ async def test_a_file_is_ours_as_long_as_an_open_suite_names_it(tmp_path: Path, 
             await editor.until(lambda: not editor.diagnostics.get(task))
 
 
+def test_a_file_that_is_open_by_two_uris_is_unsaved_until_both_are_closed(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, SUITE, one="id: saved\nname: One\ninputs: {prompt: Go}\n")
+    task = tmp_path / "tasks" / "one.yaml"
+    uri, other = uri_of(task), uri_of(task).replace("one.yaml", "%6Fne.yaml")
+    session = Session([tmp_path])
+    session.open(uri_of(suite), "yaml", 1, SUITE)
+
+    def said() -> str | None:
+        finished(session.read_all_in_steps())
+        return session.project.outline(task).id
+
+    for opened in (uri, other):
+        session.open(opened, "yaml", 1, "id: unsaved\nname: One\ninputs: {prompt: Go}\n")
+    assert said() == "unsaved"
+    session.close(other)
+    assert said() == "unsaved"
+    session.close(uri)
+    assert said() == "saved"
+
+
 def test_a_keystroke_that_changes_no_claim_asks_about_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -139,6 +139,20 @@ async def test_a_file_changed_outside_is_looked_at_again(suite: Path) -> None:
         assert len(await editor.problems(uri)) <= len(before)
 
 
+async def test_files_that_are_reported_one_by_one_are_asked_about_together(suite: Path) -> None:
+    async with editing(suite.parent, pulls=True) as editor:
+        uri = editor.open(suite)
+        await editor.problems(uri)
+        change = types.FileEvent(uri_of(suite), types.FileChangeType.Changed)
+        for _ in range(400):
+            editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        await editor.problems(uri)
+        told = editor.diagnostic_refresh_count
+        assert 0 < told < 200
+        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        await editor.until(lambda: editor.diagnostic_refresh_count > told)
+
+
 async def test_suite_files_and_results_are_watched(suite: Path) -> None:
     async with editing(suite.parent) as editor:
         await editor.until(lambda: editor.registrations)

@@ -56,6 +56,9 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "semanticTokens/full": {},
     "formatting": {"options": {"tabSize": 2, "insertSpaces": True}},
     "unknown": {},
+    # Refused: one that says nothing of what it asks about, and a name that is none.
+    "signatureHelp": {},
+    "rename": {"position": {"line": 5, "character": 10}, "newName": ""},
 }
 
 

@@ -20,6 +20,7 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.protocol.json_rpc import JsonRPCRequestMessage, JsonRPCResponseMessage
 from pygls.uris import from_fs_path
 
+from waza_language_server.protocol.garbage import let_go
 from waza_language_server.protocol.long_answers import is_long, written
 from waza_language_server.protocol.messages import CONTENT_MODIFIED, OutdatedError, WrittenAnswer
 from waza_language_server.protocol.own_requests import OWN_REQUESTS
@@ -199,6 +200,8 @@ class Protocol(LanguageServerProtocol):
             sending.add_done_callback(partial(self._end_of_long, msg_id=msg_id))
         else:
             super()._send_handler_result(future, msg_id=msg_id)
+            if error is not None:
+                let_go(error)
 
     async def _send_long(self, msg_id: Identifier, result: object) -> None:
         """Write an answer between the messages, and send it."""

@@ -88,6 +88,8 @@ class WazaServer(LanguageServer):
         """What is done while nobody asks for anything."""
         self.hints_to_come: dict[str, Literal["reading", "read"]] = {}
         """The documents whose hints the client asks for again when their results are read, or was told to."""
+        self.just_told: dict[str, bool] = {}
+        """What the client was told a moment ago to ask for again, and whether something was new since."""
         self.started_ns = time.time_ns()
         """When the server began."""
         self.opened_early: list[types.TextDocumentItem] = []

@@ -235,7 +235,7 @@ class Session:
         """Forget a document."""
         opened = self._opened.pop(uri, None)
         if opened is not None and opened.document is not None:
-            self._use(self.project.without(uri))
+            self._withdraw(uri)
 
     def saved(self, uri: str) -> bool:
         """Take what stands in a document for finished, and ask anew whether it is ours.
@@ -312,6 +312,14 @@ class Session:
     def _use(self, project: Project) -> None:
         self.workspace = self.workspace.with_project(project)
 
+    def _withdraw(self, uri: str) -> None:
+        """Take a document out of the project; of a file that is open by another URI, too, that one counts."""
+        project, path = self.project.without(uri), path_of(uri)
+        for other in self._opened.values():
+            if other.document is not None and other.uri != uri and path_of(other.uri) == path:
+                project = project.with_document(other.document)
+        self._use(project)
+
     def _judge(self, opened: _Opened) -> _Opened:
         kind = self._kind(opened)
         if kind is None and opened.document is not None:
@@ -324,7 +332,7 @@ class Session:
             if self.project.documents.get(path_of(opened.uri) or Path()) is not document:
                 self.workspace = self.workspace.with_document(document)
         elif opened.document is not None:
-            self._use(self.project.without(opened.uri))
+            self._withdraw(opened.uri)
         settled = opened.settled if opened.document is not None else opened.text
         judged = replace(opened, document=document, judged=True, asked_again=False, settled=settled)
         self._opened[opened.uri] = judged
