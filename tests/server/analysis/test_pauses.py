@@ -40,7 +40,7 @@ LONG = {
         "[t]", "\n" + "".join(f"  - id: t{at}\n    name: [T]\n    inputs: Go\n" for at in range(SIZE))
     ),
     "keys one blank away from the margin": "name: s\ngraders:\n   - a: [\n"
-    + "".join(f" k{at}: x\n" for at in range(2 * SIZE)),
+    + "".join(f" k{at}: x\n" for at in range(SIZE)),
     "metrics": HEAD + "metrics:\n" + "  - name: m\n    weight: 0.1\n    threshold: 0.5\n" * SIZE,
     "task files": HEAD.replace("[t]", "\n" + "".join(f"  - tasks/t{at}.yaml\n" for at in range(2 * SIZE))),
     "an unknown list in brackets": HEAD + "tags: [" + ", ".join(f"k{at}" for at in range(5 * SIZE)) + "]\n",
