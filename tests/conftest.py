@@ -14,13 +14,19 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.leftovers import pytest_configure
-from tests.preparation import ROOMS, pytest_sessionfinish, pytest_xdist_node_collection_finished
-from tests.scheduling import pytest_xdist_auto_num_workers, pytest_xdist_make_scheduler
+from tests.preparation import (
+    ROOMS,
+    pytest_sessionfinish,
+    pytest_sessionstart,
+    pytest_xdist_node_collection_finished,
+)
+from tests.scheduling import ONE_AT_A_TIME, pytest_xdist_auto_num_workers, pytest_xdist_make_scheduler
 from tests.scripted_model import ModelRequest, Reply, ScriptedModel
 
 __all__ = [
     "pytest_configure",
     "pytest_sessionfinish",
+    "pytest_sessionstart",
     "pytest_xdist_auto_num_workers",
     "pytest_xdist_make_scheduler",
     "pytest_xdist_node_collection_finished",
@@ -78,11 +84,17 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest, then with those whose needs are installed meanwhile.
+    """Begin with a VS Code and the files that take longest, then with what else needs an installation.
 
     What a busy machine disturbs is tried three times, and the summary lists what was tried again.
     """
-    items.sort(key=lambda item: (_file_of(item) not in LONGEST, item.path.parent.name not in ROOMS))
+    items.sort(
+        key=lambda item: (
+            not item.nodeid.startswith(ONE_AT_A_TIME),
+            _file_of(item) not in LONGEST,
+            item.path.parent.name not in ROOMS,
+        )
+    )
     for item in items:
         if item.nodeid.startswith(NEEDS_A_QUIET_MACHINE):
             item.add_marker(pytest.mark.flaky(reruns=2))

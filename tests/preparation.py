@@ -19,11 +19,22 @@ ROOMS = ("agents", "editors", "vscode")
 _installing: dict[str, subprocess.Popen[bytes]] = {}
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Start to install for all rooms when all tests are to run: to collect them takes a minute."""
+    config = session.config
+    controls = config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
+    if controls and config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        _begin(ROOMS)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_node_collection_finished(ids: Iterable[str]) -> None:
     """Start to install for the rooms that have tests in this run; called in the process that controls it."""
-    wanted = {identifier.split("/")[1] for identifier in ids if identifier.count("/") > 1}
-    for room in sorted(wanted.intersection(ROOMS) - _installing.keys()):
+    _begin({identifier.split("/")[1] for identifier in ids if identifier.count("/") > 1}.intersection(ROOMS))
+
+
+def _begin(rooms: Iterable[str]) -> None:
+    for room in sorted(set(rooms) - _installing.keys()):
         command = [sys.executable, "-m", "tests.preparation", room]
         # What goes wrong is told by the first test that needs it, which tries again.
         _installing[room] = subprocess.Popen(

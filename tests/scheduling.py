@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
-_ONE_AT_A_TIME = "tests/vscode"
+ONE_AT_A_TIME = "tests/vscode/"
+"""Where tests drive a VS Code, several minutes one after the other: with them a run begins."""
 
 
 class _OneVSCode(LoadFileScheduling):
@@ -18,7 +19,7 @@ class _OneVSCode(LoadFileScheduling):
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        return _ONE_AT_A_TIME if nodeid.startswith(f"{_ONE_AT_A_TIME}/") else super()._split_scope(nodeid)
+        return ONE_AT_A_TIME if nodeid.startswith(ONE_AT_A_TIME) else super()._split_scope(nodeid)
 
 
 @pytest.hookimpl(optionalhook=True)
