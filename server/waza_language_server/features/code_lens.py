@@ -45,6 +45,12 @@ REVIEW = "waza.review"
 RUN_AFFECTED = "waza.runAffected"
 
 
+_Waiting = frozenset[tuple[str | None, str | None]]
+_MOST_SUITES = 20
+_known_waiting: dict[Path, tuple[RunResult, _Waiting]] = {}
+"""What waits in the results of a suite that were asked for last."""
+
+
 def nothing_expected(_suite: Path, _recorded: RunResult | None) -> SuiteEstimates | None:
     """Say that nothing is known of what a run will cost."""
 
@@ -144,13 +150,13 @@ def lenses_of_in_steps(
     """Return the lenses of what can be run; ``words`` say what that is, instead of its kind."""
     suites = {runnable.id.suite for runnable in found}
     answered: dict[Path, frozenset[str]] = {}
-    waiting: dict[Path, Collection[tuple[str | None, str | None]]] = {}
+    waiting: dict[Path, _Waiting] = {}
     estimates: dict[Path, SuiteEstimates | None] = {}
     changed: dict[Path, tuple[int, int] | None] = {}
     for suite in suites:
         recorded = yield from workspace.project.scores.results_in_steps(suite)
         answered[suite] = _answered(recorded)
-        waiting[suite] = _waiting(recorded)
+        waiting[suite] = _waiting_of(suite, recorded)
         estimates[suite] = expected(suite, recorded)
         changed[suite] = affected(suite, recorded)
     lenses: list[CodeLens] = []
@@ -214,15 +220,26 @@ def _regrade_lens(runnable: Runnable, answered: frozenset[str]) -> CodeLens | No
     return CodeLens(runnable.span, "↻ Re-grade", REGRADE, {"id": str(runnable.id)}, "regrade")
 
 
-def _waiting(recorded: RunResult | None) -> frozenset[tuple[str | None, str | None]]:
+def _waiting_of(suite: Path, recorded: RunResult | None) -> _Waiting:
+    """Return what waits of a suite: looked for once in the same results, which have up to 50,000 verdicts."""
+    if recorded is None:
+        return frozenset()
+    known = _known_waiting.get(suite)
+    if known is None or known[0] is not recorded:
+        if known is None and len(_known_waiting) >= _MOST_SUITES:
+            _known_waiting.clear()
+        known = _known_waiting[suite] = recorded, _waiting(recorded)
+    return known[1]
+
+
+def _waiting(recorded: RunResult) -> _Waiting:
     """Return the tasks and graders whose newest verdict a person has not given yet.
 
     None stands for all: that something waits is told of the suite, a task and a grader of all tasks, too.
     """
-    tasks = () if recorded is None else recorded.tasks.values()
     return frozenset(
         each
-        for task in tasks
+        for task in recorded.tasks.values()
         for name, said in chain(task.graders.items(), task.checkpoints.items())
         if said.status == "pending"
         for each in ((task.id, name), (task.id, None), (None, name), (None, None))
