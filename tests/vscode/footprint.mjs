@@ -12,6 +12,7 @@ import * as editor from "./editor.mjs";
 import { play, step } from "./scenario.mjs";
 
 const TICK_MILLISECONDS = 10; // the kernel counts processor time in these
+const IDLE_STRETCHES = 3; // the window that draws rests later than the host, with any extension: the stretch in the middle counts
 const MARKER = "keyhere";
 const { values: options } = parseArgs({
   options: Object.fromEntries(["vsix", "artifacts", "python", "suites", "graders", "keys", "idle"].map((name) => [name, { type: "string" }])),
@@ -54,9 +55,12 @@ async function scenario(page) {
 
   await step("everything comes to rest", () => settled());
   await step("nobody does anything", async () => {
-    const before = processorTimes();
-    await pause(idle * 1_000);
-    found.idle = spent(before);
+    found.idle = [];
+    while (found.idle.length < IDLE_STRETCHES) {
+      const before = processorTimes();
+      await pause(idle * 1_000);
+      found.idle.push(spent(before));
+    }
   });
   await step("keys are pressed", async () => {
     const before = processorTimes();
