@@ -79,6 +79,20 @@ async function scenario(page) {
     await saved(page, "other.yaml", "  - type: code\n  name: b");
   });
 
+  await step("a suite that was never saved is checked, too", async () => {
+    await page.keyboard.press("F1");
+    await page.locator(".quick-input-widget input:not([type=checkbox])").fill(">File: New Untitled Text File");
+    await page.locator(".quick-input-list .monaco-list-row", { hasText: /^File: New Untitled Text File/u }).click();
+    await editor.command(page, "Change Language Mode");
+    await page.locator(".quick-input-widget input[placeholder='Select Language Mode']").fill("yaml");
+    await page.locator(".quick-input-list .monaco-list-row", { hasText: /^YAML/u }).click();
+    await page.locator(".statusbar-item", { hasText: /^YAML$/u }).waitFor();
+    await typeLines(page, ["name: a", "skill: b", "config: {executr: mock}", "graders: []", "tasks: []"]);
+    await editor.waitForSquiggle(page, "config", "executr");
+    await page.screenshot({ path: path.join(options.artifacts, "unsaved.png") });
+    await editor.command(page, "File: Revert File");
+  });
+
   await step("the link of a hover shows its page, at the heading", async () => {
     await editor.openFile(page, "one.yaml", "type: text");
     const preview = page.locator(".tab", { hasText: "graders.md" }).first();

@@ -36,7 +36,7 @@ import { outlinesYaml } from "./yamlCoexistence";
 
 const RESTART = "waza.restartServer";
 const RESTART_TITLE = "Restart Server";
-const YAML = [{ scheme: "file", language: "yaml" }];
+const YAML = ["file", "untitled"].map((scheme) => ({ scheme, language: "yaml" }));
 
 export class ServerConnection implements vscode.Disposable {
     private client: LanguageClient | undefined;
