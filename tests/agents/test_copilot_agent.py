@@ -471,7 +471,7 @@ def test_without_a_login_and_a_provider_the_error_says_what_to_do(
 ) -> None:
     executor = start_agent()
     for _ in range(2):
-        with pytest.raises(ExecutorError, match=r"not logged in to GitHub; run `copilot login`"):
+        with pytest.raises(ExecutorError, match=r"not logged in to GitHub; run `.*copilot.* login`"):
             ask(executor, workspace)
 
 

@@ -223,9 +223,7 @@ export function activate(context: vscode.ExtensionContext): void {
             return interpreter !== undefined && addAgents(environment, interpreter, packages, log);
         }),
         command("chooseExecutor", () => chooseExecutor(context)),
-        command("logIn", () => {
-            logIn();
-        }),
+        command("logIn", logIn),
         command("openPage", openPage),
         command("openFile", ({ file, line = 1 }: Place) =>
             vscode.window.showTextDocument(vscode.Uri.file(file), { selection: new vscode.Range(line - 1, 0, line - 1, 0) }),

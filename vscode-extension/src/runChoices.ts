@@ -1,7 +1,9 @@
 /** What a person chooses for runs without opening the settings: what one run is like, the executor, a login. */
 
+import * as path from "node:path";
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
+import { findOnPath } from "./interpreters";
 import { suiteOf } from "./runnables";
 import { runOptions, type RunOptions } from "./runSettings";
 
@@ -62,9 +64,15 @@ export async function chooseExecutor(context: vscode.ExtensionContext): Promise<
     }
 }
 
-/** Lets the GitHub Copilot agent log in, in a terminal of its own. */
-export function logIn(): void {
-    vscode.window.createTerminal({ name: "Copilot Login", shellPath: "copilot", shellArgs: ["login"] }).show();
+/** Lets the GitHub Copilot agent log in, in a terminal of its own; `command` as the engine says it. */
+export function logIn(command = "copilot login"): void {
+    const [program = "", ...args] = (command.match(/"[^"]*"|\S+/gu) ?? []).map((word) => word.replaceAll('"', ""));
+    const file = path.isAbsolute(program) ? program : findOnPath(program);
+    if (file === undefined) {
+        void vscode.window.showErrorMessage(`There is no program \`${program}\` on the PATH; \`npm install -g @github/copilot\` installs the one that logs in.`);
+        return;
+    }
+    vscode.window.createTerminal({ name: "Copilot Login", shellPath: file, shellArgs: args }).show();
 }
 
 function choicesOf(now: RunOptions, context: vscode.ExtensionContext, models: Models): readonly Choice[] {

@@ -114,8 +114,9 @@ export function waysOut(reason: string): WayOut[] {
     if (packages !== undefined) {
         found.push({ title: "Install", command: "waza.addAgents", argument: packages });
     }
-    if (/not logged in to GitHub|Copilot.*wants? a login/iu.test(words)) {
-        found.push({ title: "Log In", command: "waza.logIn" });
+    const login = /not logged in to GitHub; run `([^`]+ login)`/u.exec(words)?.[1];
+    if (login !== undefined) {
+        found.push({ title: "Log In", command: "waza.logIn", argument: login });
     }
     const key = /`([A-Z][A-Z0-9_]*(?:KEY|TOKEN))`/u.exec(words)?.[1];
     if (key !== undefined || words.includes("wants a key")) {

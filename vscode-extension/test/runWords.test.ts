@@ -69,7 +69,7 @@ void test("a reason that the end of a run has told is not told again", () => {
 void test("the buttons of a message fit its reason", () => {
     const shown = (argument: WayOut["argument"]) => (typeof argument === "object" ? [argument.file, argument.line] : [argument]);
     const commands = (reason: string) => waysOut(reason).map(({ command, argument }) => [command, ...shown(argument)].filter(Boolean).join(" "));
-    assert.deepEqual(commands("the Copilot agent is not logged in to GitHub; run `copilot login`"), ["waza.logIn", "waza.chooseExecutor"]);
+    assert.deepEqual(commands("the Copilot agent is not logged in to GitHub; run `copilot login`, set `COPILOT_GITHUB_TOKEN`"), ["waza.logIn copilot login", "waza.setProviderKey COPILOT_GITHUB_TOKEN"]);
     assert.deepEqual(commands("the environment variable `OPENAI_API_KEY` is not set"), ["waza.setProviderKey OPENAI_API_KEY"]);
     assert.deepEqual(commands("the tasks: /suites/a/tasks/one.yaml cannot be read"), ["waza.openFile /suites/a/tasks/one.yaml"]);
     assert.deepEqual(commands("/my suites/a/eval.yaml:17: this line is from a merge with a conflict"), ["waza.openFile /my suites/a/eval.yaml 17"]);
@@ -99,7 +99,9 @@ void test("a text that may quote other programs keeps their options: those of th
 
 void test("a login is offered to the agent that has one, and to no other", () => {
     const titles = (reason: string) => waysToLogIn(reason).map(({ title }) => title);
-    assert.deepEqual(titles("the Copilot agent is not logged in to GitHub · 0 of 2 tasks passed, 2 in error"), ["Log In", "Choose Executor"]);
+    assert.deepEqual(titles("the Copilot agent is not logged in to GitHub; run `/my bin/copilot login` · 0 of 2 tasks passed, 2 in error"), ["Log In", "Choose Executor"]);
+    const withoutLogin = "the Copilot agent is not logged in to GitHub; install its login (`npm install -g @github/copilot`), set `COPILOT_GITHUB_TOKEN`";
+    assert.deepEqual(titles(withoutLogin), ["Set Key", "Choose Executor"]);
     assert.deepEqual(titles("api.example.com wants a key; name its environment variable"), ["Set Key", "Choose Executor"]);
     assert.deepEqual(titles("the agent ended with exit code 1: not logged in to the shop"), []);
 });

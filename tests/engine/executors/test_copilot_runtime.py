@@ -12,7 +12,7 @@ from copilot import _cli_download as library
 from copilot._cli_version import get_runtime_platform
 
 from waza_engine.executors.base import ExecutionRequest, ExecutorError, ExecutorSettings
-from waza_engine.executors.copilot.runtime import Program, find_program
+from waza_engine.executors.copilot.runtime import Program, _login_command, find_program
 from waza_engine.executors.copilot_sdk import CopilotExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.spec.eval_config import EvalConfig
@@ -100,3 +100,17 @@ def test_another_program_of_that_name_is_refused(tmp_path: Path, monkeypatch: py
             executor.execute(ExecutionRequest("Hi", tmp_path, model="m"), RunCancellation())
     finally:
         executor.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
+def test_who_is_not_logged_in_is_told_a_command_that_is_there(tmp_path: Path) -> None:
+    runtime = "/downloads/copilot-runtime"
+    assert [_login_command(path) for path in ("/a b/copilot", "/a/index.js", runtime)] == [
+        '"/a b/copilot" login',
+        "node /a/index.js login",
+        None,
+    ]
+    program(tmp_path / "bin", "#!/bin/sh\necho another program of that name\n")
+    assert _login_command(runtime) is None
+    program(tmp_path / "bin", "#!/bin/sh\necho GitHub Copilot CLI 1.0.102\n")
+    assert _login_command(runtime) == "copilot login"

@@ -31,6 +31,7 @@ from waza_engine.processes.trees import is_marked, kill_marked, program_begins, 
 PATH_VARIABLE = "COPILOT_CLI_PATH"
 # Everything that the agent starts inherits it, also what cuts itself off from its parents.
 _MARK = "WAZA_AGENT_RUN"
+_RUNTIME = "copilot-runtime"
 _STOP_SECONDS = 0.8
 _VERSION_SECONDS = 20.0
 _CONNECT_SECONDS = 2.0
@@ -149,8 +150,10 @@ class Runtime:
         except Exception as error:  # noqa: BLE001 - the library raises many kinds
             raise ExecutorError(f"the Copilot agent does not answer: {_one_line(error)}") from None
         if not status.isAuthenticated:
+            login = await asyncio.to_thread(_login_command, self._program.path)
+            how = f"run `{login}`" if login else "install its login (`npm install -g @github/copilot`)"
             raise ExecutorError(
-                "the Copilot agent is not logged in to GitHub; run `copilot login`, set "
+                f"the Copilot agent is not logged in to GitHub; {how}, set "
                 "`COPILOT_GITHUB_TOKEN`, or name a model provider of your own in `config.provider`"
             )
 
@@ -181,13 +184,27 @@ def _command(program: str) -> tuple[str, tuple[str, ...]]:
     return sys.executable, ("-I", "-S", "-c", _IN_OWN_SESSION, *started)
 
 
+def _login_command(program: str) -> str | None:
+    """Return what logs in to GitHub: what the library downloads runs the agent and nothing else."""
+    on_path = shutil.which("copilot")
+    if on_path is not None:
+        with contextlib.suppress(ExecutorError):
+            _check_is_copilot(on_path)
+            return "copilot login"
+    path = Path(program)
+    if path.stem == _RUNTIME:
+        return None
+    shown = f'"{path.as_posix()}"' if " " in program else path.as_posix()
+    return f"node {shown} login" if path.suffix == ".js" else f"{shown} login"
+
+
 def _downloaded() -> str:
     """Return the program that the library has downloaded before, "" when it has not.
 
     The library itself offers no way to ask without downloading.
     """
     library: Any = importlib.import_module("copilot._cli_download")
-    name = "copilot-runtime.exe" if sys.platform == "win32" else "copilot-runtime"
+    name = f"{_RUNTIME}.exe" if sys.platform == "win32" else _RUNTIME
     try:
         if not library.CLI_VERSION:
             return ""
