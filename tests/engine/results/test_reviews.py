@@ -104,6 +104,16 @@ def test_reports_and_figures_of_the_run_count_a_review(tmp_path: Path) -> None:
     assert document["metadata"]["engine"]["status"] == "failed"
 
 
+def test_metrics_count_a_review(tmp_path: Path) -> None:
+    more = "metrics: [{name: task_completion, threshold: 0.9}, {name: elegance}]\n"
+    record = reviewed_suite(tmp_path, more=more)
+    review("--fail", cwd=tmp_path)
+    assert "note: task_completion is 0.00, below 0.9" in engine("report", record).stdout
+    shown = latest_results(tmp_path)
+    assert shown is not None
+    assert [(metric.value, metric.passed) for metric in shown.metrics] == [(0, False)]
+
+
 def test_grading_again_keeps_what_people_said(tmp_path: Path) -> None:
     results = reviewed_suite(tmp_path)
     assert review("--pass", "--comment", "fine", cwd=tmp_path).returncode == 0
