@@ -92,7 +92,10 @@ def test_from_a_run_that_waits_to_the_score_that_the_editor_shows(tmp_path: Path
 
 def test_reports_and_figures_of_the_run_count_a_review(tmp_path: Path) -> None:
     results = reviewed_suite(tmp_path)
+    waits = "note: 1 task passed so far, and a review is still to come"
+    assert waits in engine("report", results).stdout
     assert review("--fail", cwd=tmp_path).returncode == 0
+    assert waits not in engine("report", results).stdout
     document = read_recording(results).document
     verdict = document["tasks"][0]["runs"][0]["validations"]["expert"]
     assert (verdict["score"], verdict["passed"], "status" in verdict) == (0.0, False, False)
