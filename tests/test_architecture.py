@@ -291,6 +291,7 @@ SHARED_WITHIN = {
         "trigger_conclusion",
         "cause",
         "baseline_conclusion",
+        "metrics",
     },
     "executors": {"__init__", "base", "command_shim", "mocked_commands", "provider", "registry"},
     "runs": {"__init__"},

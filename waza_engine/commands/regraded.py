@@ -11,6 +11,7 @@ from waza_engine.results.codec.runs import run_of
 from waza_engine.results.codec.tasks import task_of
 from waza_engine.results.conclusion import Conclusion, conclude
 from waza_engine.results.json_values import Block, block_of, given, number, plain
+from waza_engine.results.metrics import counted_again
 from waza_engine.results.reading.scores import GraderResult, TaskResult
 from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import RunOutcome, Validation
@@ -87,7 +88,9 @@ def conclusion_of(regrading: Regrading, reports: Sequence[TaskReport]) -> Conclu
     elif recorded.status == "failed":
         # It came to its end, and was failed for verdicts that are others now.
         recorded = replace(recorded, status="completed")
-    run = replace(recorded, tasks=[task.task for task in tasks], summary=suite_summary(scores))
+    outcomes = [task.task for task in tasks]
+    metrics = tuple(counted_again(recorded.metrics, outcomes))
+    run = replace(recorded, tasks=outcomes, summary=suite_summary(scores), metrics=metrics)
     return conclude(run, tasks=tasks)
 
 

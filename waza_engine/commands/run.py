@@ -41,7 +41,7 @@ from waza_engine.runs.preparing import prepare
 from waza_engine.runs.run import PreparedRun, RunReport
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.scoring.paired import SIGNIFICANT, paired_p
-from waza_engine.scoring.recommendation import ModelFigures, Recommendation, settled
+from waza_engine.scoring.recommendation import ModelFigures, Recommendation, price_decides, settled
 from waza_engine.scoring.recommendation import recommend as recommend_model
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.file_names import EVAL_NAMES
@@ -242,18 +242,16 @@ def _recommended(found: Sequence[RunReport], printed: StandardOutput, *, as_text
     if ranking is None:
         return list(found)
     tied, equal = _tied_with(ranking.winner.model, found)
-    ranking = settled(
-        ranking, equal, {report.outcome.header.model: _price(report.outcome) for report in found}
-    )
+    prices = {report.outcome.header.model: _price(report.outcome) for report in found}
+    ranking = settled(ranking, equal, prices)
     if as_text:
         printer = Printer(printed.stream)
         for place, model in enumerate(ranking.ranking, 1):
             printer.line(f"{place}. {model.model}  {model.score:.1f} of 10")
         margin = f", {ranking.margin_percent:.0f} % ahead" if ranking.margin_percent else ""
         if len(tied) > 1:
-            printer.line(
-                f"a tie: {', '.join(tied)}: too few trials to tell them from chance; the price decides"
-            )
+            decides = "the price decides" if price_decides(equal, prices) else "the points decide"
+            printer.line(f"a tie: {', '.join(tied)}: too few trials to tell them from chance; {decides}")
         printer.line(f"recommended: {ranking.winner.model}{margin}")
     return [_with_recommendation(report, ranking) for report in found]
 

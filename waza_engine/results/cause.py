@@ -98,7 +98,10 @@ def _of_failed(task: TaskConclusion) -> Cause:
         return Cause("not known", "No grader is recorded that says why.")
     if task.passed_trials:
         passed = f"{task.passed_trials} of {counted(task.ended_trials, 'trial')} passed the same test"
-        return Cause("skill", f"{passed}; the others were found wrong by {_listed(names)}.")
+        told = f"{len(failed)} {'was' if len(failed) == 1 else 'were'}"
+        # What broke was found neither right nor wrong.
+        rest = "the others were" if task.passed_trials + len(failed) == task.ended_trials else told
+        return Cause("skill", f"{passed}; {rest} found wrong by {_listed(names)}.")
     alone = _contradicted(failed)
     if alone:
         where = f"in each of {counted(len(failed), 'trial')}, where all other graders pass"

@@ -357,6 +357,8 @@ def _waiting(verdict: RunVerdict, tasks: Sequence[TaskConclusion]) -> Iterator[s
         return
     if words := _waiting_words(tasks):
         yield words
+    if count := sum(task.may_yet_fail for task in tasks):
+        yield f"{counted(count, 'task')} passed so far, and a review is still to come"
     if words := _without_graders(tasks):
         yield f"{words}: nothing was judged there, and the score counts that as 0"
 

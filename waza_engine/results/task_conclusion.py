@@ -85,6 +85,11 @@ class TaskConclusion:
         return self.verdict == "skipped" and any(grader.verdict == "pending" for grader in self.graders)
 
     @property
+    def may_yet_fail(self) -> bool:
+        """Whether it passed, and people are to grade it as well."""
+        return self.verdict == "passed" and any(grader.verdict == "pending" for grader in self.graders)
+
+    @property
     def has_no_grader(self) -> bool:
         """Whether nothing judges its answers: upstream lets it pass with score 0."""
         return self.verdict == "skipped" and any(map(nothing_judged, self.task.trials))

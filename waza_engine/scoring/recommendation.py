@@ -72,13 +72,19 @@ def settled(
     Points that chance may have given decide nothing between them. A price that is not known changes nothing.
     """
     among = [model for model in found.ranking if model.model in tied]
-    prices = [costs.get(model.model) for model in among]
-    known = [price for price in prices if price is not None]
     if len(among) < 2:
         return found
-    first = among[prices.index(min(known))] if len(known) == len(among) else among[0]
+    first = among[0]
+    if price_decides(tied, costs):
+        first = min(among, key=lambda model: costs[model.model] or 0.0)
     rest = tuple(model for model in found.ranking if model is not first)
     return Recommendation((first, *rest), 0.0)
+
+
+def price_decides(tied: Collection[str], costs: Mapping[str, float | None]) -> bool:
+    """Tell whether the prices of the ``tied`` models are known, and tell them apart."""
+    prices = {costs.get(model) for model in tied}
+    return len(prices) > 1 and None not in prices
 
 
 def _points(values: Sequence[float]) -> list[float]:

@@ -55,6 +55,16 @@ def test_a_test_that_other_trials_pass_can_be_passed() -> None:
     assert kind_of(good, trial(2, said=False, short=True, calm=True)) == "skill"
 
 
+@pytest.mark.parametrize(
+    ("error", "rest"), [("", "the others were found wrong"), ("the agent is gone", "1 was found wrong")]
+)
+def test_a_trial_that_broke_was_not_found_wrong(error: str, rest: str) -> None:
+    trials = (trial(1, said=True), trial(2, said=False), trial(3, error, **{} if error else {"said": False}))
+    found = cause_of(conclude_task(TaskOutcome("a", "a", "failed", trials)))
+    assert found is not None
+    assert found.evidence == f"1 of 3 trials passed the same test; {rest} by `said`."
+
+
 def test_one_grader_against_all_others_in_each_trial_leaves_it_open() -> None:
     assert kind_of(*(trial(number, said=False, short=True, calm=True) for number in (1, 2))) == "not known"
 

@@ -92,7 +92,10 @@ def test_from_a_run_that_waits_to_the_score_that_the_editor_shows(tmp_path: Path
 
 def test_reports_and_figures_of_the_run_count_a_review(tmp_path: Path) -> None:
     results = reviewed_suite(tmp_path)
+    waits = "note: 1 task passed so far, and a review is still to come"
+    assert waits in engine("report", results).stdout
     assert review("--fail", cwd=tmp_path).returncode == 0
+    assert waits not in engine("report", results).stdout
     document = read_recording(results).document
     verdict = document["tasks"][0]["runs"][0]["validations"]["expert"]
     assert (verdict["score"], verdict["passed"], "status" in verdict) == (0.0, False, False)
@@ -102,6 +105,16 @@ def test_reports_and_figures_of_the_run_count_a_review(tmp_path: Path) -> None:
     assert document["tasks"][0]["stats"]["avg_score"] == 0.5
     assert (document["summary"]["succeeded"], document["summary"]["aggregate_score"]) == (0, 0.5)
     assert document["metadata"]["engine"]["status"] == "failed"
+
+
+def test_metrics_count_a_review(tmp_path: Path) -> None:
+    more = "metrics: [{name: task_completion, threshold: 0.9}, {name: elegance}]\n"
+    record = reviewed_suite(tmp_path, more=more)
+    review("--fail", cwd=tmp_path)
+    assert "note: task_completion is 0.00, below 0.9" in engine("report", record).stdout
+    shown = latest_results(tmp_path)
+    assert shown is not None
+    assert [(metric.value, metric.passed) for metric in shown.metrics] == [(0, False)]
 
 
 def test_grading_again_keeps_what_people_said(tmp_path: Path) -> None:

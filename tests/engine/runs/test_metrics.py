@@ -70,6 +70,14 @@ def test_what_cannot_be_computed_is_left_out() -> None:
     assert suite_metrics(asked, [TaskOutcome("s", "S", "skipped")], None) == []
 
 
+def test_what_no_grader_judged_is_left_out() -> None:
+    ungraded = TaskOutcome(
+        "u", "U", "passed", [TrialOutcome(1, "passed", {})], task_statistics([TrialScore("passed", 0.0, 0.0)])
+    )
+    assert metric("task_completion", [a_task(("failed", 0.0)), ungraded]).value == 0
+    assert suite_metrics([Metric(name="task_completion", threshold=0.8)], [ungraded], None) == []
+
+
 def test_unknown_names_are_warnings() -> None:
     asked = [Metric(name="pass^k"), Metric(name="elegance"), Metric(name="elegance"), Metric(name="")]
     (warning,) = unknown_metrics(asked)
@@ -90,7 +98,8 @@ def test_a_threshold_of_trigger_prompts_that_are_not_there_is_told(tmp_path: Pat
 def test_a_run_computes_them_and_warns_of_unknown_ones(tmp_path: Path) -> None:
     more = "metrics: [{name: pass_at_k, threshold: 0.9}, {name: elegance, threshold: 1}]\n"
     failing = "graders: [{type: text, name: no, config: {contains: [nope]}}]\n"
-    report, events = run(write_suite(tmp_path, {"a": task("a"), "b": task("b", failing)}, more=more))
+    passing = "graders: [{type: text, name: yes, config: {contains: [mock]}}]\n"
+    report, events = run(write_suite(tmp_path, {"a": task("a", passing), "b": task("b", failing)}, more=more))
     assert [(one.name, one.value, one.passed) for one in report.outcome.metrics] == [
         ("pass_at_k", 0.5, False)
     ]
@@ -98,8 +107,9 @@ def test_a_run_computes_them_and_warns_of_unknown_ones(tmp_path: Path) -> None:
 
 
 def test_a_threshold_that_is_missed_does_not_fail_the_run(tmp_path: Path) -> None:
-    # A task without graders passes, and has the score 0.
     more = "metrics: [{name: behavior_quality, threshold: 0.9}]\n"
-    report, _ = run(write_suite(tmp_path, {"a": task("a")}, more=more))
-    assert [(one.value, one.passed) for one in report.outcome.metrics] == [(0.0, False)]
+    half = "graders: [{type: program, name: half, config: {command: echo, protocol: waza-json, args: %s}}]\n"
+    answer = """['{"passed": true, "score": 0.5}']"""
+    report, _ = run(write_suite(tmp_path, {"a": task("a", half % answer)}, more=more))
+    assert [(one.value, one.passed) for one in report.outcome.metrics] == [(0.5, False)]
     assert report.outcome.status == "completed"

@@ -146,6 +146,15 @@ def test_golden_groups_metrics_and_unknown_keys_stay(tmp_path: Path) -> None:
     assert found["summary"]["groups"] == [{"name": "g", "passed": 1, "total": 1, "avg_score": 1.0}]
 
 
+def test_metrics_follow_from_the_new_verdicts(tmp_path: Path) -> None:
+    write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
+    record = upstream(tmp_path, {"final_output": "bye"})
+    metric = {"identifier": "task_completion", "value": 1.0, "threshold": 0.5, "passed": True, "weight": 2}
+    record.write_text(json.dumps(json.loads(record.read_text()) | {"metrics": {"task_completion": metric}}))
+    assert written(record)["metrics"] == {"task_completion": {**metric, "value": 0.0, "passed": False}}
+    assert grade(record)["conclusion"]["notes"] == ["task_completion is 0.00, below 0.5"]
+
+
 def test_what_described_the_old_verdicts_goes(tmp_path: Path) -> None:
     write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
     broken = {"final_output": "hello", "failure_artifacts": {"exit_code": 1}}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from waza_engine.scoring.recommendation import ModelFigures, recommend, settled
+from waza_engine.scoring.recommendation import ModelFigures, price_decides, recommend, settled
 
 
 def test_each_criterion_counts_from_0_to_10_with_its_weight() -> None:
@@ -46,3 +46,19 @@ def test_among_models_that_are_tied_the_price_decides() -> None:
     assert (chosen.winner.model, chosen.margin_percent) == ("cheap", 0.0)
     assert settled(found, both, {"dear": 2.0, "cheap": None}).winner.model == "dear"
     assert settled(found, ["dear"], {"dear": 2.0, "cheap": 1.0}) == found
+
+
+@pytest.mark.parametrize(
+    ("tied", "costs", "decides"),
+    [
+        (["a", "b"], {"a": 2.0, "b": 1.0}, True),
+        (["a", "b"], {"a": 2.0, "b": 2.0}, False),
+        (["a", "b"], {"a": 2.0, "b": None}, False),
+        (["a", "b"], {"a": None, "b": None}, False),
+        (["a"], {"a": 2.0, "b": 1.0}, False),
+    ],
+)
+def test_a_price_decides_where_it_is_known_and_another(
+    tied: list[str], costs: dict[str, float | None], decides: bool
+) -> None:
+    assert price_decides(tied, costs) is decides

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from waza_engine.results.codec.figures import group_figures, summary_figures, task_figures, task_status_of
 from waza_engine.results.codec.header import engine_block
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import Conclusion, conclude
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of
+from waza_engine.results.metrics import counted_again, follows_from_tasks
+from waza_engine.results.record import RunOutcome
 from waza_engine.results.task_conclusion import TaskConclusion
 from waza_engine.scoring.tasks import TaskScore, suite_summary
 
@@ -33,6 +35,8 @@ def counted_document(document: Block, tasks: Sequence[Block]) -> Json:
         "summary": {**kept, **figures, **({"groups": groups} if groups else {})},
         "tasks": list(tasks),
     }
+    if written := block_of(document, "metrics"):
+        counted["metrics"] = dict(_metrics(written, run_of(counted)))
     metadata = block_of(document, "metadata")
     engine = block_of(metadata, "engine")
     status = status_again(counted)
@@ -62,6 +66,16 @@ def conclusion_again(document: Block, tasks: Sequence[TaskConclusion] | None = N
     metadata = {**block_of(document, "metadata"), "engine": rest}
     deciding = [] if tasks is not None else list(map(_deciding, blocks_of(document.get("tasks"))))
     return conclude(run_of({**document, "metadata": metadata, "tasks": deciding}), tasks=tasks)
+
+
+def _metrics(written: Block, run: RunOutcome) -> Iterator[tuple[str, object]]:
+    """Yield what is written of the metrics, with the values that follow from the tasks now."""
+    now = {metric.name: metric for metric in counted_again(run.metrics, run.tasks)}
+    for name, block in written.items():
+        if not follows_from_tasks(name):
+            yield name, block
+        elif name in now:
+            yield name, {**block_of(written, name), "value": now[name].value, "passed": now[name].passed}
 
 
 def _deciding(task: Block) -> Json:

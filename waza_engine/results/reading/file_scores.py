@@ -7,7 +7,8 @@ something else meanwhile.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -19,6 +20,7 @@ from waza_engine.results.codec.recounting import conclusion_again
 from waza_engine.results.codec.tasks import task_of
 from waza_engine.results.codec.verdicts import verdict_count
 from waza_engine.results.json_values import Block, block_of, blocks_of, figures_of, text_of
+from waza_engine.results.metrics import counted_again
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES
 from waza_engine.results.reading.formats import (
     document_in,
@@ -37,7 +39,7 @@ from waza_engine.results.reading.scores import (
     TaskResult,
 )
 from waza_engine.results.reading.task_scores import task_result_in_steps
-from waza_engine.results.record import MetricOutcome
+from waza_engine.results.record import MetricOutcome, TaskOutcome
 from waza_engine.results.reviews.reviewed import RunReviews, reviews_of_in_steps
 from waza_engine.results.task_conclusion import TaskConclusion, conclude_task
 from waza_engine.steps import Steps
@@ -111,7 +113,7 @@ def scores_in_file(path: Path) -> Steps[RunResult | None]:
         partial=bool(header.graders or header.settings.get("skip_graders")),
         tasks=tasks,
         tools=tuple(tools),
-        metrics=tuple(_metrics(document)),
+        metrics=tuple(_metrics(document, [task.task for task in concluded] if reviewed else None)),
         prompts=tuple(_prompts(document, header.started, origin)),
         origin=origin,
         chosen_prompts=bool(header.settings.get("prompts")),
@@ -128,13 +130,15 @@ def _concluded(conclusion: Block) -> tuple[str, tuple[str, ...]]:
     )
 
 
-def _metrics(document: Block) -> Iterator[MetricResult]:
-    for name, metric in islice(block_of(document, "metrics").items(), MOST_FIGURES):
-        if isinstance(metric, dict):
-            block = cast("Block", metric)
-            told = figures_of(MetricOutcome, block)
-            passed = told.passed and told.reached
-            yield MetricResult(str(name), told.value, told.threshold, passed)
+def _metrics(document: Block, reviewed: Sequence[TaskOutcome] | None) -> Iterator[MetricResult]:
+    """Yield the metrics as written, or as they follow from the tasks that were reviewed."""
+    written = [
+        replace(figures_of(MetricOutcome, cast("Block", metric)), name=str(name))
+        for name, metric in islice(block_of(document, "metrics").items(), MOST_FIGURES)
+        if isinstance(metric, dict)
+    ]
+    for told in written if reviewed is None else counted_again(written, reviewed):
+        yield MetricResult(told.name, told.value, told.threshold, told.passed and told.reached)
 
 
 def _prompts(document: Block, started: datetime, origin: RunOrigin) -> Iterator[PromptResult]:

@@ -1,7 +1,7 @@
 """The document of a run that was graded again: the record with new verdicts and new figures.
 
 Whatever was not graded again stays as it was written: other tasks, sessions, ``golden``, groups, triggers,
-metrics, the baseline, and keys that this engine does not know (upstream drops most of them).
+the baseline, and keys that this engine does not know (upstream drops most of them).
 """
 
 from __future__ import annotations
