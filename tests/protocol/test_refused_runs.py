@@ -39,6 +39,11 @@ async def labels(editor: Editor, file: Path) -> list[str]:
     return [str(hint.label) for hint in await editor.hints(editor.open(file))]
 
 
+async def file_marks(editor: Editor) -> list[dict[str, Any]]:
+    nothing: Any = {}
+    return await editor.protocol.send_request_async("waza/fileMarks", nothing)
+
+
 async def test_a_refused_run_of_a_suite_replaces_the_marks_of_an_older_one(suite: Path) -> None:
     task = suite.parent / "tasks" / "one.yaml"
     async with editing(suite.parent) as editor:
@@ -50,9 +55,7 @@ async def test_a_refused_run_of_a_suite_replaces_the_marks_of_an_older_one(suite
         assert await labels(editor, task) == [NO_KEY]
         (hint,) = await editor.hints(editor.open(task))
         assert "Asked for just now, and nothing ran." in str(hint.tooltip)
-        nothing: Any = {}
-        marks = await editor.protocol.send_request_async("waza/fileMarks", nothing)
-        assert {(Path(mark["uri"]).name, mark["state"]) for mark in marks} == {
+        assert {(Path(mark["uri"]).name, mark["state"]) for mark in await file_marks(editor)} == {
             ("eval.yaml", "error"),
             ("one.yaml", "error"),
             ("two.yaml", "error"),
@@ -74,6 +77,15 @@ async def test_a_refusal_from_before_a_run_does_not_come_back_when_its_results_a
             changes.append(types.FileEvent(file.as_uri(), types.FileChangeType.Deleted))
         editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
         assert await labels(editor, suite) == []
+
+
+async def test_a_task_that_is_gone_is_refused_no_longer_once_the_whole_suite_has_run(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        assert await asked(editor, "waza.run", f"{suite}::renamed") == {"status": "error"}
+        assert [mark["state"] for mark in await file_marks(editor)] == ["error"]
+        await asked(editor, "waza.run", str(suite))
+        await asked(editor, "waza.run", f"{suite}::one")  # the suite is judged by its parts since
+        assert await file_marks(editor) == []
 
 
 @pytest.mark.parametrize(("below", "limits"), [("::one", {}), ("", {"tasks": ["one"]})])

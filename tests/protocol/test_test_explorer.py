@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -273,8 +274,12 @@ async def test_what_would_run_something_else_is_refused(
 async def test_the_last_run_of_a_task_is_a_page_to_read(suite: Path) -> None:
     async with editing(suite.parent) as editor:
         question = {"id": f"{suite.as_posix()}::two"}
-        with pytest.raises(JsonRpcException, match="no results yet"):
-            await editor.protocol.send_request_async("waza/resultDocument", question)
+        for asked in (question, {"id": suite.as_posix()}):
+            with pytest.raises(JsonRpcException, match=r"no results yet; run it first\."):
+                await editor.protocol.send_request_async("waza/resultDocument", asked)
+        gone = suite.with_name("gone.yaml").as_posix()
+        with pytest.raises(JsonRpcException, match=re.escape(f"There is no eval file {gone}.")):
+            await editor.protocol.send_request_async("waza/resultDocument", {"id": gone})
         await events_of(editor, suite)
         page = _plain(await editor.protocol.send_request_async("waza/resultDocument", question))
     assert "Task two" in page["markdown"]

@@ -90,6 +90,15 @@ void test("what a task expects is called so by a run that tells of it before it 
     assert.equal(tree.item(id).label, "expected.output_contains");
 });
 
+void test("what is judged now says no longer why its result before may not hold, and what waits does", () => {
+    const { tree, run } = treeOf({});
+    const [one, two] = [tree.item(`${SUITE}::one`), tree.item(`${SUITE}::two`)];
+    tree.showStale(SUITE, [one, two].map(({ id }) => ({ id, words: "stale", whole: false })));
+    const view = new TestRunView(tree, run, new RunReports({ id: SUITE, kind: "suite", whole: true }), SUITE, () => undefined);
+    view.take({ kind: "started", task: "one", item: one.id, trial: 1 });
+    assert.deepEqual([one.description, two.description], ["", "stale"]);
+});
+
 void test("graders of a task that was cut off keep no icon of an older run", () => {
     const { tree, run, shown } = treeOf({});
     const task = `${SUITE}::one`;

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, cast
 
 from pylsp_jsonrpc.exceptions import JsonRpcException
@@ -26,7 +27,7 @@ from waza_engine.commands.parameters import (
     run_settings,
 )
 from waza_engine.commands.reading import eval_path, loaded
-from waza_engine.commands.records import record_of
+from waza_engine.commands.records import RUN_FIRST, record_of
 from waza_engine.commands.regraded import answer, graded
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
@@ -208,7 +209,7 @@ class Methods:
         """
         workspace, suite = params.get("workspace"), params.get("suite")
         request = RegradeRequest(
-            record=loaded(lambda: record_of(given_path(params, "record"))),
+            record=_record(params),
             suite=None if suite is None else eval_path(params, "suite"),
             tasks=given_one(params, "task"),
             graders=given_one(params, "grader"),
@@ -227,7 +228,7 @@ class Methods:
         from waza_engine.commands import strength
 
         request = RegradeRequest(
-            record=loaded(lambda: record_of(given_path(params, "record"))),
+            record=_record(params),
             suite=None if params.get("suite") is None else eval_path(params, "suite"),
             tasks=given_one(params, "task"),
             graders=given_one(params, "grader"),
@@ -254,7 +255,7 @@ class Methods:
                 self._regradings.discard(cancellation)
 
     def _open_live(self, params: Params) -> Answer:
-        record = loaded(lambda: record_of(given_path(params, "record")))
+        record = _record(params)
         return loaded(lambda: self._live.open(params, record, eval_path(params, "suite")))
 
     def _update_live(self, params: Any) -> Callable[[], Answer]:
@@ -286,6 +287,11 @@ class Methods:
         if run is None:
             raise refused(f"There is no run {run_id}.", INVALID_PARAMS)
         return run
+
+
+def _record(params: Params) -> Path:
+    """Return the result file that is named, or that of the newest run of the suite that is."""
+    return loaded(lambda: record_of(given_path(params, "record"), advice=RUN_FIRST))
 
 
 def _guarded(method: Callable[[Params], Answer]) -> Callable[[Any], Callable[[], Answer]]:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from waza_engine.files import is_named
 from waza_engine.results.reading.missing import no_results_words, why_newest_unread
 from waza_engine.results.reading.newest_scores import newest_result_file
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.spec.reading.file_names import EVAL_NAMES
 
+RUN_FIRST = "run it first"
+"""What to do where a suite has no results, for whoever does not sit at a command line."""
 _EVAL_SUFFIXES = (".yaml", ".yml")
 
 
-def record_of(path: Path, *, of_prompts: bool = False) -> Path:
+def record_of(path: Path, *, of_prompts: bool = False, advice: str = "") -> Path:
     """Return a result file as it is; for a suite's directory or eval file that of its newest run.
 
     In a directory that is no suite's the newest result file is taken. ``of_prompts`` is as for
-    ``newest_result_file``.
+    ``newest_result_file``; ``advice`` says what to do where there are none, else that of the command line.
 
     Raises ``RecordingError`` when the suite has no results.
     """
@@ -26,6 +29,8 @@ def record_of(path: Path, *, of_prompts: bool = False) -> Path:
         files = [] if found or is_suite else [file for file in path.glob("*.json") if file.is_file()]
         if files:
             return max(files, key=lambda file: (file.stat().st_mtime, file.name))
+    elif path.suffix in _EVAL_SUFFIXES and not is_named(path):
+        raise RecordingError(f"There is no eval file {path}.")
     elif path.suffix in _EVAL_SUFFIXES and path.is_file():
         found = newest_result_file(path.parent, eval_file=path.name, of_prompts=of_prompts)
     else:
@@ -37,7 +42,6 @@ def record_of(path: Path, *, of_prompts: bool = False) -> Path:
         # What an older run came to is not what the newest did.
         raise RecordingError(f"The newest results of {path} cannot be read, so name a result file. {why}")
     if found is None:
-        raise RecordingError(
-            no_results_words(path, directory, f"run it with `waza-engine run {path}`, or name a result file")
-        )
+        advice = advice or f"run it with `waza-engine run {path}`, or name a result file"
+        raise RecordingError(no_results_words(path, directory, advice))
     return found

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from waza_engine.commands.records import record_of
+from waza_engine.commands.records import RUN_FIRST, record_of
 from waza_engine.masking import masked
 from waza_engine.results.attachments import with_attachments
 from waza_engine.results.codec.runs import run_of
@@ -35,7 +35,7 @@ def recorded_page(path: Path, task: str | None, suite: Path | None = None) -> di
     With a task, it is the newest run that had it. ``suite`` has the prompts of a result file that has none.
     Raises ``RecordingError`` when there is none.
     """
-    recording = read_recording(record_of(path))
+    recording = read_recording(record_of(path, advice=RUN_FIRST))
     if task is not None and all(found.id != task for found in recording.tasks):
         recording = _older(path, recording.eval_file, task)
     record = recording.path
@@ -95,7 +95,7 @@ def _older(path: Path, eval_file: str, task: str) -> Recording:
             continue
         if recording.eval_file == eval_file and any(found.id == task for found in recording.tasks):
             return recording
-    raise RecordingError(no_results_words(f"The task `{task}` of {path}", path.parent, "run it first"))
+    raise RecordingError(no_results_words(f"The task `{task}` of {path}", path.parent, RUN_FIRST))
 
 
 def _prompts(path: Path) -> dict[str, str]:

@@ -15,8 +15,8 @@ from waza_engine.later_patterns import compiled_later
 from waza_engine.results.json_values import Block, Json, block_of, given, object_in, text_of, texts_of, whole
 
 LONGEST_BYTES = 16 * 2**20
-UNREAD_FOLDERS = frozenset({".git", ".waza", ".venv", "node_modules", "__pycache__", ".waza-cache"})
-"""Nothing in folders of these names is taken for what decides a run."""
+_UNREAD_FOLDERS = frozenset({".git", ".waza", ".venv", "node_modules", "__pycache__", ".waza-cache"})
+_OF_EDITORS = frozenset({".vscode", ".idea"})
 _DIGEST = compiled_later(r"[0-9a-f]{64}")
 
 
@@ -52,6 +52,15 @@ class RunInputs:
     files: tuple[InputFile, ...] = ()
     folders: tuple[InputFolder, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def is_unread(folder: str, *, in_skill: bool) -> bool:
+    """Tell whether nothing in a folder of this name is taken for what decides a run.
+
+    Beside a ``SKILL.md`` (``in_skill``) lie the settings of the editor that it is written in; in a fixture
+    they may be what a task is about.
+    """
+    return folder in _UNREAD_FOLDERS or (in_skill and folder in _OF_EDITORS)
 
 
 def inputs_directory(results: Path) -> Path:

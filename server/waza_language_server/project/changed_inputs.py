@@ -20,6 +20,7 @@ from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.masking import masked
 from waza_engine.steps import Steps
+from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.disk import MAX_BYTES, content_of
 from waza_language_server.project.stamps import stamp_of
 
@@ -214,18 +215,20 @@ class InputTexts:
 
 def _files_below_in_steps(place: Path, suite: Path, today: FilesToday) -> Steps[list[Path]]:
     """Return the files of a folder as a run reads it, no more than it records."""
-    from waza_engine.results.inputs import UNREAD_FOLDERS
+    from waza_engine.results.inputs import is_unread
 
     found: list[Path] = []
     waiting = [place]
     while waiting and len(found) < MAX_FILES:
         yield
         folder = waiting.pop()
-        for name, is_folder in today.disk.names(folder).value:
+        listed = today.disk.names(folder).value
+        in_skill = (SKILL_NAME, False) in listed
+        for name, is_folder in listed:
             path = folder / name
             if not is_folder:
                 found.append(path)
-            elif name not in UNREAD_FOLDERS and path != suite.parent and not path.is_symlink():
+            elif not is_unread(name, in_skill=in_skill) and path != suite.parent and not path.is_symlink():
                 waiting.append(path)
     return found
 

@@ -82,10 +82,13 @@ def _has_run_since(found: RunResult, refused: RefusedRun) -> bool:
             for prompt in found.prompts
             if (prompt.prompt, prompt.should_trigger) == asked
         )
+    # Behind a run of the whole suite a task that has not run is gone.
+    if found.whole is not None and found.whole.timestamp > at:
+        return True
     tasks = [target.task] if target.task is not None else refused.tasks
-    if tasks is None:
-        return found.whole is not None and found.whole.timestamp > at
-    return all(task in found.tasks and found.tasks[task].timestamp > at for task in tasks)
+    return tasks is not None and all(
+        task in found.tasks and found.tasks[task].timestamp > at for task in tasks
+    )
 
 
 def _laid_over(found: RunResult | None, refused: RefusedRun) -> RunResult:

@@ -167,6 +167,17 @@ def test_what_a_run_writes_into_the_folder_of_its_skill_decides_nothing(tmp_path
     assert all(found.cached for found in report.outcome.tasks)
 
 
+def test_settings_of_the_editor_that_a_skill_is_written_in_decide_nothing(tmp_path: Path) -> None:
+    (tmp_path / "SKILL.md").write_text("---\nname: writer\ndescription: Writes.\n---\nWrite.\n", "utf-8")
+    (tmp_path / ".waza.yaml").write_text("cache: {enabled: true}\n", "utf-8")
+    path = write(tmp_path)
+    run(path)
+    (tmp_path / ".vscode").mkdir()
+    (tmp_path / ".vscode/settings.json").write_text("{}", "utf-8")
+    report, _ = run(path)
+    assert all(found.cached for found in report.outcome.tasks)
+
+
 def test_clearing_deletes_what_the_cache_kept(tmp_path: Path) -> None:
     cached(write(tmp_path))
     assert clear_cache(tmp_path / "cache") == 2

@@ -195,7 +195,7 @@ def test_a_suite_that_cannot_be_loaded_has_the_code_of_its_method(
         ("run.cancel", {}, "`run_id`"),
         ("run.cancel", {"run_id": "z"}, "no run z"),
         ("grader.grade", {}, "`record`"),
-        ("grader.grade", {"record": "SUITE"}, "no results yet"),
+        ("grader.grade", {"record": "SUITE"}, "no results yet; run it first."),
     ],
 )
 def test_bad_parameters_are_minus_32602(

@@ -166,6 +166,18 @@ def test_a_file_that_is_added_to_a_folder_that_decides_makes_scores_stale(suite:
     assert labels(suite)[0] == "✓ 2/2 tasks"
 
 
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [("", ""), ("evals/fixtures/", " · stale: settings.json added")],
+    ids=["skill", "fixture"],
+)
+def test_settings_of_an_editor_decide_nothing_beside_a_skill(suite: Path, folder: str, said: str) -> None:
+    put(suite.parent, "tasks/b.yaml", "id: b\nname: b\ninputs: {prompt: hello, files: [fixtures]}\n")
+    run(suite)
+    put(suite.parents[1], f"{folder}.vscode/settings.json", "{}")
+    assert labels(suite)[0] == f"✓ 2/2 tasks{said}"
+
+
 def test_scores_are_fresh_again_when_the_change_is_taken_back(suite: Path) -> None:
     put(suite.parents[1], "SKILL.md", "other\n")
     put(suite.parents[1], "SKILL.md", SKILL)

@@ -245,6 +245,9 @@ export class TestExplorer implements vscode.Disposable {
         };
         const view = new TestRunView(this.tree, test, new RunReports(target), started.id, ended, (item) => this.tree.within(item, started));
         this.tree.showBegin(suiteIdOf(started.id));
+        if (target.kind === "suite" && target.whole) {
+            this.tree.showJudged(this.tree.item(started.id));
+        }
         let planned: string | undefined;
         let isTold = false;
         return {

@@ -68,10 +68,13 @@ export class TestRunView implements RunView {
             if (report.kind === "enqueued") {
                 this.tree.forgetTrials(item);
                 this.run.enqueued(item);
-            } else if (report.kind === "started") {
-                this.run.started(item);
             } else {
-                this.conclude(item, report);
+                this.tree.showJudged(item);
+                if (report.kind === "started") {
+                    this.run.started(item);
+                } else {
+                    this.conclude(item, report);
+                }
             }
         }
     }

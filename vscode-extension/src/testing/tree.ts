@@ -205,6 +205,13 @@ export class TestTree {
         }
     }
 
+    /** Shows that an item is judged now: why the result before may no longer hold is not said of this one. */
+    showJudged(item: vscode.TestItem): void {
+        if (this.stale.delete(item.id)) {
+            this.describe(item);
+        }
+    }
+
     /** Shows that something of a suite is judged in this window; what was told of it before no longer holds. */
     showBegin(suite: string): void {
         this.judged.add(suite);

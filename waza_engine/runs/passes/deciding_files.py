@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import waza_engine
-from waza_engine.files import from_home, read_bytes
-from waza_engine.results.inputs import UNREAD_FOLDERS
+from waza_engine.files import from_home, is_named, read_bytes
+from waza_engine.results.inputs import is_unread
 from waza_engine.runs.agent.workspace import fixture_directory
+from waza_engine.spec.skill_file import SKILL_FILE
 
 if TYPE_CHECKING:
     from waza_engine.runs.agent.setup import AgentSetup
@@ -96,8 +97,11 @@ def files_at(
     if place.is_dir():
         for folder, folders, names in os.walk(place):
             # A skill may hold its suite: what a task reads of that is looked at by itself.
+            in_skill = SKILL_FILE in names
             folders[:] = sorted(
-                name for name in folders if name not in UNREAD_FOLDERS and Path(folder, name) not in unread
+                name
+                for name in folders
+                if not is_unread(name, in_skill=in_skill) and Path(folder, name) not in unread
             )
             for name in sorted(names):
                 file = Path(folder, name)
@@ -124,7 +128,10 @@ def is_read(file: Path, place: Path, suite_directory: Path, written: Collection[
         return real.parent == file.parent and real.suffix == file.suffix and _has_siblings(place)
     below = file.parents[: file.parents.index(real)]
     kept_out = {Path(os.path.realpath(folder)) for folder in unread}
-    return not any(folder.name in UNREAD_FOLDERS or folder in kept_out for folder in below)
+    return not any(
+        folder in kept_out or is_unread(folder.name, in_skill=is_named(folder.parent / SKILL_FILE))
+        for folder in below
+    )
 
 
 def _has_siblings(place: Path) -> bool:
