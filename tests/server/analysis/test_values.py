@@ -145,6 +145,7 @@ def test_a_number_that_nobody_can_tell_is_left_to_the_author(written: str) -> No
         ("<= 5", "5"),
         ("'~90 or so'", "90"),
         ("five minutes", "300"),
+        ("1:30:00", "5400"),
         ("Ten", "10"),
         ("(7)", "7"),
         ("{value: 8}", "8"),
