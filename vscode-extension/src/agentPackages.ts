@@ -10,14 +10,15 @@ const TITLE = "Waza: installing what agents and judges need";
 /**
  * Adds it to the private environment; a Python of the user's own gets the command in a terminal, for them to send.
  *
- * @param command `pip install …`, as the engine says it
+ * @param command `pip install …`, or that of the tool which made the Python, as the engine says it
  * @returns whether it is there now
  */
 export async function addAgents(environment: PrivateEnvironment, interpreter: Interpreter, command: string, log: vscode.LogOutputChannel): Promise<boolean> {
     if (interpreter.origin !== PRIVATE) {
         const terminal = vscode.window.createTerminal({ name: "Agents for Waza" });
         terminal.show();
-        terminal.sendText(`${[interpreter.command, ...interpreter.args].map(quoted).join(" ")} -m ${command}`, false);
+        const python = [interpreter.command, ...interpreter.args].map(quoted).join(" ");
+        terminal.sendText(command.startsWith("pip ") ? `${python} -m ${command}` : command, false);
         return false;
     }
     const options = { location: vscode.ProgressLocation.Notification, title: TITLE, cancellable: true };

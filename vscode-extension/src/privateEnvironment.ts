@@ -83,15 +83,9 @@ export class PrivateEnvironment {
             throw new Error("There is no private environment to install it in.");
         }
         report("about a hundred megabytes");
-        try {
-            await (uv === undefined ? this.installWithPip(python, withAgents(wheel), cancel) : this.installWithUv(uv, python, withAgents(wheel), cancel));
-        } catch (error) {
-            if (uv === undefined || cancel.isCancellationRequested) {
-                throw error;
-            }
-            this.log.warn(error instanceof Error ? error.message : String(error));
-            await this.installWithPip(python, withAgents(wheel), cancel);
-        }
+        const wanted = withAgents(wheel);
+        const withUv = uv === undefined ? [] : [() => this.installWithUv(uv, python, wanted, cancel)];
+        await this.firstThatWorks([...withUv, () => this.installWithPip(python, wanted, cancel)], cancel);
         fs.writeFileSync(path.join(path.dirname(path.dirname(python)), WITH_AGENTS), "");
     }
 
@@ -109,11 +103,9 @@ export class PrivateEnvironment {
             ways.push((folder) => this.makeWithUv(uv, base, folder, wanted, cancel, report));
         }
         if (base !== undefined) {
-            // Also after uv: what pip was told of an index or a proxy, uv does not know.
             ways.push((folder) => this.makeWithPip(base, folder, wanted, cancel, report));
         }
-        let failure = new Error("There is neither uv nor a Python to make it with.");
-        for (const way of ways) {
+        const inItsFolder = async (way: (folder: string) => Promise<void>): Promise<Interpreter> => {
             const folder = path.join(this.storage, `environment-${Date.now().toString(36)}`);
             try {
                 await way(folder);
@@ -126,6 +118,22 @@ export class PrivateEnvironment {
                 return { command, args: [], origin: PRIVATE };
             } catch (error) {
                 remove(folder);
+                throw error;
+            }
+        };
+        return this.firstThatWorks(
+            ways.map((way) => () => inItsFolder(way)),
+            cancel,
+        );
+    }
+
+    /** What the first way that works gives. pip is tried also after uv: what it was told of an index or a proxy, uv does not know. */
+    private async firstThatWorks<Made>(ways: readonly (() => Promise<Made>)[], cancel: Cancel): Promise<Made> {
+        let failure = new Error("There is neither uv nor a Python to make it with.");
+        for (const way of ways) {
+            try {
+                return await way();
+            } catch (error) {
                 failure = error instanceof Error ? error : new Error(String(error));
                 if (cancel.isCancellationRequested) {
                     break;

@@ -110,7 +110,7 @@ export interface Place {
 export function waysOut(reason: string): WayOut[] {
     const { words, place } = placed(reason);
     const found: WayOut[] = [];
-    const packages = /needs packages that are not installed; `(pip install [^`]+)`/u.exec(words)?.[1];
+    const packages = /needs packages that are not installed; `((?:pip install|pipx inject|uv (?:tool|pip) install) [^`]+)`/u.exec(words)?.[1];
     if (packages !== undefined) {
         found.push({ title: "Install", command: "waza.addAgents", argument: packages });
     }

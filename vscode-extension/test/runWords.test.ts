@@ -76,6 +76,9 @@ void test("the buttons of a message fit its reason", () => {
     assert.deepEqual(commands("/a/eval.yaml: /a/agent.json:3: `output` is needed."), ["waza.openFile /a/agent.json 3"]);
     const packages = 'the executor `openai` needs packages that are not installed; `pip install "openai<4"` adds them';
     assert.deepEqual(commands(packages), ['waza.addAgents pip install "openai<4"', "waza.chooseExecutor"]);
+    const ofPipx = packages.replace("pip install", "pipx inject waza");
+    assert.deepEqual(commands(ofPipx)[0], 'waza.addAgents pipx inject waza "openai<4"');
+    assert.deepEqual(commands(packages.replace("pip install", "rm -r")), ["waza.chooseExecutor"]);
     assert.deepEqual(commands("the disk is full"), []);
 });
 

@@ -15,12 +15,14 @@ from waza_engine.vocabulary import SkillInvocation, ToolCall, Usage
 class ExecutorError(Exception):
     """The executor cannot work at all, or not for this prompt; the text is for the author of the suite.
 
-    ``transient`` is true for what may go away by itself: a rate limit, a broken connection.
+    ``transient`` is true for what may go away by itself: a rate limit, a broken connection. ``remediation``
+    is what to do, in a clause, where that is something else than to correct the suite.
     """
 
-    def __init__(self, message: str, *, transient: bool = False) -> None:
+    def __init__(self, message: str, *, transient: bool = False, remediation: str = "") -> None:
         super().__init__(message)
         self.transient = transient
+        self.remediation = remediation
 
 
 @dataclass(frozen=True, slots=True)

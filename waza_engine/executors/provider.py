@@ -43,7 +43,8 @@ def named_key(provider: Provider) -> tuple[str, str]:
     key = os.environ.get(variable, "").strip()
     if not key:
         raise ExecutorError(
-            f"the environment variable `{variable}`, which `provider.api_key_env` names, is not set"
+            f"the environment variable `{variable}`, which `provider.api_key_env` names, is not set",
+            remediation="set it",
         )
     keep_secret(key)
     return variable, key

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TypeVar, cast
 
 from waza_engine.executors.base import Executor, ExecutorError, ExecutorSettings
-from waza_engine.executors.packages import missing_packages
+from waza_engine.executors.packages import installing, missing_packages
 from waza_engine.spec.executors import EXECUTORS
 
 ClassT = TypeVar("ClassT", bound=type[Executor])
@@ -33,10 +33,8 @@ def create_executor(name: str, settings: ExecutorSettings) -> Executor:
         wrong = f"`{name}` is not an executor" if name else "`executor` is empty"
         raise ExecutorError(f"{wrong}; write one of {known}")
     if EXECUTORS[name].has_model and (missing := missing_packages()):
-        wanted = " ".join(f'"{each}"' for each in missing)
-        raise ExecutorError(
-            f"the executor `{name}` needs packages that are not installed; `pip install {wanted}` adds them"
-        )
+        message = f"the executor `{name}` needs packages that are not installed"
+        raise ExecutorError(f"{message}; `{installing(missing)}` adds them", remediation="install them")
     try:
         importlib.import_module(f"waza_engine.executors.{name.replace('-', '_')}")
     except ImportError as error:

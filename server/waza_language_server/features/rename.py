@@ -20,7 +20,7 @@ from waza_language_server.project.references import Symbol, is_taken, references
 from waza_language_server.project.rewriting import rewritten
 from waza_language_server.project.suite_files import SuiteSource, read_suites
 from waza_language_server.project.suites import picks_up
-from waza_language_server.project.uris import uri_of
+from waza_language_server.project.uris import is_shown_by_tool, uri_of
 from waza_language_server.text.file_names import is_file_name
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FileRename, WorkspaceEdit
@@ -99,6 +99,9 @@ def rename(
 
 
 def _refuse_impossible(symbol: Symbol, name: str) -> None:
+    if symbol.kind == "skill" and is_shown_by_tool(symbol.document.uri):
+        # Its name is that of files which this document is not: of an older commit, of another branch.
+        raise RenameError("A skill is renamed in its files alone, and this document only shows one of them.")
     if not name:
         raise RenameError(f"The {symbol.kind} needs a name that is not blank.")
     if symbol.kind == "anchor" and not _ANCHOR.fullmatch(name):

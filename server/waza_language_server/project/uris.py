@@ -41,6 +41,11 @@ def path_of(uri: str) -> Path | None:
     return Path(os.path.normpath(path)) if path else None
 
 
+def is_shown_by_tool(uri: str) -> bool:
+    """Whether a document is neither a file nor a text to be saved: what git or a comparison shows of one."""
+    return not uri.startswith(("file:", "untitled:"))
+
+
 def uri_of(path: Path) -> str:
     """Return the ``file:`` URI of an absolute path, with drive letter and colon as VS Code writes them."""
     text = path.absolute().as_posix()

@@ -17,6 +17,8 @@ Value = TypeVar("Value")
 MOST_CHARACTERS = 400_000
 """In all that is kept of one kind: sixteen trials of the longest text that slips are looked for in."""
 LONGEST = 40_000
+_OF_EACH = 64
+"""Characters that each reading counts for besides its own: a tree of one line takes as much as that many."""
 
 
 class KeptReadings(Generic[Value]):
@@ -40,7 +42,7 @@ class KeptReadings(Generic[Value]):
         if len(text) > LONGEST or (text, how) in self._kept:
             return
         self._kept[text, how] = value
-        self._characters += len(text)
+        self._characters += len(text) + _OF_EACH
         while self._characters > MOST_CHARACTERS:
             (gone, _), _ = self._kept.popitem(last=False)
-            self._characters -= len(gone)
+            self._characters -= len(gone) + _OF_EACH

@@ -13,6 +13,9 @@ _COMMENT = compiled_later(r"[ \t]+#[ \t]")
 _MAY_END_SO = compiled_later(r"(?:\d\"|[sxz]')\Z")
 """Inches, and what belongs to several."""
 
+ESCAPED_QUOTES = compiled_later(r"\\(?P<quote>[\"'])(?P<inner>(?:(?!(?P=quote))[^\\])+)\\(?P=quote)")
+"""A text in quotes as it is copied out of JSON."""
+
 
 def quote_fix(text: str, line: Span, end: int, *, sure: bool = True) -> tuple[Fix, ...]:
     """Offer quotes around a value that stands on one line; a comment behind it stays outside."""
@@ -28,8 +31,13 @@ def quote_fix(text: str, line: Span, end: int, *, sure: bool = True) -> tuple[Fi
     if last in {'"', "'"} and written.count(last) == 1 and not _MAY_END_SO.search(written):
         # Its other quote is what was lost, or a printed one stands in its place.
         written = written[:-1].removeprefix("“").removeprefix("„").removeprefix("‘")
-    edit = Edit(Span(line.start, stop), quoted(written))
-    return (Fix("Put the value in quotes", (edit,), preferred=sure),)
+    in_quotes = quoted(written)
+    if (escaped := ESCAPED_QUOTES.fullmatch(written)) is not None:
+        # The quotes are there: only the backslashes are too many.
+        in_quotes = f"{escaped['quote']}{escaped['inner']}{escaped['quote']}"
+    elif written.startswith(('\\"', "\\'")):
+        sure = False
+    return (Fix("Put the value in quotes", (Edit(Span(line.start, stop), in_quotes),), preferred=sure),)
 
 
 def before_comment(text: str, start: int, end: int) -> int:

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.engine.suites import run, task, write_suite
-from waza_engine.executors.packages import missing_packages
+from waza_engine.executors.packages import installing, missing_packages
 from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.preflight.report import preflight
+from waza_engine.runs.settings.table import RunSettings
 
 _WITHOUT = """\
 import sys
@@ -42,6 +44,46 @@ def test_a_run_that_asks_an_agent_says_what_to_install_before_anything_runs(tmp_
         run(suite, executor="openai", model="any")
     with pytest.raises(SuiteError, match=said):
         run(suite, judge_executor="openai")
+
+
+@pytest.mark.usefixtures("without_openai")
+def test_before_a_run_it_is_said_that_they_are_to_be_installed(tmp_path: Path) -> None:
+    settings = RunSettings(write_suite(tmp_path, {"a": task("a")}), executor="openai", model="any")
+    [finding] = [each for each in preflight(settings).findings if each.code == "runtime.executor"]
+    assert finding.remediation == "install them"
+
+
+_RECEIPT = (
+    '[tool]\nrequirements = [{ name = "waza-language-server", %s }, { name = "six", specifier = "<2" }]\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "command"),
+    [
+        (".keep", "", 'pip install "a<4" "b"'),
+        ("pipx_metadata.json", "{}", 'pipx inject waza "a<4" "b"'),
+        (
+            "uv-receipt.toml",
+            _RECEIPT % 'directory = "/my waza"',
+            'uv tool install --with "six<2" --with "a<4" --with "b" "/my waza"',
+        ),
+        (
+            "uv-receipt.toml",
+            _RECEIPT % 'editable = "/waza"',
+            'uv tool install --with "six<2" --with "a<4" --with "b" --editable "/waza"',
+        ),
+        ("uv-receipt.toml", "of another version", 'uv pip install --python "PREFIX" "a<4" "b"'),
+    ],
+)
+def test_what_made_the_environment_adds_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, text: str, command: str
+) -> None:
+    prefix = tmp_path / "waza"
+    prefix.mkdir()
+    (prefix / file).write_text(text, "utf-8")
+    monkeypatch.setattr(sys, "prefix", str(prefix))
+    assert installing(["a<4", "b"]) == command.replace("PREFIX", str(prefix))
 
 
 def test_nothing_is_missing_where_everything_is_installed() -> None:

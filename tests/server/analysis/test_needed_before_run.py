@@ -277,6 +277,35 @@ def test_an_executor_without_skills_needs_none(suite: Path) -> None:
     assert told(suite, "eval.yaml", EVAL) == []
 
 
+@pytest.mark.parametrize(
+    ("skill", "told_of"),
+    [
+        ("demo-skil", "The tested skill `demo-skil` is not found; did you mean `demo-skill`?"),
+        ("demo_skill", "The tested skill `demo_skill` is not found; did you mean `demo-skill`?"),
+        ("Demo-Skill", None),
+        ("demo-skill-2", None),
+        ("other", None),
+    ],
+)
+@pytest.mark.parametrize(("lies", "suite"), [(".", "evals"), ("skills/demo-skill", "evals/demo-skill")])
+def test_a_slip_for_the_skill_that_a_suite_lies_with_is_told_whatever_the_executor(
+    tmp_path: Path, skill: str, told_of: str | None, lies: str, suite: str
+) -> None:
+    put(tmp_path, f"{lies}/SKILL.md", "---\nname: demo-skill\n---\n")
+    put(tmp_path, "skills/demo-skill-2/SKILL.md", "# no name\n")
+    put(tmp_path, f"{suite}/tasks/t.yaml", TASK)
+    text = EVAL.replace("skill: demo", f"skill: {skill}")
+    document = opened(put(tmp_path, f"{suite}/eval.yaml", text), "eval")
+    found = diagnose(document, workspace_with(document, roots=(tmp_path,)))
+    messages = [(each.message, [fix.preferred for fix in each.fixes]) for each in found if each.code in CODES]
+    assert messages == ([] if told_of is None else [(told_of, [True])])
+
+
+def test_a_skill_that_no_folder_of_the_suite_says_may_be_anywhere(tmp_path: Path) -> None:
+    put(tmp_path, "skills/demi/SKILL.md", "---\nname: demi\n---\n")
+    assert told(tmp_path, "evals/one/eval.yaml", EVAL) == []
+
+
 def test_required_skills_are_looked_for_whatever_the_executor(suite: Path) -> None:
     put(suite, "skills/demo/SKILL.md", "---\nname: demo\n---\n")
     text = EVAL.replace(

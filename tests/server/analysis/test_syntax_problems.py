@@ -170,3 +170,18 @@ def test_a_lone_mark_of_a_merge_is_deleted_alone() -> None:
 def test_quotes_around_quotes_are_those_of_the_whole_text(written: str, meant: str) -> None:
     text = f"{TASK}description: {written}\n"
     assert fixed(text, "yaml-syntax") == f"{TASK}description: {meant}\n"
+
+
+@pytest.mark.parametrize(
+    ("written", "after", "sure"),
+    [
+        (r"\"a: b\"", '"a: b"', True),
+        (r'\"a: \\"b\"', r"""'\"a: \\"b\"'""", False),
+        (r"\d: b", r"'\d: b'", True),
+    ],
+)
+def test_quotes_with_backslashes_lose_them_with_the_fix(written: str, after: str, sure: bool) -> None:
+    text = TASK.replace("Go", written)
+    [problem] = problems(text)
+    [fix] = problem.fixes
+    assert (apply(text, fix.edits), fix.preferred) == (TASK.replace("Go", after), sure)

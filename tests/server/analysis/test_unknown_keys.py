@@ -424,7 +424,16 @@ def test_a_reason_to_skip_a_task_is_no_switch() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["timeout-minutes: 4", "timeoutMinutes: 4", "timeout_minutes: 4", "timeout: 4m", "timeout: 4 min"]
+    "line",
+    [
+        "timeout-minutes: 4",
+        "timeoutMinutes: 4",
+        "timeout_minutes: 4",
+        "timeout: 4m",
+        "timeout: 4 min",
+        "timeout: 4:00",
+        "timeout: 0:04:00",
+    ],
 )
 def test_a_time_in_another_unit_is_counted_anew(line: str) -> None:
     text = EVAL.replace("timeout_seconds: 60", f"{line} # long")

@@ -145,6 +145,7 @@ def test_a_number_that_nobody_can_tell_is_left_to_the_author(written: str) -> No
         ("<= 5", "5"),
         ("'~90 or so'", "90"),
         ("five minutes", "300"),
+        ("1:30:00", "5400"),
         ("Ten", "10"),
         ("(7)", "7"),
         ("{value: 8}", "8"),
@@ -359,6 +360,53 @@ def test_a_grader_that_is_text() -> None:
   - text
     ^^^^ error wrong-type: Every item of `graders` must be a mapping of keys, not text.
 """
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "titles", "after"),
+    [
+        (" {a: 0.6}", ["threshold", "weight"], " [{name: a, threshold: 0.6}]"),
+        (
+            "\n  a: 0.6\n  b: 0.4  # less",
+            ["weight", "threshold"],
+            "\n  - name: a\n    weight: 0.6\n  - name: b\n    weight: 0.4  # less",
+        ),
+        (" {a: 2, b: 3}", ["weight"], " [{name: a, weight: 2}, {name: b, weight: 3}]"),
+        (" {a: 0}", ["threshold"], " [{name: a, threshold: 0}]"),
+    ],
+)
+def test_metrics_that_are_numbers_by_name(written: str, titles: list[str], after: str) -> None:
+    text = f"{EVAL}metrics:{written}\n"
+    [problem] = problems(text, "eval")
+    offered = [(fix.title, fix.preferred) for fix in problem.fixes]
+    assert offered == [(f"Make it a list, with `{key}`", False) for key in titles]
+    assert apply(text, problem.fixes[0].edits) == f"{EVAL}metrics:{after}\n"
+
+
+@pytest.mark.parametrize(
+    ("written", "after"),
+    [
+        ("command: [bash, -c, 'a b']", "command: bash\n      args: [-c, 'a b']"),
+        ("command:\n        - bash\n        - a.sh", "command: bash\n      args:\n        - a.sh"),
+        ("command: [bash, a.sh]\n      args: [b]", None),
+        ("command: [bash, # why\n        a.sh]", None),
+    ],
+)
+def test_a_program_with_its_arguments_in_one_list(written: str, after: str | None) -> None:
+    text = graders(f"  - type: program\n    name: a\n    config:\n      {written}\n")
+    [problem] = [each for each in problems(text) if each.code == "wrong-type"]
+    assert [fix.preferred for fix in problem.fixes if fix.edits] == [True] * (after is not None)
+    if after is not None:
+        assert apply(text, problem.fixes[0].edits) == text.replace(written, after)
+
+
+@pytest.mark.parametrize(("written", "after"), [("[make, all]", "make all"), ("[sh, -c, a b]", None)])
+def test_a_hook_with_its_words_in_a_list(written: str, after: str | None) -> None:
+    text = f"{EVAL}hooks: {{before_run: [{{command: {written}}}]}}\n"
+    [problem] = problems(text, "eval")
+    assert [apply(text, fix.edits) for fix in problem.fixes] == (
+        [text.replace(written, after)] if after is not None else []
     )
 
 

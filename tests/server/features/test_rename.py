@@ -9,6 +9,7 @@ import pytest
 from tests.server.features.suites import EVAL, FIRST, OWN, Opened, open_at_cursor
 from waza_engine.steps import finished
 from waza_language_server.features.rename import RenameError, Renaming, renamable, rename
+from waza_language_server.project.document import Document
 
 AT_GRADER = EVAL.replace("name: polite", "name: pol<CURSOR>ite")
 AT_TASK = FIRST.replace("first", "fir<CURSOR>st", 1)
@@ -98,6 +99,18 @@ def test_a_skill_is_renamed_with_its_own_file(tmp_path: Path) -> None:
     after = opened.after(renamed(opened, "shipper").change)
     assert after["SKILL.md"] == '---\nname: "shipper"\n---\nBody.\n'
     assert after["eval.yaml"] == EVAL.replace("deployer", "shipper")
+
+
+def test_a_skill_is_not_renamed_from_an_older_version_of_a_file(tmp_path: Path) -> None:
+    files = {
+        "eval.yaml": EVAL.replace("skill: dep", "skill: d<CURSOR>ep"),
+        "SKILL.md": "---\nname: deployer\n---\n",
+    }
+    opened = open_at_cursor(tmp_path, files, "eval")
+    uri = opened.document.uri.replace("file:", "git:") + "?ref=HEAD"
+    shown = Document(uri, 0, opened.document.text, "eval")
+    with pytest.raises(RenameError, match="only shows one of them"):
+        finished(rename(shown, opened.workspace, opened.offset, "shipper", renames_files=True))
 
 
 def test_an_anchor_is_renamed_with_its_aliases(tmp_path: Path) -> None:

@@ -120,7 +120,8 @@ def _executor(suite: Suite) -> tuple[Executor | None, list[Finding]]:
         made = create_executor(config.executor, ExecutorSettings(suite.directory, config, suite.path.name))
     except ExecutorError as error:
         message = str(error).rstrip(".")
-        return None, [Finding("runtime.executor", "invalid", source, message, "correct `config`")]
+        remediation = error.remediation or "correct `config`"
+        return None, [Finding("runtime.executor", "invalid", source, message, remediation)]
     if not made.costs:
         return made, []
     message = "whether the provider answers, takes the key and has the model is asked by a run alone"

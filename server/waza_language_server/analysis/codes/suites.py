@@ -195,7 +195,8 @@ SUITE_CODES = (
         "No skill of this name is found",
         "warning",
         "Without the tested skill the agent is measured without it, and nothing else says so; without a "
-        "required one the run stops.",
+        "required one the run stops. A slip of the pen for the skill that the suite lies with is told "
+        "whatever the executor.",
         EVAL.replace("executor: mock", "executor: copilot-sdk").replace("skill: demo", "skill: dema"),
         EVAL.replace("executor: mock", "executor: copilot-sdk"),
         kind="eval",

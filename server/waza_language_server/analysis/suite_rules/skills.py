@@ -1,7 +1,8 @@
 """The skills that a suite needs, the tested one and those in ``required_skills``, and that nobody finds.
 
 The skills are looked for where a run looks (``runs/agent/skills.py`` of the engine); nothing is said where
-it cannot be seen what is there.
+it cannot be seen what is there. An executor that loads no skills misses none: there the tested skill may be
+anywhere, unless its name is a slip of the pen for the skill that the suite lies with.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from waza_engine.spec.executors import EXECUTORS
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.suite_rules.named_files import hooks_may_make
+from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.places import no_folder_at
 from waza_language_server.project.skills_of_run import UnknownSkillsError, skills_of_run
 from waza_language_server.project.suite_file import word
@@ -42,8 +44,7 @@ def missing_skills(view: SuiteView) -> Found:
     listed = [word(node) or "" for node in items_of(root.get("config", "skill_directories"))]
     disabled = {word(node) for node in items_of(root.get("config", "disabled_skills"))}
     tested, required = root.get("skill"), list(items_of(root.get("config", "required_skills")))
-    needs_tested = word(tested) and loads_skills(word(root.get("config", "executor")))
-    if disabled or "none" in listed or not (needs_tested or required):
+    if disabled or "none" in listed or not (word(tested) or required):
         return
     yield None
     suite = project.suite(path)
@@ -52,18 +53,25 @@ def missing_skills(view: SuiteView) -> Found:
         return
     try:
         found = skills_of_run(project, suite, listed)
-        lacks_tested = needs_tested and not _is_among(found, word(tested) or "")
+        lacks_tested = word(tested) and not _is_among(found, word(tested) or "")
         if lacks_tested:
             yield from _check_tasks(project, suite)
     except UnknownSkillsError:
         return
     if lacks_tested and tested is not None:
-        message = "is not found, so the agent runs without it; name its folder in `skill_directories`."
-        yield _problem(view, tested.target, "tested", message, found.values())
+        node, lies_with = tested.target, tuple(_lies_with(suite, found))
+        if loads_skills(word(root.get("config", "executor"))):
+            missing = "The tested skill `{}` is not found, so the agent runs without it"
+            yield _problem(view, node, missing, "name its folder in `skill_directories`.", found.values())
+        elif slip_of(node.value, lies_with):
+            near = {file.parent: name for file, name in Nearby(project, document).skill_files().items()}
+            if not _is_among(near, node.value):
+                yield _problem(view, node, "The tested skill `{}` is not found", "", lies_with)
     for node in required:
         if word(node) and node.target.value not in found.values():
-            message = "is not found, so the run stops; correct `skill_directories` or the name."
-            yield _problem(view, node.target, "required", message, found.values())
+            missing = "The required skill `{}` is not found, so the run stops"
+            advice = "correct `skill_directories` or the name."
+            yield _problem(view, node.target, missing, advice, found.values())
 
 
 def loads_skills(executor: str | None) -> bool:
@@ -77,6 +85,17 @@ def _is_among(found: dict[Path, str], name: str) -> bool:
     return any(wanted in (known.casefold(), folder.name.casefold()) for folder, known in found.items())
 
 
+def _lies_with(suite: Suite, found: dict[Path, str]) -> Iterator[str]:
+    """Yield the skills in whose folder a suite lies, or whose name its own folder has."""
+    for folder, name in found.items():
+        if (
+            folder == suite.folder
+            or folder in suite.folder.parents
+            or suite.folder.name in (folder.name, name)
+        ):
+            yield name
+
+
 def _check_tasks(project: Project, suite: Suite) -> Found:
     """Raise ``UnknownSkillsError`` when a task has skill directories of its own, or nobody knows."""
     paths = project.task_paths(suite).value
@@ -88,14 +107,18 @@ def _check_tasks(project: Project, suite: Suite) -> Found:
             raise UnknownSkillsError
 
 
-def _problem(view: SuiteView, node: Node, which: str, message: str, known: Iterable[str]) -> Problem:
+def _problem(view: SuiteView, node: Node, missing: str, advice: str, known: Iterable[str]) -> Problem:
+    """Return what is said of a skill; to one of the ``known`` that it is a slip for the ``advice`` leads."""
     names = sorted(set(known))
-    meant = nearest(node.value, names)
+    slip = slip_of(node.value, names)
+    meant = slip or nearest(node.value, names)
     fixes: tuple[Fix, ...] = ()
     if meant is not None:
         repair = partial(replace_scalar, view.document.tree, node, meant)
-        fixes = (Fix(f"Change to `{meant}`", repair, preferred=slip_of(node.value, names) == meant),)
-    return Problem(CODE, node.span, f"The {which} skill `{node.value}` {message}", "warning", fixes)
+        fixes = (Fix(f"Change to `{meant}`", repair, preferred=slip is not None),)
+    if slip is not None:
+        advice = f"did you mean `{slip}`?"
+    return Problem(CODE, node.span, f"{missing.format(node.value)}; {advice}", "warning", fixes)
 
 
 def items_of(node: Node | None) -> Iterator[Node]:

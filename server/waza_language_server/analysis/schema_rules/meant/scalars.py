@@ -1,9 +1,10 @@
-"""Which number or switch a text was meant to be: `60s`, `0,8`, `3,000`, `80 %`, `flase`."""
+"""Which number or switch a text was meant to be: `60s`, `5:00`, `0,8`, `3,000`, `80 %`, `flase`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,8 @@ _LIST_SIGNS = ",; "
 """What other notations write behind a value."""
 _NUMBER = compiled_later(r"(?P<digits>[-+]?\d[\d.,_' ]*?)[ ]?(?P<unit>%|[A-Za-z]+)?")
 _NOTED = compiled_later(r"(?P<number>[-+]?\d[\d.]*)[ ]+\((?P<note>[^()]+)\)")
+_CLOCK = compiled_later(r"\d{1,4}(?::[0-5]\d){1,2}")
+"""Minutes and seconds, or hours and those."""
 _GROUPED = compiled_later(r"[-+]?[1-9]\d{0,2}(?:(?P<sign>[,_' ])\d{3})(?:(?P=sign)\d{3})*")
 _PLAIN = compiled_later(r"[-+]?\d+(?:[.,]\d+)?")
 _MILLISECONDS: Mapping[str, int] = MappingProxyType(
@@ -98,6 +101,10 @@ def meant_number(written: str, key: str, shape: Shape, *, whole: bool) -> Meant 
         read = (meant_number(each, key, shape, whole=whole) for each in readings)
         meant = next((each for each in read if each is not None), None)
         return Meant(meant.value, sure=False) if meant is not None else None
+    if (counted := milliseconds_of(key)) is not None and _CLOCK.fullmatch(written.strip()) is not None:
+        # As YAML 1.1 reads it, to the base of 60.
+        seconds = reduce(lambda above, below: above * 60 + int(below), written.split(":"), 0)
+        return Meant(str(seconds * 1_000 // counted), sure=False)
     match = _NUMBER.fullmatch(written.strip().rstrip(_LIST_SIGNS))
     number = _number(match["digits"].strip(), whole=whole) if match is not None else None
     if match is None or number is None:

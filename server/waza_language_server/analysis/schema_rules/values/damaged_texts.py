@@ -16,6 +16,7 @@ from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.escapes import quoted
 from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.value_quotes import ESCAPED_QUOTES
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
@@ -51,7 +52,6 @@ _NOTE_BEHIND = compiled_later(
     r"(?:(?P<slashes>//[ \t]*\S.*|/\*.+)|(?P<sign>\\)|(?P<words>\([^()]+\)|--[ \t].*))"
 )
 _AROUND_NOTE = compiled_later(r"\A(?://|/\*|--)\s*|\s*\*/\Z")
-_ESCAPED_QUOTES = compiled_later(r"\\(?P<quote>[\"'])(?P<inner>(?:(?!(?P=quote))[^\\])+)\\(?P=quote)")
 _MODELS = frozenset({"model", "judge_model"})
 """Keys of one model each."""
 _SEVERAL_NAMES = compiled_later(r"[\w./:@-]+(?:(?:[ ]*[|,;][ ]*|[ ]+or[ ]+)[\w./:@-]+)+")
@@ -188,7 +188,7 @@ def _items_inside(text: str, node: Node, shape: Shape) -> Problem | None:
 def _quote_at_end(node: Node, quote: str, shape: Shape) -> Iterator[Problem]:
     # What a pattern looks for may end with one.
     severity: Severity = "information" if shape.kind == "regex" else "warning"
-    if (escaped := _ESCAPED_QUOTES.fullmatch(node.value)) is not None:
+    if (escaped := ESCAPED_QUOTES.fullmatch(node.value)) is not None:
         bare = f"{quote}{escaped['inner']}{quote}"
         message = "These quotes are a part of the text, because a backslash stands before them; delete it."
         fix = Fix(f"Change to `{shown(bare)}`", (Edit(node.span, bare),))

@@ -9,8 +9,10 @@ from typing import Any
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.schema_rules.graders.keyed_graders import list_of_keyed
+from waza_language_server.analysis.schema_rules.meant.commands import command_of_words
 from waza_language_server.analysis.schema_rules.meant.lists import (
     list_of_keys,
+    list_of_metrics,
     lists_of_text,
     out_of_lists,
     pairs_of_list,
@@ -67,6 +69,9 @@ def type_fixes(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
 def _ways(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:
     if "string" in expected and (content := content_of_message(subject.text, node)) is not None:
         yield Fix("Write the `content` alone", (content,))
+        return
+    if "string" in expected and (command := tuple(command_of_words(subject, node, shape))):
+        yield from command
         return
     yield from _regrouped(subject, node, shape, expected)
     if node.kind == "scalar" and len(node.span) and node.green.tag is None:
@@ -155,6 +160,8 @@ def _as_list(subject: Subject, node: Node, items: Shape | None) -> tuple[Fix, ..
         return (Fix(title, edits, preferred=True, reveals=True),)
     if items is not None and (edits := only_list(text, node, items)):
         return (Fix(f"Write the list without `{node.entries[0].key.value}`", edits, reveals=True),)
+    if items is not None and (metrics := tuple(list_of_metrics(text, node, items))):
+        return metrics
     dash = dash_before(text, node)
     return (Fix(title, (dash,), preferred=True),) if dash is not None else None
 
