@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from waza_engine.steps import Steps, finished
-from waza_language_server.analysis.consequences import may_have_consequences, without_consequences
+from waza_language_server.analysis.consequences import may_have_consequences, weighed
 from waza_language_server.analysis.directives import as_wanted
 from waza_language_server.analysis.failures import guarded, note_failure
 from waza_language_server.analysis.file_rules.schema_version import as_newer
@@ -50,10 +50,9 @@ def diagnose_in_steps(document: Document, workspace: Workspace) -> Generator[Non
 
 def all_in_steps(document: Document, workspace: Workspace) -> Generator[None, None, tuple[Problem, ...]]:
     """Return also the problems that are not told because they go with the slip that has brought them."""
-    yield from document.read_in_steps()
     if document not in _with_consequences:
-        wanted = _wanted(document, workspace)
-        _with_consequences[document] = yield from workspace.project.disk.held_still_in_steps(wanted)
+        told = yield from diagnose_in_steps(document, workspace)
+        _with_consequences.setdefault(document, told)
     return _with_consequences[document]
 
 
@@ -61,12 +60,15 @@ def _told(document: Document, workspace: Workspace) -> Steps[tuple[Problem, ...]
     problems = yield from _wanted(document, workspace)
     if not may_have_consequences(document, problems):
         return problems
-    _with_consequences[document] = problems
 
     def judge(repaired: Document) -> Steps[tuple[Problem, ...]]:
-        return _wanted(repaired, workspace.with_document(repaired))
+        # With what could not be read repaired, keys may be wrong.
+        is_clearer = len(repaired.tree.errors) < len(document.tree.errors)
+        return (_told if is_clearer else _wanted)(repaired, workspace.with_document(repaired))
 
-    return (yield from without_consequences(document, problems, judge))
+    found = yield from weighed(document, problems, judge)
+    _with_consequences[document] = (*problems, *found.hidden)
+    return (yield from in_order(document.tree, iter((*found.told, *found.hidden))))
 
 
 def _wanted(document: Document, workspace: Workspace) -> Steps[tuple[Problem, ...]]:
