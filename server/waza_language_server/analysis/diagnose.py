@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from waza_engine.steps import Steps, finished
 from waza_language_server.analysis.consequences import may_have_consequences, weighed
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 PROBLEMS_PER_PAUSE = 500
 _with_consequences: WeakKeyDictionary[Document, tuple[Problem, ...]] = WeakKeyDictionary()
 """All that was found in the documents of which not everything is told."""
+_hiding: WeakSet[Document] = WeakSet()
+MOST_LAYERS = 3
+"""How often slips are repaired for trial that the repair of others has brought to light."""
 
 
 def diagnose(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
@@ -56,18 +59,24 @@ def all_in_steps(document: Document, workspace: Workspace) -> Generator[None, No
     return _with_consequences[document]
 
 
-def _told(document: Document, workspace: Workspace) -> Steps[tuple[Problem, ...]]:
+def hides(document: Document) -> bool:
+    """Whether slips hide problems of a diagnosed document, which no part of it judged alone shows."""
+    return document in _hiding
+
+
+def _told(document: Document, workspace: Workspace, deeper: int = MOST_LAYERS) -> Steps[tuple[Problem, ...]]:
     problems = yield from _wanted(document, workspace)
     if not may_have_consequences(document, problems):
         return problems
 
     def judge(repaired: Document) -> Steps[tuple[Problem, ...]]:
-        # With what could not be read repaired, keys may be wrong.
-        is_clearer = len(repaired.tree.errors) < len(document.tree.errors)
-        return (_told if is_clearer else _wanted)(repaired, workspace.with_document(repaired))
+        around = workspace.with_document(repaired)
+        return _told(repaired, around, deeper - 1) if deeper else _wanted(repaired, around)
 
     found = yield from weighed(document, problems, judge)
     _with_consequences[document] = (*problems, *found.hidden)
+    if found.hidden:
+        _hiding.add(document)
     return (yield from in_order(document.tree, iter((*found.told, *found.hidden))))
 
 

@@ -77,6 +77,15 @@ def test_a_misspelt_key_is_renamed_although_more_is_wrong_below_it() -> None:
     assert finished(Trials(document, workspace_with(), found).repairs(chosen))
 
 
+def test_what_is_hidden_below_two_misspelt_keys_is_told_before_they_are_renamed() -> None:
+    text = "tokeens:\n  limts: [a]\n"
+    assert [each.code for each in problems(text, "project_config")] == [
+        "unknown-key",
+        "unknown-key",
+        "wrong-type",
+    ]
+
+
 def test_nothing_is_lacking_where_an_alias_without_an_anchor_stands() -> None:
     assert drawn(graders("  - type: text\n    name: a\n    config: *options\n")).count("^") == len("*options")
     [problem] = problems(graders("  - <<: *base\n    name: a\n"))
