@@ -36,7 +36,7 @@ PROBLEMS_PER_PAUSE = 500
 _with_consequences: WeakKeyDictionary[Document, tuple[Problem, ...]] = WeakKeyDictionary()
 """All that was found in the documents of which not everything is told."""
 _hiding: WeakSet[Document] = WeakSet()
-MOST_LAYERS = 3
+MOST_LAYERS = 2
 """How often slips are repaired for trial that the repair of others has brought to light."""
 
 
