@@ -38,6 +38,10 @@ class Changes:
             return None
         return self._moved[index]
 
+    def behind(self, edit: Edit) -> int:
+        """Return the offset behind one of the edits in the text after them."""
+        return self._ends[self._edits.index(edit)]
+
     def places(self, tree: Tree) -> Steps[list[Span]]:
         """Return the items or entries of the text before that an edit touches, once each."""
         return sorted({*(yield from in_steps(_place(tree.root, edit.span) for edit in self._edits))})

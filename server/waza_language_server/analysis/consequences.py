@@ -1,7 +1,9 @@
-"""What is said of a text only because of a slip elsewhere in it: gone with the fix of that slip, so not said.
+"""What a slip makes of the rest of a text: what is said only because of it, and what it hides.
 
 A key at the margin leaves the block that it belongs to without it, an item too far to the right shortens its
 list. Who is told of both repairs the wrong one: inserts the key a second time, or weighs a shorter list anew.
+What cannot be read, or stands below a misspelt key, hides what else is wrong there. So the slips are repaired
+for trial: what goes with them is not said, and what comes to light is.
 
 Architecture invariant: nothing is left out that stands in the text with the slips repaired as well.
 """
@@ -9,9 +11,11 @@ Architecture invariant: nothing is left out that stands in the text with the sli
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_engine.steps import Steps
 from waza_language_server.analysis.changed_places import Changes
@@ -35,48 +39,73 @@ _OF_LACK = frozenset(
     }
 )
 """Codes that say that something is not there. It may stand elsewhere."""
+_OF_PLACE = frozenset({"duplicate-key", "misplaced-key", "unknown-key"})
+"""Codes that say that a key is not at home where it stands."""
+_OF_COLUMN = frozenset({"yaml-indentation", "yaml-tab"})
+"""Codes of faults whose repair is a guess at where a line belongs, and so at what is around its keys."""
 _SECOND_DOCUMENT = "several-documents"
 """What stands in the second of two that can be one is not there for a run."""
 _ELSEWHERE = "misplaced-key"
+_MISSPELT = "unknown-key"
 _MOST_KEYS = 20
-"""Keys at the wrong level that are put in their place for trial."""
+"""Keys at the wrong level, or with a safe other name, that are put right for trial."""
 MOST_CHARACTERS = 30_000
 """Of a longer text everything is told that is found in it."""
 
 
-def without_consequences(
+@frozen()
+class Weighed:
+    """Of the problems of a text those to tell, and others that slips hide.
+
+    The hidden ones come without fixes, which are made for the text where they can be seen.
+    """
+
+    told: tuple[Problem, ...]
+    hidden: tuple[Problem, ...] = ()
+
+
+def weighed(
     document: Document,
     problems: Sequence[Problem],
     judge: Callable[[Document], Steps[tuple[Problem, ...]]],
-) -> Steps[tuple[Problem, ...]]:
-    """Return the problems that are left when what cannot be read is repaired, and the faults themselves.
+) -> Steps[Weighed]:
+    """Return the problems that are left when slips are repaired, the slips themselves, and what they hide.
 
     ``judge`` says what is wrong with a document in the same place.
     """
     slips = _slips(problems)
     of_text = slips[0].code in FAULT_CODES
-    if not any(_may_go(problem, of_text=of_text) for problem in problems):
-        return tuple(problems)
     unknown = list(_hidden_by_aliases(document, slips))
-    known = [problem for problem in problems if not _is_hidden(problem, unknown)]
+    known = tuple(problem for problem in problems if not _is_hidden(problem, unknown))
     edits = yield from _repairing(slips)
     if not edits:
-        return tuple(known)
+        return Weighed(known)
     repaired = document.replaced(apply(document.text, edits), document.version)
     yield from repaired.read_in_steps()
     if len(repaired.tree.errors) > max(0, len(document.tree.errors) - of_text):
-        return tuple(known)
+        return Weighed(known)
     left = yield from judge(repaired)
     changes = Changes(edits)
-    places: set[tuple[str, Span | None]] = {(each.code, changes.before(each.span)) for each in left}
-    touched = {(each.code, each.message) for each in left if changes.before(each.span) is None}
-    return tuple(
+    placed = [(each, changes.before(each.span)) for each in left]
+    places = {(each.code, span) for each, span in placed}
+    touched = {(each.code, each.message) for each, span in placed if span is None}
+    told = tuple(
         problem
         for problem in known
         if not _may_go(problem, of_text=of_text)
         or (problem.code, problem.span) in places
         or (problem.code, problem.message) in touched
     )
+    said = {(problem.code, problem.span) for problem in problems}
+    moved = yield from _repairing([slip for slip in slips if slip.code in _OF_COLUMN])
+    guessed = {_mapping_at(repaired, changes.behind(edit)) for edit in edits if edit in moved}
+    hidden = (
+        replace(each, span=span, fixes=(), related=())
+        for each, span in placed
+        if span is not None and (each.code, span) not in said and each.code not in _OF_LACK
+        if each.code not in _OF_PLACE or _mapping_at(repaired, each.span.start) not in guessed
+    )
+    return Weighed(told, tuple(each for each in hidden if not _is_hidden(each, unknown)))
 
 
 def may_have_consequences(document: Document, problems: Sequence[Problem]) -> bool:
@@ -85,14 +114,29 @@ def may_have_consequences(document: Document, problems: Sequence[Problem]) -> bo
 
 
 def _slips(problems: Sequence[Problem]) -> Sequence[Problem]:
-    """Return what may have consequences: what cannot be read; where all can, keys at the wrong level."""
+    """Return what may have consequences: what cannot be read; where all can, wrong keys."""
     faults = [
         problem
         for problem in problems
         if problem.code in MISREADING_CODES or (problem.code == _SECOND_DOCUMENT and problem.fixes)
     ]
-    elsewhere = (problem for problem in problems if problem.code == _ELSEWHERE and problem.fixes)
-    return faults or list(islice(elsewhere, _MOST_KEYS))
+    keys = (problem for problem in problems if _is_of_key(problem))
+    return faults or list(islice(keys, _MOST_KEYS))
+
+
+def _mapping_at(document: Document, offset: int) -> Span | None:
+    """Return the mapping that holds what stands at an offset; None where there is none."""
+    node = document.tree.root.at(offset).parent if document.tree.root is not None else None
+    while node is not None and node.kind != "mapping":
+        node = node.parent
+    return node.span if node is not None else None
+
+
+def _is_of_key(problem: Problem) -> bool:
+    """Whether a key stands at the wrong level, or has a name that is safely another one."""
+    if problem.code == _MISSPELT:
+        return any(fix.preferred for fix in problem.fixes[:1])
+    return problem.code == _ELSEWHERE and bool(problem.fixes)
 
 
 def _may_go(problem: Problem, *, of_text: bool) -> bool:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from waza_engine.steps import Steps, finished
-from waza_language_server.analysis.consequences import may_have_consequences, without_consequences
+from waza_language_server.analysis.consequences import may_have_consequences, weighed
 from waza_language_server.analysis.directives import as_wanted
 from waza_language_server.analysis.failures import guarded, note_failure
 from waza_language_server.analysis.file_rules.schema_version import as_newer
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 PROBLEMS_PER_PAUSE = 500
 _with_consequences: WeakKeyDictionary[Document, tuple[Problem, ...]] = WeakKeyDictionary()
 """All that was found in the documents of which not everything is told."""
+_hiding: WeakSet[Document] = WeakSet()
+MOST_LAYERS = 2
+"""How often slips are repaired for trial that the repair of others has brought to light."""
 
 
 def diagnose(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
@@ -50,23 +53,31 @@ def diagnose_in_steps(document: Document, workspace: Workspace) -> Generator[Non
 
 def all_in_steps(document: Document, workspace: Workspace) -> Generator[None, None, tuple[Problem, ...]]:
     """Return also the problems that are not told because they go with the slip that has brought them."""
-    yield from document.read_in_steps()
     if document not in _with_consequences:
-        wanted = _wanted(document, workspace)
-        _with_consequences[document] = yield from workspace.project.disk.held_still_in_steps(wanted)
+        told = yield from diagnose_in_steps(document, workspace)
+        _with_consequences.setdefault(document, told)
     return _with_consequences[document]
 
 
-def _told(document: Document, workspace: Workspace) -> Steps[tuple[Problem, ...]]:
+def hides(document: Document) -> bool:
+    """Whether slips hide problems of a diagnosed document, which no part of it judged alone shows."""
+    return document in _hiding
+
+
+def _told(document: Document, workspace: Workspace, deeper: int = MOST_LAYERS) -> Steps[tuple[Problem, ...]]:
     problems = yield from _wanted(document, workspace)
     if not may_have_consequences(document, problems):
         return problems
-    _with_consequences[document] = problems
 
     def judge(repaired: Document) -> Steps[tuple[Problem, ...]]:
-        return _wanted(repaired, workspace.with_document(repaired))
+        around = workspace.with_document(repaired)
+        return _told(repaired, around, deeper - 1) if deeper else _wanted(repaired, around)
 
-    return (yield from without_consequences(document, problems, judge))
+    found = yield from weighed(document, problems, judge)
+    _with_consequences[document] = (*problems, *found.hidden)
+    if found.hidden:
+        _hiding.add(document)
+    return (yield from in_order(document.tree, iter((*found.told, *found.hidden))))
 
 
 def _wanted(document: Document, workspace: Workspace) -> Steps[tuple[Problem, ...]]:

@@ -23,6 +23,7 @@ from waza_language_server.analysis.consequences import may_have_consequences
 from waza_language_server.analysis.diagnose import (
     PROBLEMS_PER_PAUSE,
     all_in_steps,
+    hides,
     in_order,
 )
 from waza_language_server.analysis.directives import as_wanted
@@ -124,7 +125,12 @@ class Trials:
     def _excerpt(self, tree: Tree, changes: Changes, repaired: Sequence[Problem]) -> Steps[Excerpt | None]:
         """Return the parts that must be judged again; None when that is everything."""
         before = self.document.tree
-        if before.anchored or tree.anchored or not _has_same_faults(before, tree, changes):
+        if (
+            hides(self.document)
+            or before.anchored
+            or tree.anchored
+            or not _has_same_faults(before, tree, changes)
+        ):
             return None
         excerpts = self._excerpts
         yield

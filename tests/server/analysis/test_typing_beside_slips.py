@@ -94,6 +94,11 @@ def test_a_misspelt_key_is_told_beside_what_cannot_be_read(key: str, fault: str)
     assert [problem.code for problem in problems(text) if key in problem.message] == ["unknown-key"]
 
 
-def test_a_key_of_another_place_is_not_told_beside_what_cannot_be_read() -> None:
+def test_an_unknown_key_is_told_beside_what_can_be_read_with_its_fix() -> None:
     text = TASK.replace("id:", "something: [a]\nid:").replace("prompt: Go", "prompt: [Go")
-    assert [problem.code for problem in problems(text)] == ["yaml-syntax"]
+    assert [problem.code for problem in problems(text)] == ["unknown-key", "yaml-syntax"]
+
+
+def test_nothing_is_told_of_a_key_whose_mapping_is_a_guess() -> None:
+    text = TASK.replace("prompt: Go", "prompt: >-\n    Go\nexpected\n  should_trigger: true")
+    assert [problem.code for problem in problems(text)] == ["yaml-indentation"]

@@ -21,9 +21,14 @@ _MOST_LINES = 60
 
 
 def change_mark(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the marks of the lines at a fault, each deleted or made the blank that it has displaced."""
+    """Yield the marks of the lines at a fault, each deleted or made the blank that it has displaced.
+
+    Whether the line behind them can be read then tells the two apart; further on there may be other slips.
+    """
     for problem, edits in _without_marks(text, lines, lines.line_of(fault.span.start)):
-        yield Slip(problem, as_one(text, edits), cures=Span(0, len(text)))
+        behind = min(lines.line_of(edits[-1].span.start) + 1, lines.line_count - 1)
+        cured = Span(edits[0].span.start, lines.line_span(behind).end)
+        yield Slip(problem, as_one(text, edits), cures=cured)
 
 
 def marked_key(text: str, key: Span) -> Problem | None:

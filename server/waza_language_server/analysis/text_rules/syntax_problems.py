@@ -200,7 +200,7 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
     yield from chain.from_iterable(
         quoted_text_at_margin(tree.text, lines, each, texts) for each in faults[:1]
     )
-    yield from chain.from_iterable(change_mark(tree.text, lines, each) for each in faults[:1])
+    yield from chain.from_iterable(change_mark(tree.text, lines, each) for each in faults[:_TRIALS])
     yield from chain.from_iterable(odd_bullet(tree.text, lines, each, texts) for each in faults[:_TRIALS])
     yield from chain.from_iterable(swapped_lines(tree.text, lines, each) for each in faults[:1])
     for fault in faults:
