@@ -90,7 +90,8 @@ def conclusion_of(regrading: Regrading, reports: Sequence[TaskReport]) -> Conclu
         recorded = replace(recorded, status="completed")
     outcomes = [task.task for task in tasks]
     metrics = tuple(counted_again(recorded.metrics, outcomes))
-    run = replace(recorded, tasks=outcomes, summary=suite_summary(scores), metrics=metrics)
+    header = replace(recorded.header, regraded=True)
+    run = replace(recorded, header=header, tasks=outcomes, summary=suite_summary(scores), metrics=metrics)
     return conclude(run, tasks=tasks)
 
 

@@ -24,8 +24,13 @@ class BaselineConclusion:
     p: float | None = None
 
 
-def conclude_baseline(tasks: Sequence[TaskConclusion], baseline: RunOutcome) -> BaselineConclusion:
-    """Return how the tasks compare with those of the run without skills. What was not judged is no pair."""
+def conclude_baseline(
+    tasks: Sequence[TaskConclusion], baseline: RunOutcome, *, regraded: bool = False
+) -> BaselineConclusion:
+    """Return how the tasks compare with those of the run without skills. What was not judged is no pair.
+
+    ``regraded`` says that the tasks were graded again since; those without skills never are.
+    """
     with_skills, without = (
         {name: task for name, task in tasks_by_name(found).items() if task.judged}
         for found in (tasks, list(map(conclude_task, baseline.tasks)))
@@ -50,6 +55,7 @@ def conclude_baseline(tasks: Sequence[TaskConclusion], baseline: RunOutcome) -> 
     which = "tasks" if every else f"{counted(found.tasks, 'task')} judged both times, of {len(tasks)},"
     said = (
         f"{_percent(found.with_skills)} of the {which} pass with skills, {_percent(found.baseline)} without"
+        f"{' (those were not graded again)' if regraded else ''}"
     )
     return BaselineConclusion(
         f"{said}: {_difference_words(found.with_skills - found.baseline, found.baseline, p)}",

@@ -164,7 +164,9 @@ def conclude(
     counts = _counts(tasks)
     triggers = conclude_triggers(run)
     missed = tuple(_missed(metric) for metric in run.metrics if not metric.passed)
-    baseline = None if run.baseline is None else conclude_baseline(tasks, run.baseline)
+    baseline = (
+        None if run.baseline is None else conclude_baseline(tasks, run.baseline, regraded=run.header.regraded)
+    )
     failures, breakages = (
         list(_failures(counts, run, triggers, baseline)),
         list(_breakages(counts, run, triggers)),

@@ -231,7 +231,7 @@ class RunHeader:
 
     ``settings`` is what else decides the numbers, by name; it holds no credentials. ``inputs`` names the
     record of the files that decided the run (``inputs.py``), "" when there is none. ``commit`` is that of the
-    suite's repository, None without one.
+    suite's repository, None without one. ``regraded`` is true when the verdicts are newer than the run.
     """
 
     run_id: str
@@ -249,6 +249,7 @@ class RunHeader:
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
     inputs: str = ""
     commit: Commit | None = None
+    regraded: bool = False
 
     @property
     def asked_model(self) -> str:

@@ -109,6 +109,9 @@ def test_a_baseline_is_told_task_by_task(tmp_path: Path) -> None:
     assert "✓ a  1.00  without skills" in found.stdout
     assert "100 % with skills, 100 % without" in found.stdout
     assert "50 % of the tasks pass with skills, 50 % without: the skills do not help" in found.stdout
+    again = engine("grade", path, "-o", tmp_path / "again.json").stdout
+    older = "50 % without (those were not graded again): the skills do not help"
+    assert (older in again, older in engine("report", tmp_path / "again.json").stdout) == (True, True)
 
 
 def test_answers_alone_pass_and_say_how_to_grade_them(tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ def header_of(document: Block) -> RunHeader:
         settings=block_of(engine, "settings"),
         inputs=text_of(engine.get("inputs")),
         commit=commit_in(engine),
+        regraded="regraded" in engine,
     )
 
 
