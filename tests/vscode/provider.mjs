@@ -14,7 +14,6 @@ import { play, step } from "./scenario.mjs";
 const { values: options } = parseArgs({ options: { python: { type: "string" }, vsix: { type: "string" }, artifacts: { type: "string" } } });
 const artifacts = path.resolve(options.artifacts);
 const workspace = path.join(artifacts, "greeter");
-const programs = path.join(artifacts, "bin"); // on the PATH, with a Copilot agent that only says how it was started
 const KEY = "sk-of-the-shop";
 const PROMPT = "Greet the guests";
 
@@ -60,11 +59,6 @@ graders:
 `);
 write("tasks/one.yaml", "id: one\nname: Greets\ninputs:\n  prompt: Say hello\n");
 write("trigger_tests.yaml", `skill: greeter\nshould_trigger_prompts:\n  - prompt: ${PROMPT}\nshould_not_trigger_prompts:\n  - prompt: Add two numbers\n`);
-
-fs.mkdirSync(programs);
-fs.mkdirSync(path.join(artifacts, "home"), { recursive: true });
-fs.writeFileSync(path.join(artifacts, "home", ".profile"), `PATH="${programs}:$PATH"\n`); // VS Code asks the shell for it
-fs.writeFileSync(path.join(programs, "copilot"), '#!/bin/sh\necho "$*" > "$0.asked"\nexec sleep 60\n', { mode: 0o755 });
 
 try {
   await play(scenario, { ...options, workspace });
@@ -141,14 +135,6 @@ async function scenario(page) {
     await editor.repeatUntil(page, "the list to close", () => mock.click({ timeout: 5_000 }), async () => !(await mock.isVisible()));
     const recorded = () => results().some((file) => JSON.parse(fs.readFileSync(file, "utf8")).config.engine_type === "mock");
     await editor.clickLens(page, "Run suite", "a record of the mock", () => Promise.resolve(recorded()));
-  });
-
-  await step("the Copilot agent logs in, in a terminal of its own", async () => {
-    const asked = path.join(programs, "copilot.asked");
-    await editor.command(page, "Waza: Log In to the Copilot Agent");
-    await editor.waitUntil(page, "the agent to be asked", async () => fs.existsSync(asked) && fs.readFileSync(asked, "utf8") === "login\n");
-    await page.locator(".terminal-outer-container, .terminal-wrapper").first().waitFor();
-    await editor.command(page, "Terminal: Kill the Active Terminal Instance");
   });
 
   await step("the entry of the language says which server runs", async () => {
