@@ -97,7 +97,8 @@ def weighed(
         or (problem.code, problem.message) in touched
     )
     said = {(problem.code, problem.span) for problem in problems}
-    moved = yield from _repairing([slip for slip in slips if slip.code in _OF_COLUMN])
+    of_column = [slip for slip in slips if slip.code in _OF_COLUMN]
+    moved = (yield from _repairing(of_column)) if of_column else ()
     guessed = {_mapping_at(repaired, changes.behind(edit)) for edit in edits if edit in moved}
     hidden = (
         replace(each, span=span, fixes=(), related=())

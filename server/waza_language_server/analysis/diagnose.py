@@ -36,7 +36,8 @@ PROBLEMS_PER_PAUSE = 500
 _with_consequences: WeakKeyDictionary[Document, tuple[Problem, ...]] = WeakKeyDictionary()
 """All that was found in the documents of which not everything is told."""
 _hiding: WeakSet[Document] = WeakSet()
-MOST_LAYERS = 2
+"""The documents in which more is wrong than their own rules find."""
+_MOST_LAYERS = 2
 """How often slips are repaired for trial that the repair of others has brought to light."""
 
 
@@ -64,7 +65,7 @@ def hides(document: Document) -> bool:
     return document in _hiding
 
 
-def _told(document: Document, workspace: Workspace, deeper: int = MOST_LAYERS) -> Steps[tuple[Problem, ...]]:
+def _told(document: Document, workspace: Workspace, deeper: int = _MOST_LAYERS) -> Steps[tuple[Problem, ...]]:
     problems = yield from _wanted(document, workspace)
     if not may_have_consequences(document, problems):
         return problems
