@@ -14,7 +14,7 @@ from waza_engine.frozen import frozen
 from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.check import diagnose_with_plug_ins, each_file, open_document, workspace_of
-from waza_language_server.features.code_actions import fix_all_in_steps
+from waza_language_server.features.actions.code_actions import fix_all_in_steps
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.document import Document
 from waza_language_server.project.suite_files import read_suites

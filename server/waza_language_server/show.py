@@ -8,8 +8,8 @@ from waza_engine.frozen import frozen
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
 from waza_language_server.check import diagnose_with_plug_ins, open_document, workspace_of
 from waza_language_server.features.annotated_source import Hint, Lens, annotate_source, carets_of
-from waza_language_server.features.code_lens import code_lenses
-from waza_language_server.features.inlay_hints import inlay_hints
+from waza_language_server.features.runnables.code_lens import code_lenses
+from waza_language_server.features.scores.inlay_hints import inlay_hints
 
 
 @frozen()

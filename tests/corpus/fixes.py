@@ -25,7 +25,7 @@ from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.trial import Trials
-from waza_language_server.features.code_actions import fix_all_in_steps
+from waza_language_server.features.actions.code_actions import fix_all_in_steps
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import uri_of

@@ -17,8 +17,8 @@ from waza_engine.runs.live.work import LiveRequest
 from waza_engine.scaffold.recorded_grader import NewGrader, new_graders
 from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
-from waza_language_server.features.new_graders import NewGrader as Offered
-from waza_language_server.features.new_graders import new_graders as as_actions
+from waza_language_server.features.actions.new_graders import NewGrader as Offered
+from waza_language_server.features.actions.new_graders import new_graders as as_actions
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import path_of, uri_of

@@ -17,8 +17,8 @@ from waza_engine.runs.live.repairing import recorded_fixes
 from waza_engine.runs.live.session import LiveSession
 from waza_engine.runs.live.work import LiveRequest
 from waza_engine.steps import finished
-from waza_language_server.features.recorded_fixes import file_fix, title_of
-from waza_language_server.features.recorded_fixes import recorded_fixes as as_actions
+from waza_language_server.features.actions.recorded_fixes import file_fix, title_of
+from waza_language_server.features.actions.recorded_fixes import recorded_fixes as as_actions
 from waza_language_server.project.document import Document
 from waza_language_server.project.rules import Rule, rule_under
 from waza_language_server.project.uris import uri_of

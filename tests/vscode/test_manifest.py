@@ -9,8 +9,8 @@ import pytest
 
 from tests.vscode.scenarios import EXTENSION, REPOSITORY
 from waza_engine.spec.executors import EXECUTORS
-from waza_language_server.features.code_lens import LENS_KINDS
-from waza_language_server.features.inlay_hints import HINT_KINDS
+from waza_language_server.features.runnables.code_lens import LENS_KINDS
+from waza_language_server.features.scores.inlay_hints import HINT_KINDS
 
 KINDS = {"lens": LENS_KINDS | {"cost"}, "hints": HINT_KINDS}
 

@@ -17,7 +17,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from waza_engine.later_patterns import compiled_later
-from waza_language_server.features.snippets import Layout
+from waza_language_server.features.completion.snippets import Layout
 from waza_language_server.syntax.author_style import indent_step
 from waza_language_server.syntax.tree import parse_in_steps
 from waza_language_server.syntax.tried_edits import apply

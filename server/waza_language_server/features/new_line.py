@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from waza_engine.later_patterns import compiled_later
-from waza_language_server.features.snippets import Layout
+from waza_language_server.features.completion.snippets import Layout
 from waza_language_server.schema.locate import shape_at, shape_below
 from waza_language_server.syntax.author_style import indent_step
 from waza_language_server.syntax.cursor import Cursor, cursor_at

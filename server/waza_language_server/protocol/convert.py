@@ -16,7 +16,7 @@ from lsprotocol import types
 from waza_engine.markdown import code, plain
 from waza_engine.terminal import visible, visible_lines
 from waza_language_server.documentation import diagnostic_page
-from waza_language_server.features.code_lens import CANCEL
+from waza_language_server.features.runnables.code_lens import CANCEL
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.text.labels import label
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.embedded.language import Signature
-    from waza_language_server.features.code_actions import CodeAction
-    from waza_language_server.features.code_lens import CodeLens
-    from waza_language_server.features.completion import Completion, Completions
-    from waza_language_server.features.hover import Hover
-    from waza_language_server.features.inlay_hints import InlayHint
-    from waza_language_server.features.live_text import TrialPlace
-    from waza_language_server.features.runnables import Runnable
+    from waza_language_server.features.actions.code_actions import CodeAction
+    from waza_language_server.features.completion.complete import Completion, Completions
+    from waza_language_server.features.hover.hover import Hover
+    from waza_language_server.features.runnables.code_lens import CodeLens
+    from waza_language_server.features.runnables.runnables import Runnable
+    from waza_language_server.features.scores.inlay_hints import InlayHint
+    from waza_language_server.features.scores.live_text import TrialPlace
     from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project

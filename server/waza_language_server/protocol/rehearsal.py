@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _MODULES = (
-    *("project.workspace", "features.shape_text", "features.completion_item", "syntax.cursor"),
-    *("embedded.languages", "features.completion", "protocol.handlers.completion"),
+    *("project.workspace", "features.hover.shape_text", "features.completion.item", "syntax.cursor"),
+    *("embedded.languages", "features.completion.complete", "protocol.handlers.completion"),
     "protocol.services.model_prices",
 )
 """What the first completion needs."""
@@ -36,7 +36,7 @@ def rehearse_completion(ls: WazaServer) -> None:
 def _complete(ls: WazaServer) -> None:
     for module in _MODULES:
         import_module(f"waza_language_server.{module}")
-    from waza_language_server.features.completion import complete
+    from waza_language_server.features.completion.complete import complete
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.project.workspace import Workspace

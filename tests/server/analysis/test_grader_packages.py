@@ -12,7 +12,7 @@ from tests.server.project.files import opened, put, workspace_with
 from waza_engine.spec.reading.grader_packages import directory_digest
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.features.hover import hover
+from waza_language_server.features.hover.hover import hover
 
 REF = "example.com/acme/graders/factuality@v1.0.0"
 COMMIT = "a" * 40

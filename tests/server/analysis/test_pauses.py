@@ -10,8 +10,8 @@ import pytest
 
 from tests.server.project.files import workspace_with
 from waza_language_server.analysis.diagnose import diagnose, diagnose_in_steps
-from waza_language_server.features.code_lens import code_lenses_in_steps
 from waza_language_server.features.formatting import format_in_steps
+from waza_language_server.features.runnables.code_lens import code_lenses_in_steps
 from waza_language_server.project.document import Document
 from waza_language_server.project.outline import outline_of_in_steps
 

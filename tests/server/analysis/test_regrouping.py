@@ -9,7 +9,7 @@ from tests.server.project.files import workspace_with
 from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.trial import Trials
-from waza_language_server.features.code_actions import code_actions_in_steps, fix_all_in_steps
+from waza_language_server.features.actions.code_actions import code_actions_in_steps, fix_all_in_steps
 from waza_language_server.project.document import Document
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.span import Span

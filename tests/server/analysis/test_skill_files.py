@@ -12,9 +12,9 @@ from tests.shared_corpus import SUITES, needs_corpus
 from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.check import open_document
-from waza_language_server.features.completion import complete
+from waza_language_server.features.completion.complete import complete
 from waza_language_server.features.formatting import format_in_steps
-from waza_language_server.features.rename import rename
+from waza_language_server.features.renames.rename import rename
 from waza_language_server.project.claim import claim
 from waza_language_server.project.index import Project
 from waza_language_server.project.workspace import Workspace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.server.project.files import workspace_with
-from waza_language_server.features.completion import Completion, Completions, complete
+from waza_language_server.features.completion.complete import Completion, Completions, complete
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.uris import uri_of
 

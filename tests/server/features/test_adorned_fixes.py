@@ -17,8 +17,8 @@ from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.trial import Trials
-from waza_language_server.features.code_actions import fix_all_in_steps
-from waza_language_server.features.refactorings import refactorings_in_steps
+from waza_language_server.features.actions.code_actions import fix_all_in_steps
+from waza_language_server.features.actions.refactorings import refactorings_in_steps
 from waza_language_server.project.document import Document
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edits

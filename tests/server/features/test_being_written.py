@@ -5,7 +5,7 @@ import pytest
 from tests.server.features.completing import CURSOR, taken
 from tests.server.project.files import workspace_with
 from waza_language_server.analysis.diagnose import diagnose
-from waza_language_server.features.being_written import without_unfinished
+from waza_language_server.features.completion.being_written import without_unfinished
 from waza_language_server.project.document import Document
 
 SUITE = """\

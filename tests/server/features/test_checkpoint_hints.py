@@ -9,8 +9,8 @@ import pytest
 from tests.engine.suites import run
 from tests.server.project.files import opened, put, workspace_with
 from waza_language_server.features.annotated_source import Hint, annotate_source
-from waza_language_server.features.hover import hover
-from waza_language_server.features.inlay_hints import inlay_hints
+from waza_language_server.features.hover.hover import hover
+from waza_language_server.features.scores.inlay_hints import inlay_hints
 
 EVAL = """\
 name: my-eval

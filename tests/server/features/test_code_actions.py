@@ -8,8 +8,12 @@ from tests.server.project.files import workspace_with
 from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.features import code_actions as code_actions_module
-from waza_language_server.features.code_actions import CodeAction, code_actions_in_steps, fix_all_in_steps
+from waza_language_server.features.actions import code_actions as code_actions_module
+from waza_language_server.features.actions.code_actions import (
+    CodeAction,
+    code_actions_in_steps,
+    fix_all_in_steps,
+)
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.workspace import Workspace

@@ -8,7 +8,7 @@ import pytest
 
 from tests.server.project.files import put
 from waza_engine.steps import finished
-from waza_language_server.features.deleted_files import deleted_files
+from waza_language_server.features.renames.deleted_files import deleted_files
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.workspace import Workspace

@@ -10,11 +10,11 @@ import pytest
 from tests.shared_corpus import SUITES, suite_files
 from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
-from waza_language_server.features.code_actions import code_actions_in_steps, fix_all_in_steps
-from waza_language_server.features.code_lens import code_lenses
-from waza_language_server.features.completion import Completion, complete
-from waza_language_server.features.hover import hover
-from waza_language_server.features.inlay_hints import inlay_hints
+from waza_language_server.features.actions.code_actions import code_actions_in_steps, fix_all_in_steps
+from waza_language_server.features.completion.complete import Completion, complete
+from waza_language_server.features.hover.hover import hover
+from waza_language_server.features.runnables.code_lens import code_lenses
+from waza_language_server.features.scores.inlay_hints import inlay_hints
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import uri_of

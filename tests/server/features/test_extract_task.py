@@ -8,7 +8,7 @@ import pytest
 
 from tests.server.features.suites import Opened, open_at_cursor
 from waza_engine.steps import finished
-from waza_language_server.features.extract_task import extract_task
+from waza_language_server.features.actions.extract_task import extract_task
 from waza_language_server.project.uris import path_of
 from waza_language_server.text.span import Span
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.server.features.results import grade, write_results
 from tests.server.project.files import opened, put, workspace_with
-from waza_language_server.features.inlay_hints import InlayHint, inlay_hints
+from waza_language_server.features.scores.inlay_hints import InlayHint, inlay_hints
 from waza_language_server.project.document import DocumentKind
 from waza_language_server.project.histories import Histories, history_of
 

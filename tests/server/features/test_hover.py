@@ -10,7 +10,7 @@ from tests.server.features.completing import CURSOR
 from tests.server.features.results import NOW, grade, write_results
 from tests.server.project.files import EVAL, opened, put, small_suite, workspace_with
 from waza_language_server.features.annotated_source import Caret, annotate_source
-from waza_language_server.features.hover import hover
+from waza_language_server.features.hover.hover import hover
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.uris import uri_of
 from waza_language_server.schema.catalog import default_catalog

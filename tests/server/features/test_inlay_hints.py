@@ -11,7 +11,7 @@ import pytest
 from tests.server.features.results import NOW, RUN_AT, date, grade, write_results
 from tests.server.project.files import opened, put, workspace_with
 from waza_language_server.features.annotated_source import Hint, annotate_source
-from waza_language_server.features.inlay_hints import InlayHint, inlay_hints
+from waza_language_server.features.scores.inlay_hints import InlayHint, inlay_hints
 from waza_language_server.project.document import DocumentKind
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.text.span import Span

@@ -9,7 +9,7 @@ import pytest
 from tests.server.features.suites import open_at_cursor
 from tests.server.features.test_extract_task import FILE, HEAD, INLINE, extracted
 from waza_engine.steps import finished
-from waza_language_server.features.inline_task import inline_task
+from waza_language_server.features.actions.inline_task import inline_task
 from waza_language_server.text.span import Span
 
 NAMED = "tasks:\n  - tasks/fir<CURSOR>st.yaml\n  - id: second\n    inputs: {prompt: Stop}\n"

@@ -12,7 +12,7 @@ import pytest
 from tests.engine.suites import run
 from tests.server.project.files import opened, put, workspace_with
 from waza_engine.spec.reading.scalars import Json
-from waza_language_server.features.inlay_hints import inlay_hints
+from waza_language_server.features.scores.inlay_hints import inlay_hints
 from waza_language_server.project.regraded import live_task
 
 EVAL = """\

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from waza_language_server.features.inlay_hints import InlayHint
-from waza_language_server.features.marks import marks_of
+from waza_language_server.features.scores.inlay_hints import InlayHint
+from waza_language_server.features.scores.marks import marks_of
 from waza_language_server.text.line_index import LineIndex
 
 

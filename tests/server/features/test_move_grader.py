@@ -9,7 +9,7 @@ import yaml
 
 from tests.server.features.suites import Opened, open_at_cursor
 from waza_engine.steps import finished
-from waza_language_server.features.move_grader import moved_grader
+from waza_language_server.features.actions.move_grader import moved_grader
 from waza_language_server.text.span import Span
 
 HEAD = """\

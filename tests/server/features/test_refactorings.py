@@ -8,7 +8,7 @@ from tests.server.project.files import workspace_with
 from tests.shared_corpus import needs_corpus, suite_files
 from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
-from waza_language_server.features.refactorings import refactorings_in_steps
+from waza_language_server.features.actions.refactorings import refactorings_in_steps
 from waza_language_server.project.document import Document
 from waza_language_server.syntax.tree import parse
 from waza_language_server.syntax.tried_edits import apply

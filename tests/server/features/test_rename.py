@@ -8,7 +8,7 @@ import pytest
 
 from tests.server.features.suites import EVAL, FIRST, OWN, Opened, open_at_cursor
 from waza_engine.steps import finished
-from waza_language_server.features.rename import RenameError, Renaming, renamable, rename
+from waza_language_server.features.renames.rename import RenameError, Renaming, renamable, rename
 from waza_language_server.project.document import Document
 
 AT_GRADER = EVAL.replace("name: polite", "name: pol<CURSOR>ite")

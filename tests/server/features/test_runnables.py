@@ -9,8 +9,8 @@ import pytest
 from tests.server.project.files import EVAL, opened, put, small_suite, workspace_with
 from waza_engine.steps import finished
 from waza_language_server.features.annotated_source import Lens, annotate_source
-from waza_language_server.features.code_lens import code_lenses
-from waza_language_server.features.runnables import runnables_in_steps
+from waza_language_server.features.runnables.code_lens import code_lenses
+from waza_language_server.features.runnables.runnables import runnables_in_steps
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.runnable_id import RunnableId
 

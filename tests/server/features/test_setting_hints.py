@@ -8,7 +8,7 @@ import pytest
 
 from tests.server.project.files import opened, put, workspace_with
 from waza_engine.scoring.composite import Graded, composite
-from waza_language_server.features.inlay_hints import inlay_hints
+from waza_language_server.features.scores.inlay_hints import inlay_hints
 from waza_language_server.project.document import DocumentKind
 
 HEAD = "name: s\nskill: k\nconfig: {timeout_seconds: 300, first_event_timeout_seconds: 30}\n"

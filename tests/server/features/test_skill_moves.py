@@ -10,7 +10,7 @@ from tests.server.features.suites import Opened, open_at_cursor
 from tests.server.project.files import put
 from waza_engine.steps import finished
 from waza_language_server.check import check_paths
-from waza_language_server.features.rename import RenameError, rename
+from waza_language_server.features.renames.rename import RenameError, rename
 
 EVAL = """\
 name: deploys

@@ -10,13 +10,13 @@ import pytest
 from tests.server.features.results import NOW, RUN_AT, grade, write_results
 from tests.server.project.files import opened, put, workspace_with
 from waza_engine.steps import finished
-from waza_language_server.features.inlay_hints import InlayHint
-from waza_language_server.features.marks import marks_of
-from waza_language_server.features.skill_suites import (
+from waza_language_server.features.runnables.skill_suites import (
     skill_hints_in_steps,
     skill_lenses_in_steps,
     skill_runnables,
 )
+from waza_language_server.features.scores.inlay_hints import InlayHint
+from waza_language_server.features.scores.marks import marks_of
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.skill_file import SkillFile, SuitesOfSkills
 from waza_language_server.project.suites import Suite

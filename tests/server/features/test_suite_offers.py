@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import workspace_with
-from waza_language_server.features.completion import complete
+from waza_language_server.features.completion.complete import complete
 from waza_language_server.features.new_suite import suite_offers
 from waza_language_server.project.document import Document
 from waza_language_server.project.uris import uri_of

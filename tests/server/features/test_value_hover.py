@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import opened, put, workspace_with
-from waza_language_server.features.hover import hover
+from waza_language_server.features.hover.hover import hover
 from waza_language_server.project.document import DocumentKind
 from waza_language_server.schema.catalog import default_catalog
 

@@ -14,7 +14,7 @@ from tests.server.features.results import NOW, RUN_AT, date, grade, write_result
 from tests.server.project.files import opened, put, workspace_with
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_language_server.features.annotated_source import Hint, annotate_source
-from waza_language_server.features.inlay_hints import InlayHint, inlay_hints
+from waza_language_server.features.scores.inlay_hints import InlayHint, inlay_hints
 from waza_language_server.project.document import DocumentKind
 from waza_language_server.project.going_runs import GoingRun
 from waza_language_server.project.runnable_id import RunnableId

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from waza_language_server.features.words_of_verdicts import LONGEST_REASON, error_label
+from waza_language_server.features.scores.words import LONGEST_REASON, error_label
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tests.server.project.files import EVAL, opened, project_with, put
 from waza_engine.steps import finished
 from waza_language_server.check import check_paths
 from waza_language_server.features.navigation import all_references
-from waza_language_server.features.rename import rename
+from waza_language_server.features.renames.rename import rename
 from waza_language_server.project.far_suites import MOST_OF_FILE
 from waza_language_server.project.index import Project
 from waza_language_server.project.suite_files import read_suites

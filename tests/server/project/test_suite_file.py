@@ -9,10 +9,10 @@ import pytest
 from tests.server.features.results import NOW, grade, write_results
 from tests.server.project.files import opened, put, workspace_with
 from waza_engine.steps import finished
-from waza_language_server.features.code_lens import code_lenses
-from waza_language_server.features.hover import hover
-from waza_language_server.features.inlay_hints import inlay_hints
-from waza_language_server.features.runnables import runnables_in_steps
+from waza_language_server.features.hover.hover import hover
+from waza_language_server.features.runnables.code_lens import code_lenses
+from waza_language_server.features.runnables.runnables import runnables_in_steps
+from waza_language_server.features.scores.inlay_hints import inlay_hints
 from waza_language_server.project.document_scores import scores_in_steps
 from waza_language_server.project.outline import outline
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, TaskEntry

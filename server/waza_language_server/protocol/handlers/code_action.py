@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from waza_language_server.features.code_actions import code_actions_in_steps, fix_all_in_steps
-from waza_language_server.features.extract_task import extract_task
+from waza_language_server.features.actions.code_actions import code_actions_in_steps, fix_all_in_steps
+from waza_language_server.features.actions.extract_task import extract_task
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.text.span import Span
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from waza_engine.steps import Steps
-    from waza_language_server.features.code_actions import CodeAction
-    from waza_language_server.features.code_lens import CodeLens
+    from waza_language_server.features.actions.code_actions import CodeAction
+    from waza_language_server.features.runnables.code_lens import CodeLens
     from waza_language_server.project.document import Document
     from waza_language_server.protocol.server import WazaServer
 
@@ -68,17 +68,17 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
         action = await ls.diagnostics.in_slices(document, moved)
         found += [action] if action is not None else []
     if inline:
-        from waza_language_server.features.inline_task import inline_task
+        from waza_language_server.features.actions.inline_task import inline_task
 
         action = await ls.diagnostics.in_slices(document, inline_task(document, workspace, span))
         found += [action] if action is not None else []
     if move:
-        from waza_language_server.features.move_grader import moved_grader
+        from waza_language_server.features.actions.move_grader import moved_grader
 
         steps = moved_grader(document, workspace, span)
         found += await ls.diagnostics.in_slices(document, steps) or ()
     if problems is not None and rewrite:
-        from waza_language_server.features.refactorings import refactorings_in_steps
+        from waza_language_server.features.actions.refactorings import refactorings_in_steps
 
         rewritings = refactorings_in_steps(document, workspace, span, problems)
         found += await ls.diagnostics.in_slices(document, rewritings) or ()

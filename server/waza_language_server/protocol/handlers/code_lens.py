@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from waza_engine.steps import in_steps
-from waza_language_server.features.code_lens import (
+from waza_language_server.features.new_suite import NEW_SUITE, suite_offers
+from waza_language_server.features.runnables.code_lens import (
     CodeLens,
     begins_within,
     code_lenses_in_steps,
@@ -13,7 +14,6 @@ from waza_language_server.features.code_lens import (
     nothing_affected,
     nothing_expected,
 )
-from waza_language_server.features.new_suite import NEW_SUITE, suite_offers
 from waza_language_server.project.claim import says_nothing
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.convert import Converter
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lsprotocol import types
 
     from waza_engine.steps import Steps
-    from waza_language_server.features.code_lens import Affected, Expected
+    from waza_language_server.features.runnables.code_lens import Affected, Expected
     from waza_language_server.project.document import Document
     from waza_language_server.project.skill_file import SkillFile
     from waza_language_server.protocol.own_requests import LensesInRangeParams
@@ -74,7 +74,7 @@ def _lenses(ls: WazaServer, uri: str, place: types.Range | None) -> Answer[list[
         return (yield from in_steps(convert.code_lens(lens) for lens in lenses if lens.kind in shown))
 
     def find_of_skill(skill: SkillFile) -> Steps[list[types.CodeLens]]:
-        from waza_language_server.features.skill_suites import skill_lenses_in_steps
+        from waza_language_server.features.runnables.skill_suites import skill_lenses_in_steps
 
         running = {run.target for run in ls.active_runs}
         suites = yield from ls.session.suites_of_skills.of_in_steps(skill, ls.session.project)
@@ -111,7 +111,7 @@ def _test_beds(ls: WazaServer, document: Document) -> Steps[list[CodeLens]]:
     path = path_of(document.uri)
     if not ls.judges_live or path is None or document.kind != "eval":
         return []
-    from waza_language_server.features.test_bed import test_bed_lens
+    from waza_language_server.features.runnables.test_bed import test_bed_lens
     from waza_language_server.protocol.handlers.test_bed import bed_of
 
     run = yield from ls.session.project.scores.results_in_steps(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from waza_language_server.features.completion import complete
+from waza_language_server.features.completion.complete import complete
 from waza_language_server.protocol.convert import Converter
 
 if TYPE_CHECKING:

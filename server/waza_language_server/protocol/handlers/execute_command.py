@@ -25,8 +25,8 @@ from lsprotocol import types
 from waza_engine.results.json_values import text_of
 from waza_language_server.engine.run_request import text_of_glob
 from waza_language_server.engine.runs import RunKey, RunOutcome, RunProgress
-from waza_language_server.features.code_lens import REVIEW, RUN_AFFECTED
-from waza_language_server.features.test_bed import TEST_BED
+from waza_language_server.features.runnables.code_lens import REVIEW, RUN_AFFECTED
+from waza_language_server.features.runnables.test_bed import TEST_BED
 from waza_language_server.project.going_runs import GoingRun
 from waza_language_server.protocol.asking_again import ask_for_hints, ask_for_marks
 from waza_language_server.protocol.handlers.grader_types import forget_types

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from waza_engine.steps import finished
-from waza_language_server.features.deleted_files import deleted_files
-from waza_language_server.features.moved_files import moved_files
+from waza_language_server.features.renames.deleted_files import deleted_files
+from waza_language_server.features.renames.moved_files import moved_files
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.protocol.handlers.watched_files import look_at_files_again

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from waza_language_server.documentation import documentation_folder
-from waza_language_server.features import hover as feature
+from waza_language_server.features.hover import hover as feature
 from waza_language_server.project.document_scores import PATIENCE_SECONDS
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.convert import Converter
@@ -86,8 +86,8 @@ async def _with_reason(
     ls: WazaServer, document: Document, found: feature.Hover | None, rule: Rule
 ) -> types.Hover | None:
     """Add what the rule met in the recorded trials to what its value means."""
-    from waza_language_server.features.live_text import TrialPlace
-    from waza_language_server.features.why_text import why_text
+    from waza_language_server.features.scores.live_text import TrialPlace
+    from waza_language_server.features.scores.why_text import why_text
 
     path = path_of(document.uri)
     for suite in ls.session.project.suites_of(path) if path is not None else ():

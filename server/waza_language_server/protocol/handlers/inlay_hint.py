@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from waza_engine.steps import in_steps, within
-from waza_language_server.features.inlay_hints import inlay_hints_in_steps
+from waza_language_server.features.scores.inlay_hints import inlay_hints_in_steps
 from waza_language_server.project.document_scores import (
     PATIENCE_SECONDS,
     read_scores_in_steps,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lsprotocol import types
 
     from waza_engine.steps import Steps
-    from waza_language_server.features.inlay_hints import InlayHint
+    from waza_language_server.features.scores.inlay_hints import InlayHint
     from waza_language_server.project.document import Document
     from waza_language_server.project.skill_file import SkillFile
     from waza_language_server.protocol.server import WazaServer
@@ -61,14 +61,14 @@ def inlay_hint(ls: WazaServer, params: types.InlayHintParams) -> Answer[list[typ
 
 def hints_of_skill(ls: WazaServer, skill: SkillFile) -> Steps[tuple[InlayHint, ...]]:
     """Return the hints of a ``SKILL.md``, its results read."""
-    from waza_language_server.features.skill_suites import skill_hints_in_steps
+    from waza_language_server.features.runnables.skill_suites import skill_hints_in_steps
 
     suites = yield from ls.session.suites_of_skills.of_in_steps(skill, ls.session.project)
     return (yield from skill_hints_in_steps(skill, suites, ls.session.workspace))
 
 
 def _hints_of_requirements(ls: WazaServer, skill: SkillFile) -> Steps[tuple[InlayHint, ...]]:
-    from waza_language_server.features.requirement_hints import requirement_hints_in_steps
+    from waza_language_server.features.scores.requirement_hints import requirement_hints_in_steps
 
     suites = yield from ls.session.suites_of_skills.of_in_steps(skill, ls.session.project)
     return (yield from requirement_hints_in_steps(skill, suites, ls.session.project))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from waza_language_server.features.line_marks import marks_in_steps
-from waza_language_server.features.marks import file_marks_in_steps, marks_of
+from waza_language_server.features.scores.line_marks import marks_in_steps
+from waza_language_server.features.scores.marks import file_marks_in_steps, marks_of
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.handlers.inlay_hint import hints_of_skill
 from waza_language_server.text.labels import label
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from waza_engine.steps import Steps
-    from waza_language_server.features.marks import Mark
+    from waza_language_server.features.scores.marks import Mark
     from waza_language_server.project.document import Document
     from waza_language_server.project.skill_file import SkillFile
     from waza_language_server.protocol.own_requests import FileMarksParams, MarksParams

@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from waza_engine.steps import finished
 from waza_engine.terminal import visible
-from waza_language_server.features.new_graders import new_graders as feature
+from waza_language_server.features.actions.new_graders import new_graders as feature
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.protocol.handlers.run_requests import FAILED, refused, run_request

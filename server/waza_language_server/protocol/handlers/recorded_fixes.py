@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from waza_engine.files import FileError, read_bytes, text_of
-from waza_language_server.features.recorded_fixes import file_fix
-from waza_language_server.features.recorded_fixes import recorded_fixes as feature
+from waza_language_server.features.actions.recorded_fixes import file_fix
+from waza_language_server.features.actions.recorded_fixes import recorded_fixes as feature
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.rules import rule_under
 from waza_language_server.project.uris import path_of, uri_of
 
 if TYPE_CHECKING:
-    from waza_language_server.features.code_actions import CodeAction
+    from waza_language_server.features.actions.code_actions import CodeAction
     from waza_language_server.project.document import Document
     from waza_language_server.project.rules import Rule
     from waza_language_server.protocol.server import WazaServer

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from waza_language_server.features.rename import RenameError, renamable
-from waza_language_server.features.rename import rename as renamed
+from waza_language_server.features.renames.rename import RenameError, renamable
+from waza_language_server.features.renames.rename import rename as renamed
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.text.labels import message

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from waza_language_server.engine.process import EngineError
-from waza_language_server.features.verdict_labels import waits
+from waza_language_server.features.scores.verdict_labels import waits
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.handlers.run_requests import FAILED, refused
 from waza_language_server.protocol.own_requests import RECORDED_RUNS, RESULT_DOCUMENT

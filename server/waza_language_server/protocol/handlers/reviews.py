@@ -12,7 +12,7 @@ from lsprotocol import types
 
 from waza_engine.vocabulary import shown_grader
 from waza_language_server.engine.process import EngineError
-from waza_language_server.features.code_lens import REVIEW
+from waza_language_server.features.runnables.code_lens import REVIEW
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.handlers.run_requests import FAILED, refused, run_request
 from waza_language_server.protocol.handlers.watched_files import refresh_scores

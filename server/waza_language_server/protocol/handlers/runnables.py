@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from waza_engine.steps import in_steps
-from waza_language_server.features.runnables import runnables_in_steps, suites_run_from
+from waza_language_server.features.runnables.runnables import runnables_in_steps, suites_run_from
 from waza_language_server.protocol.convert import Converter
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def runnables(ls: WazaServer, params: RunnablesParams) -> Answer[list[dict[str, 
         return (yield from in_steps(map(convert.runnable, found)))
 
     def find_of_skill(skill: SkillFile) -> Steps[list[dict[str, Any]]]:
-        from waza_language_server.features.skill_suites import skill_runnables
+        from waza_language_server.features.runnables.skill_suites import skill_runnables
 
         suites = yield from ls.session.suites_of_skills.of_in_steps(skill, ls.session.project)
         convert = Converter(skill, ls.session.encoding, ls.abilities)

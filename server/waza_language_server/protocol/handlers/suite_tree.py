@@ -6,8 +6,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from waza_language_server.features.stale_results import Shown, stale_results_in_steps
-from waza_language_server.features.suite_tree import TreeItem, children_in_steps, suites_in_steps
+from waza_language_server.features.runnables.suite_tree import TreeItem, children_in_steps, suites_in_steps
+from waza_language_server.features.scores.stale_results import Shown, stale_results_in_steps
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.protocol.handlers.run_requests import refused

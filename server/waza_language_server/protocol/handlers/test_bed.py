@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lsprotocol import types
 
 from waza_language_server.engine.process import EngineError
-from waza_language_server.features.test_bed import TestBed, moment
+from waza_language_server.features.runnables.test_bed import TestBed, moment
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.handlers.regrade import records_of
 from waza_language_server.protocol.handlers.run_requests import FAILED, refused

@@ -15,7 +15,7 @@ from waza_engine.results.json_values import Block, blocks_by_name, number_or_non
 from waza_engine.spec.executors import EXECUTORS
 from waza_language_server.engine.process import EngineError
 from waza_language_server.engine.run_request import request_of
-from waza_language_server.features.estimate_text import Estimate, SuiteEstimates
+from waza_language_server.features.runnables.estimate_text import Estimate, SuiteEstimates
 from waza_language_server.protocol.asking_again import ask_for_lenses
 from waza_language_server.protocol.services.engine_answers import EngineAnswers
 

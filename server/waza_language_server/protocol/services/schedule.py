@@ -163,7 +163,7 @@ class Diagnostics:
             problems = tuple(problem for problem in problems if problem.code != "empty-file")
         typed_at = self._session.typed_at(document)
         if typed_at is not None and problems:
-            from waza_language_server.features.being_written import without_unfinished
+            from waza_language_server.features.completion.being_written import without_unfinished
 
             begun = self._session.is_begun(document)
             problems = without_unfinished(document, self._session.workspace, typed_at, problems, begun=begun)

@@ -1,0 +1,137 @@
+"""A task with a file of its own moves into the eval file that names it, with its comments; the file goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
+from waza_engine.spec.reading.task_globs import GlobError, is_literal, split_pattern
+from waza_language_server.features.actions.code_actions import CodeAction
+from waza_language_server.features.actions.judged_together import bring_nothing
+from waza_language_server.project.document import Document
+from waza_language_server.project.outline import pattern_of
+from waza_language_server.project.suite_file import word
+from waza_language_server.project.suite_files import SuiteSource
+from waza_language_server.project.suites import paths_of_pattern
+from waza_language_server.project.uris import path_of
+from waza_language_server.syntax.author_style import line_break
+from waza_language_server.syntax.tried_edits import apply
+from waza_language_server.text.edit import Edit
+from waza_language_server.text.span import Span
+from waza_language_server.text.workspace_edit import FileDeletion, FileEdit, WorkspaceEdit
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from waza_engine.steps import Steps
+    from waza_language_server.project.workspace import Workspace
+    from waza_language_server.syntax.nodes import Node
+
+_SCHEMA = compiled_later(r"#\s*yaml-language-server:")
+MOST_CHARACTERS = 200_000
+"""Of both files together: the eval file is judged again as a whole."""
+
+
+@frozen()
+class _Named:
+    """A task file, read, and the item of the list that names it alone."""
+
+    item: Node
+    file: Document
+
+
+def inline_task(document: Document, workspace: Workspace, selected: Span) -> Steps[CodeAction | None]:
+    """Return the change that moves the task file named at a selection into the eval file, None without one.
+
+    Nothing is offered where the task would not be the same there, where something else names the file, or
+    where the eval file as a whole would have another problem.
+    """
+    named = yield from _named(document, workspace, selected)
+    if named is None or document.tree.root is None or named.file.tree.root is None:
+        return None
+    edit = _moved_right(document, named)
+    changed = document.replaced(apply(document.text, (edit,)), document.version)
+    yield from changed.read_in_steps()
+    tasks = changed.tree.root.get("tasks") if changed.tree.root is not None else None
+    moved = tasks.items[int(named.item.step or 0)] if tasks is not None else None
+    if changed.tree.errors or moved is None or moved.to_python() != named.file.tree.root.to_python():
+        return None
+    if not (yield from bring_nothing(workspace, (document, named.file), (changed,))):
+        return None
+    change = WorkspaceEdit(
+        (FileEdit(document.uri, document.text, (edit,)),), deletions=(FileDeletion(named.file.uri),)
+    )
+    return CodeAction(f"Move {pattern_of(named.item)} into this file", "refactor.inline", change, ())
+
+
+def _named(document: Document, workspace: Workspace, selected: Span) -> Steps[_Named | None]:
+    path, tree = path_of(document.uri), document.tree
+    if document.kind != "eval" or path is None or tree.root is None or tree.errors or tree.anchored:
+        return None
+    item = tree.root.at(selected.start)
+    above = item.parent
+    if item.kind != "scalar" or above is None or above.path != ("tasks",) or above.style != "block":
+        return None
+    line = document.lines.line_span(document.lines.line_of(item.span.end))
+    if document.text[item.span.end : line.end].strip() or not _is_name(pattern_of(item)):
+        return None
+    found = workspace.project.matching_tasks(document, pattern_of(item)).value
+    if len(found) != 1 or not _is_named_once(workspace, path, found[0]):
+        return None
+    text = workspace.project.text(found[0])
+    if not text.known or len(text.value) + len(document.text) > MOST_CHARACTERS:
+        return None
+    opened = workspace.project.documents.get(found[0])
+    uri = SuiteSource.at(workspace.project, found[0], "task").uri
+    file = opened or Document(uri, 0, text.value, "task")
+    yield from file.read_in_steps()
+    return _Named(item, file) if _can_move(document, file) else None
+
+
+def _is_name(pattern: str) -> bool:
+    try:
+        return bool(pattern) and all(is_literal(each) for each in split_pattern(pattern))
+    except GlobError:
+        return False
+
+
+def _is_named_once(workspace: Workspace, path: Path, file: Path) -> bool:
+    suites = workspace.project.suites_of(file)
+    if len(suites) != 1 or suites[0].path != path:
+        return False
+    disk = workspace.project.disk
+    found = (paths_of_pattern(disk, path.parent, each).value for each in suites[0].outline.patterns)
+    return sum(file in paths for paths in found) == 1
+
+
+def _can_move(document: Document, file: Document) -> bool:
+    root, tree = file.tree.root, file.tree
+    if root is None or root.kind != "mapping" or root.style != "block" or tree.errors or tree.anchored:
+        return False
+    # Only comments have a place above a dash.
+    above = file.text[: root.span.start].splitlines()
+    starts = all(not row.strip() or row.startswith("#") for row in above) and word(root.get("id")) is not None
+    same = not file.text.strip() or line_break(file.text) == line_break(document.text)
+    return starts and same and root.get("inputs", "prompt_file") is None
+
+
+def _moved_right(document: Document, named: _Named) -> Edit:
+    """Return the edit that writes the lines of a task behind its dash, and what is above them above it.
+
+    Which schema the file has is no matter of the list.
+    """
+    line = document.lines.line_span(document.lines.line_of(named.item.span.start))
+    before = document.text[line.start : named.item.span.start]
+    ending = line_break(document.text)
+    root = named.file.tree.root
+    start = root.span.start if root is not None else 0
+    above = [row for row in named.file.text[:start].split(ending)[:-1] if not _SCHEMA.match(row)]
+    first, *others = named.file.text[start:].rstrip("\r\n").split(ending)
+    rows = [*_indented(above, before.index("-")), before + first, *_indented(others, len(before))]
+    return Edit(Span(line.start, named.item.span.end), ending.join(rows))
+
+
+def _indented(rows: Sequence[str], column: int) -> list[str]:
+    return [" " * column + row if row.strip() else row for row in rows]

@@ -1,0 +1,209 @@
+"""Items of block lists that move between files: whole lines, with the comments right above them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from waza_language_server.features.completion.snippets import Layout
+from waza_language_server.syntax.author_style import line_break
+from waza_language_server.text.edit import Edit
+from waza_language_server.text.span import Span
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.syntax.nodes import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The lines of an item as they are with the dash at the margin, and the edit that takes them away."""
+
+    rows: tuple[str, ...]
+    edit: Edit
+
+
+def taken(document: Document, item: Node) -> Taken | None:
+    """Return an item of the list at a key, None where it does not stand on lines of its own.
+
+    The last item of a list takes the key along where that ends the file, or the item that has the key, and
+    leaves ``[]`` elsewhere: that is where ``added`` puts it.
+    """
+    holder, lines, text = item.parent, document.lines, document.text
+    if holder is None or holder.style != "block" or not len(item.span):
+        return None
+    first = lines.line_of(item.span.start)
+    start = lines.line_span(first).start
+    before = text[start : item.span.start]
+    column = before.find("-")
+    if column < 0 or before[:column].strip(" ") or before[column + 1 :].strip(" "):
+        return None
+    last = last_row(document, item, column)
+    index = next((at for at, other in enumerate(holder.items) if other.span == item.span), 0)
+    above = last_row(document, holder.items[index - 1], column) if index else -1
+    while first - 1 > above and _is_comment(document, first - 1, column):
+        first -= 1
+    rows = tuple(_row(document, number)[column:] for number in range(first, last + 1))
+    if any(_row(document, number)[:column].strip(" ") for number in range(first, last + 1)):
+        return None
+    # The blank lines that part it from the item above go, too.
+    while index and first - 1 > above and not _row(document, first - 1).strip():
+        first -= 1
+    stop = last + 1
+    while (
+        not index and len(holder.items) > 1 and stop < lines.line_count and not _row(document, stop).strip()
+    ):
+        # Below the key of the list nothing is parted.
+        stop += 1
+    end = lines.line_span(stop).start if stop < lines.line_count else len(text)
+    lines_of_item = Span(lines.line_span(first).start, end)
+    if first and end == len(text) and not text.endswith(("\n", "\r")):
+        # The line break in front goes, for there is none behind.
+        lines_of_item = Span(lines.line_span(first - 1).end, end)
+    edit = Edit(lines_of_item, "") if len(holder.items) > 1 else _emptied(document, holder, lines_of_item)
+    return Taken(rows, edit) if edit is not None else None
+
+
+_NOTHING = ("[]", "", "null", "~")
+
+
+def added(document: Document, root: Node, key: str, rows: tuple[str, ...]) -> Edit | None:
+    """Return the edit that puts an item behind the last one of the list at a key.
+
+    ``root`` is the mapping that has the key: that of the file, or an item of a list. Without the key it is
+    written at its end. None where the list is written in another way.
+    """
+    text, lines = document.text, document.lines
+    if root.kind != "mapping" or root.style != "block":
+        return None
+    ending, entry = line_break(text), root.entry(key)
+    indent = Layout(document.tree).list_indent
+    if entry is None:
+        return _with_key(document, root, key, _indented(rows, indent))
+    value = entry.value
+    if value.kind == "sequence" and value.style == "block" and value.items:
+        items = value.items
+        dash = dash_of(document, items[-1])
+        if dash is None:
+            return None
+        column = _column_of(document, dash)
+        last = last_row(document, items[-1], column)
+        rows = ("",) * _gap(document, items, column) + rows
+    elif text[value.span.start : value.span.end] in _NOTHING:
+        line = lines.line_span(lines.line_of(entry.key.span.start))
+        column = entry.key.span.start - line.start + indent
+        last = lines.line_of(value.span.end)
+        if value.span.start < entry.key.span.end or last != lines.line_of(entry.key.span.start):
+            return None
+        colon = text.index(":", entry.key.span.end)
+        inside = max(column, column - indent + 1)
+        while last + 1 < lines.line_count and _is_comment(document, last + 1, inside):
+            last += 1
+        end = lines.line_span(last).end
+        block = ending.join(_indented(rows, column))
+        behind = text[value.span.end if len(value.span) else colon + 1 : end].rstrip()
+        return Edit(Span(colon + 1, end), f"{behind}{ending}{block}")
+    else:
+        return None
+    end = lines.line_span(last).end
+    return Edit(Span(end, end), ending + ending.join(_indented(rows, column)))
+
+
+def _with_key(document: Document, root: Node, key: str, rows: Sequence[str]) -> Edit | None:
+    """Return the edit that writes a key with its list at the end of a mapping."""
+    text, lines, ending = document.text, document.lines, line_break(document.text)
+    written = (f"{key}:", *rows)
+    if root.parent is None:
+        block = ending.join(written)
+        added = f"{block}{ending}" if text.endswith(("\n", "\r")) else f"{ending}{block}"
+        return Edit(Span(len(text), len(text)), added)
+    dash = dash_of(document, root)
+    column = _column_of(document, root.span.start)
+    if dash is None or text[root.span.start - column : root.span.start].strip(" -"):
+        return None
+    end = lines.line_span(last_row(document, root, _column_of(document, dash))).end
+    block = ending.join(_indented(written, column))
+    return Edit(Span(end, end), f"{ending}{block}")
+
+
+def dash_of(document: Document, item: Node) -> int | None:
+    """Return where the dash of an item stands on the first line of the item, None where it stands above."""
+    lines = document.lines
+    line = lines.line_span(lines.line_of(item.span.start))
+    dash = document.text.rfind("-", line.start, item.span.start)
+    return dash if dash >= 0 else None
+
+
+def last_row(document: Document, item: Node, column: int) -> int:
+    """Return the last line of an item whose dash stands in a column, with the comments behind it."""
+    lines = document.lines
+    last = row = lines.line_of(max(item.span.end - 1, item.span.start))
+    while row + 1 < lines.line_count:
+        row += 1
+        if _is_comment(document, row, column + 1):
+            last = row
+        elif _row(document, row).strip():
+            break
+    return last
+
+
+def _gap(document: Document, items: Sequence[Node], column: int) -> int:
+    """Return how many blank lines part the last two items of a list.
+
+    Behind the only item, if it is a block, there are as many as in front of the key of the list.
+    """
+    lines = document.lines
+    item, holder = items[-1], items[-1].parent
+    row = lines.line_of(item.span.start)
+    if len(items) > 1:
+        above = last_row(document, items[-2], column)
+        while row - 1 > above and _row(document, row - 1).strip():
+            row -= 1
+        return max(row - 1 - above, 0)
+    entry = holder.holder if holder is not None else None
+    if entry is None or item.style != "block" or item.kind != "mapping":
+        return 0
+    row = lines.line_of(entry.key.span.start)
+    while row and _row(document, row - 1).lstrip(" ").startswith("#"):
+        row -= 1
+    return int(row > 0 and not _row(document, row - 1).strip())
+
+
+def _emptied(document: Document, holder: Node, lines_of_item: Span) -> Edit | None:
+    """Return the edit that takes the only item of the list at a key away."""
+    text, lines, root = document.text, document.lines, holder.parent
+    entry = root.entry(str(holder.step)) if root is not None else None
+    if root is None or entry is None:
+        return None
+    row = lines.line_of(entry.key.span.start)
+    line = lines.line_span(row)
+    colon = text.index(":", entry.key.span.end)
+    alone = not text[colon + 1 : line.end].strip() and text[line.end : lines_of_item.start].strip() == ""
+    above = _row(document, row - 1).lstrip(" ") if row else ""
+    at_end = lines_of_item.end == len(text)
+    ends = at_end if root.parent is None else len(root.entries) > 1 and root.entries[-1].span == entry.span
+    if alone and ends and row and not above.startswith("#"):
+        # With the line break in front where the file ends without one.
+        start = lines.line_span(row - 1).end if at_end and not text.endswith(("\n", "\r")) else line.start
+        return Edit(Span(start, lines_of_item.end), "")
+    kept = text[colon + 1 : lines_of_item.start]
+    return Edit(Span(colon + 1, lines_of_item.end), f" []{kept}")
+
+
+def _is_comment(document: Document, number: int, column: int) -> bool:
+    row = _row(document, number)
+    return row.lstrip(" ").startswith("#") and len(row) - len(row.lstrip(" ")) >= column
+
+
+def _column_of(document: Document, offset: int) -> int:
+    return document.lines.position(offset, "utf-32")[1]
+
+
+def _row(document: Document, number: int) -> str:
+    span = document.lines.line_span(number)
+    return document.text[span.start : span.end]
+
+
+def _indented(rows: Sequence[str], column: int) -> list[str]:
+    return [" " * column + row if row.strip() else row for row in rows]

@@ -1,0 +1,107 @@
+"""Other ways to write a value: an assertion of two halves as two, a text in other quotes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from waza_engine.spec.reading.scalars import resolve_scalar
+from waza_language_server.analysis.value_rules.inside_values import edits_of_rewrite
+from waza_language_server.embedded.javascript import conjunction as javascript
+from waza_language_server.embedded.language import Language, Rewrite, Surroundings
+from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
+from waza_language_server.embedded.python import conjunction as python
+from waza_language_server.embedded.python.findings import KNOWN_NAMES
+from waza_language_server.features.actions.code_actions import CodeAction
+from waza_language_server.schema.locate import shape_at
+from waza_language_server.schema.value_language import language_kind_of
+from waza_language_server.text.edit import Edit, Edits
+from waza_language_server.text.scalar_map import ScalarMap
+from waza_language_server.text.scalar_writing import double_quoted, plain_or_quoted, single_quoted
+from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.workspace import Workspace
+    from waza_language_server.syntax.nodes import Node
+    from waza_language_server.text.span import Span
+
+_ASSERTION = "python.assertion"
+_CONJUNCTS: Mapping[str, Callable[[str], tuple[str, ...]]] = {
+    _ASSERTION: python.conjuncts,
+    "javascript.assertion": javascript.conjuncts,
+}
+"""By language: the parts of an assertion that all must hold."""
+_STYLES = {"plain": "without quotes", "single": "in single quotes", "double": "in double quotes"}
+
+
+def rewritten_values(document: Document, workspace: Workspace, selected: Span) -> Iterator[CodeAction]:
+    """Yield the other ways to write the value at the start of a selection."""
+    root = document.tree.root
+    node = root.at(selected.start) if root is not None and not document.tree.errors else None
+    if node is None or node.kind != "scalar" or not len(node.span) or len(node.span) > LONGEST_VALUE:
+        return
+    if node.step is None:
+        # A key stays as it is.
+        return
+    shape = shape_at(document.kind, node.path, root, workspace.catalog)
+    if shape is not None and shape.kind == _ASSERTION:
+        yield from _split(document, node)
+    yield from _quoted(document, node)
+
+
+def _split(document: Document, node: Node) -> Iterator[CodeAction]:
+    kind = language_kind_of(node, _ASSERTION)
+    if kind is None or kind not in _CONJUNCTS:
+        return
+    scalar = ScalarMap.of(document.text, node)
+    parts = _CONJUNCTS[kind](scalar.value)
+    if len(parts) < 2 or not _are_right(LANGUAGES[kind], (scalar.value, *parts)):
+        return
+    edits = edits_of_rewrite(document.text, node, scalar, Rewrite("", parts))
+    if edits:
+        # One that fails takes only its own share of the score then.
+        yield _action(document, f"Split into {len(parts)} assertions", edits)
+
+
+def _are_right(language: Language, values: tuple[str, ...]) -> bool:
+    """Whether nothing is wrong with a value, nor with its parts, which stand behind each other."""
+    whole, *parts = values
+    names: frozenset[str] = frozenset(KNOWN_NAMES)
+    if language.check(whole, Surroundings(names=names)).findings:
+        return False
+    for part in parts:
+        checked = language.check(part, Surroundings(names=names))
+        if checked.findings:
+            return False
+        names |= checked.names
+    return True
+
+
+def _quoted(document: Document, node: Node) -> Iterator[CodeAction]:
+    written = document.text[node.span.start : node.span.end]
+    # A tag says more than the quotes.
+    if node.style not in _STYLES or "\n" in written or "\r" in written or node.green.tag or node.green.anchor:
+        return
+    value = node.value
+    if node.style == "plain" and not isinstance(resolve_scalar(value), str):
+        return
+    plain = plain_or_quoted(value, flow=_in_flow(node))
+    ways = {"double": double_quoted(value), "single": single_quoted(value), "plain": plain}
+    if plain != value:
+        del ways["plain"]
+    for style, text in ways.items():
+        if style != node.style and text is not None and text != written:
+            yield _action(document, f"Write {_STYLES[style]}", (Edit(node.span, text),))
+
+
+def _in_flow(node: Node) -> bool:
+    above = node.parent
+    while above is not None and above.style != "flow":
+        above = above.parent
+    return above is not None
+
+
+def _action(document: Document, title: str, edits: Edits) -> CodeAction:
+    change = WorkspaceEdit((FileEdit(document.uri, document.text, edits),))
+    return CodeAction(title, "refactor.rewrite", change, ())

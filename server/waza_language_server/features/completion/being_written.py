@@ -1,0 +1,95 @@
+"""What is just being written is not wrong yet: a key without its colon, a fresh dash, half a word.
+
+Architecture invariant: only the text and the place of the last edit decide, no clock. Whoever shows problems
+asks with a place only while the text is not saved, so nothing stays hidden for good.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from waza_engine.later_patterns import compiled_later
+from waza_language_server.features.completion.complete import complete
+from waza_language_server.syntax.cursor import cursor_at
+from waza_language_server.text.span import Span
+
+if TYPE_CHECKING:
+    from waza_language_server.analysis.problem import Problem
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.workspace import Workspace
+
+_DASHES_AND_WORD = compiled_later(r"[ ]*(?:-[ ]+)*(?:-|(?P<word>[\w.-]+))?[ ]*")
+_DASHES_AND_KEY = compiled_later(r"[ ]*(?:-[ ]+)*[\w.-]+:[ ]*")
+_INCOMPLETE = frozenset(
+    {"missing-key", "missing-grader-type", "recommended-key", "nothing-checked", "exactly-one-key"}
+)
+_HALF_A_WORD = frozenset({"unknown-grader-type", "value-not-allowed"})
+
+
+def without_unfinished(
+    document: Document,
+    workspace: Workspace,
+    typed_at: int,
+    problems: tuple[Problem, ...],
+    *,
+    begun: bool = False,
+) -> tuple[Problem, ...]:
+    """Return the problems without those of what is being written at an offset, where the last edit ended.
+
+    Of a file that was ``begun`` empty and never saved, all keys that it does not have yet are to come.
+    """
+    if begun and document.tree.root is not None:
+        start = document.tree.root.span.start
+        problems = tuple(p for p in problems if p.code not in _INCOMPLETE or p.span.start != start)
+    text, lines = document.text, document.lines
+    line = lines.line_span(lines.line_of(typed_at))
+    if text[typed_at : line.end].strip():
+        # In the midst of a line: what is there was finished before.
+        return problems
+    held = _held_on_line(document, workspace, line, typed_at, problems)
+    entry = _entry_at_its_end(document, typed_at)
+    if entry is not None:
+        unfinished = (problem for problem in problems if problem.code in _INCOMPLETE)
+        held |= {problem for problem in unfinished if entry.contains(problem.span.start)}
+    return tuple(problem for problem in problems if problem not in held) if held else problems
+
+
+def _held_on_line(
+    document: Document, workspace: Workspace, line: Span, typed_at: int, problems: tuple[Problem, ...]
+) -> set[Problem]:
+    here = {problem for problem in problems if line.start <= problem.span.start <= line.end}
+    if not here:
+        return here
+    text = document.text
+    started = _DASHES_AND_WORD.fullmatch(text, line.start, line.end)
+    if started is not None:
+        word = started["word"]
+        return here if word is None or _may_become(document, workspace, typed_at, word) else set()
+    if _DASHES_AND_KEY.fullmatch(text, line.start, line.end):
+        return {problem for problem in here if problem.code != "unknown-key"}
+    return {
+        problem
+        for problem in here
+        if problem.code in _HALF_A_WORD
+        and problem.span.end == len(text[: line.end].rstrip())
+        and _may_become(document, workspace, typed_at, text[problem.span.start : problem.span.end])
+    }
+
+
+def _may_become(document: Document, workspace: Workspace, typed_at: int, word: str) -> bool:
+    """Whether something begins with a word that can be written here."""
+    return any(item.label.startswith(word) for item in complete(document, workspace, typed_at).items)
+
+
+def _entry_at_its_end(document: Document, offset: int) -> Span | None:
+    """Return the item of a list that an offset continues; None when it is followed by more of it."""
+    cursor = cursor_at(document.tree, offset)
+    path = (*cursor.container_path, *((cursor.key,) if cursor.role == "value" and cursor.key else ()))
+    root = document.tree.root
+    while path and root is not None:
+        node = root.get(*path)
+        if isinstance(path[-1], int) and node is not None:
+            behind = document.text[offset : node.span.end].strip()
+            return None if behind else Span(node.span.start, offset + 1)
+        path = path[:-1]
+    return None

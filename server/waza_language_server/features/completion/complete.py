@@ -1,0 +1,166 @@
+"""Completion: what can be written at the cursor, in every state of the text.
+
+Keys come with their description and a snippet of their value, grader types with a whole minimal grader,
+values from the schema and from the project around the file (graders, tasks, fixtures, models, tools,
+skills), and names inside Python assertions.
+
+Architecture invariant: only the item under the cursor is read, and nothing is awaited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
+from waza_engine.spec.reading.scalars import MERGE_KEY
+from waza_language_server.features.completion.anchors import anchor_items
+from waza_language_server.features.completion.graders import grader_items, grader_type_items
+from waza_language_server.features.completion.item import Completion, Place
+from waza_language_server.features.completion.keys import key_items
+from waza_language_server.features.completion.values import value_items
+from waza_language_server.features.hover.model_prices import NO_PRICES, ModelPrices
+from waza_language_server.project.claim import says_nothing
+from waza_language_server.schema.locate import shape_at, shape_below
+from waza_language_server.syntax.cursor import cursor_at
+from waza_language_server.syntax.merges import value_at
+from waza_language_server.text.edit import Edit
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.workspace import Workspace
+    from waza_language_server.schema.shape import Shape
+
+__all__ = ["Completion", "Completions", "complete"]
+
+MAX_ITEMS = 200
+_MARK = compiled_later(r"[*&!\[{|>%@`]")
+"""What begins something else than a word that could be completed."""
+_LINE_MARK = compiled_later(r"(?:-{2,}|\.{2,})")
+"""What parts documents, or is about to."""
+
+
+@frozen()
+class Completions:
+    """What can be written, best first. ``incomplete`` asks for the list again when more is typed."""
+
+    items: tuple[Completion, ...] = ()
+    incomplete: bool = False
+
+
+def complete(
+    document: Document, workspace: Workspace, offset: int, prices: ModelPrices = NO_PRICES
+) -> Completions:
+    """Return what can be written at an offset of a document; ``prices`` tells the models there are."""
+    if not document.reads(offset):
+        return Completions()
+    cursor = cursor_at(document.tree, offset)
+    if cursor.role == "none":
+        return Completions()
+    place = Place(document, workspace, offset, cursor, prices)
+    written = document.text[cursor.replace.start : cursor.replace.end]
+    if place.outside_text or "\n" in written or "\r" in written:
+        # Editors take completions within one line only.
+        return Completions()
+    if not place.quote and (_MARK.match(written) or (cursor.role == "key" and _LINE_MARK.match(written))):
+        return _capped(place, anchor_items(place) if written.startswith("*") else ())
+    holder = shape_at(document.kind, cursor.container_path, document.tree.root, workspace.catalog)
+    if holder is None:
+        return Completions()
+    if cursor.role == "key" and holder.fits("sequence") and not holder.fits("mapping"):
+        # A list is expected where nothing is written yet: its first item needs a dash.
+        cursor = replace(cursor, role="item", needs_dash=True)
+        place = replace(place, cursor=cursor)
+    if cursor.role == "key":
+        items = _keys(place, holder)
+    elif cursor.role == "value":
+        items = _values(place, holder, cursor.key or "")
+    else:
+        items = _list_items(place, holder)
+    return _capped(place, items)
+
+
+def _keys(place: Place, holder: Shape) -> list[Completion]:
+    items = list(key_items(place, holder.branch("mapping", frozenset(place.cursor.existing_keys))))
+    if holder.kind == "grader" and not {"type", "ref"} & set(place.cursor.existing_keys):
+        items += grader_items(place)
+    text, written = place.document.text, place.cursor.replace
+    if says_nothing(text[: written.start] + text[written.end :]):
+        items += _suites(place)
+    return items
+
+
+def _suites(place: Place) -> Iterable[Completion]:
+    # With the first empty file.
+    from waza_language_server.features.new_suite import NEW_SUITE, suite_offers
+
+    for number, offer in enumerate(suite_offers(place.document, place.workspace)):
+        about = "Tasks, trigger tests and graders drafted from its `SKILL.md`; the executor is `mock`."
+        yield Completion(
+            label=offer.title,
+            kind="reference",
+            detail="",
+            documentation=about,
+            sort_text=f"!{number:03}",
+            edit=Edit(place.cursor.replace, ""),
+            command=(NEW_SUITE, offer.argument),
+        )
+
+
+def _values(place: Place, holder: Shape, key: str) -> list[Completion]:
+    if key == MERGE_KEY:
+        return list(anchor_items(place))
+    shape = shape_below(holder, key)
+    if shape is None:
+        return []
+    if shape.kind == "grader.type" or (holder.kind == "grader" and key == "type"):
+        return list(grader_type_items(place))
+    if holder.kind == "grader" and key == "name":
+        # A grader's own name is new by definition.
+        return []
+    return list(value_items(place, shape, key))
+
+
+def _list_items(place: Place, holder: Shape) -> list[Completion]:
+    shape = holder.branch("sequence").items
+    if shape is None:
+        return []
+    items: list[Completion] = []
+    branches = shape.branches or (shape,)
+    existing = frozenset(place.cursor.existing_keys)
+    if place.quote:
+        # In quotes there is a text, whatever else an item may be.
+        return list(value_items(place, shape.branch("scalar"), place.cursor.key or ""))
+    if any(branch.kind == "grader" for branch in branches):
+        if not existing & {"type", "ref"}:
+            items += grader_items(place)
+        items += key_items(place, _entry_shape(place), new_item=True)
+    elif any(branch.fits("mapping") and branch.properties for branch in branches):
+        items += key_items(place, shape.branch("mapping", existing), new_item=True)
+    if any(branch.fits("scalar") and branch.kind != "grader" for branch in branches) and not existing:
+        items += value_items(place, shape.branch("scalar"), place.cursor.key or "")
+    return items
+
+
+def _entry_shape(place: Place) -> Shape:
+    node = place.cursor.node
+    written = value_at(node, "type") if node is not None and node.kind == "mapping" else None
+    known = place.workspace.catalog.grader(written.target.value) if written is not None else None
+    if node is not None and node.get("ref") is not None:
+        return place.workspace.catalog.packaged_grader_root.top
+    return known or place.workspace.catalog.any_grader
+
+
+def _capped(place: Place, items: Iterable[Completion]) -> Completions:
+    unique: dict[str, Completion] = {}
+    for item in items:
+        unique.setdefault(item.label, item)
+    found: Sequence[Completion] = sorted(unique.values(), key=lambda item: item.sort_text)
+    if len(found) <= MAX_ITEMS:
+        return Completions(tuple(found), place.asks_again)
+    typed = place.cursor.prefix.strip("\"'").lower()
+    fitting = [item for item in found if typed in (item.filter_text or item.label).lower()]
+    kept = (fitting or found)[:MAX_ITEMS]
+    return Completions(tuple(kept), incomplete=True)

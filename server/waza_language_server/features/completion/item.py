@@ -1,0 +1,248 @@
+"""One thing that can be written, and the place it is written at."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
+from waza_language_server.features.completion.snippets import Layout, plain_text
+from waza_language_server.features.hover.model_prices import NO_PRICES, ModelPrices
+from waza_language_server.project.nearby import Nearby
+from waza_language_server.syntax.frames import line_start_of
+from waza_language_server.text.edit import Edit
+from waza_language_server.text.scalar_writing import plain_or_quoted
+from waza_language_server.text.span import Span
+
+if TYPE_CHECKING:
+    from waza_engine.scoring.prices import ModelPrice
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.workspace import Workspace
+    from waza_language_server.syntax.cursor import Cursor
+
+_COLON = compiled_later(r"[ \t]*:")
+_BEHIND_KEY = compiled_later(r"[,:\[\]{}]")
+CompletionKind = Literal[
+    "key",
+    "grader",
+    "value",
+    "constant",
+    "reference",
+    "file",
+    "folder",
+    "model",
+    "variable",
+    "function",
+    "field",
+]
+
+
+@frozen()
+class Completion:
+    """One thing that can be written. ``documentation`` is Markdown; ``edit`` is on one line of the document.
+
+    In a text of several lines the lines after the first are relative to the indentation of the line of the
+    edit, as editors insert them; ``is_snippet`` says that it has places to fill in. ``text_without_places``
+    is for others.
+    """
+
+    label: str
+    kind: CompletionKind
+    detail: str
+    documentation: str
+    sort_text: str
+    edit: Edit
+    is_snippet: bool = False
+    filter_text: str | None = None
+    deprecated: bool = False
+    goes_on: bool = False
+    """Whether what is filled in first can be chosen from a list as well."""
+    command: tuple[str, dict[str, str]] | None = None
+    """A command of the server that is carried out when the item was taken, with its argument."""
+
+    @property
+    def text_without_places(self) -> str:
+        """The text to insert where snippets are not understood."""
+        return plain_text(self.edit.text) if self.is_snippet else self.edit.text
+
+
+@frozen(slots=False)
+class Place:
+    """Where something is completed, and what is known around it."""
+
+    document: Document
+    workspace: Workspace
+    offset: int
+    cursor: Cursor
+    prices: ModelPrices = NO_PRICES
+
+    @cached_property
+    def nearby(self) -> Nearby:
+        """What the document may refer to."""
+        return Nearby(self.workspace.project, self.document)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """How the file is written."""
+        return Layout(self.document.tree)
+
+    @cached_property
+    def models_listed(self) -> tuple[ModelPrice, ...] | None:
+        """The models that suites ask most, None while that is not known."""
+        return self.prices.listed()
+
+    @property
+    def asks_again(self) -> bool:
+        """Whether something was wanted that is not known yet, so that the next list may be longer."""
+        return "models_listed" in self.__dict__ and self.models_listed is None
+
+    @property
+    def text(self) -> str:
+        """The text of the document."""
+        return self.document.text
+
+    @cached_property
+    def quote(self) -> str:
+        """The quote that the cursor stands in, or ""."""
+        before = self.text[self.cursor.replace.start - 1 : self.cursor.replace.start]
+        return before if before in {'"', "'"} else ""
+
+    @property
+    def outside_text(self) -> bool:
+        """Whether the cursor stands right beside something written, which a value would break."""
+        cursor = self.cursor
+        node = cursor.node
+        if node is not None and node.style in {"literal", "folded"}:
+            header = "\n" not in self.text[node.span.start : self.offset]
+            return header or (not cursor.prefix and self.text[self.offset : self.offset + 1] == " ")
+        if self.quote:
+            typed = self.text[cursor.replace.start : self.offset]
+            closed = typed.replace("\\" + self.quote, "").replace(self.quote * 2, "").endswith(self.quote)
+            return closed and len(cursor.replace) == len(typed)
+        if cursor.in_flow or cursor.prefix:
+            return False
+        rest = self.text[self.offset :].split("\n", 1)[0].strip()
+        before = self.text[line_start_of(self.text, self.offset) : self.offset]
+        if self.text[self.offset : self.offset + 1] == "#" and (not before or before[-1].isspace()):
+            # What is written would take the comment with it.
+            return True
+        if cursor.role == "value" or (len(cursor.replace) and not rest.startswith("- ")):
+            return rest[:1] in {'"', "'"}
+        if cursor.role == "key" and self.follows_colon:
+            # A value that has lost its key.
+            return False
+        return bool(rest) and not (rest.startswith("#") and before.strip())
+
+    def around(self, key: str) -> str | None:
+        """Return what a key is in the nearest mapping around the cursor that has it, None when none does."""
+        root = self.document.tree.root
+        path = self.cursor.container_path
+        for length in range(len(path), 0, -1):
+            holder = root.get(*path[:length]) if root is not None else None
+            found = holder.get(key) if holder is not None and holder.kind == "mapping" else None
+            if found is not None:
+                return found.target.value
+        return None
+
+    @property
+    def follows_colon(self) -> bool:
+        """Whether a colon stands behind what is replaced: then only the key itself is written."""
+        rest = self.text[self.cursor.replace.end :].removeprefix(self.quote).lstrip(" \t")
+        return rest.startswith(":")
+
+    @property
+    def keys_are_quoted(self) -> bool:
+        """Whether keys stand in double quotes here, as in JSON; of empty braces those around them tell."""
+        node = self.cursor.node if self.cursor.in_flow else None
+        while node is not None:
+            first = node.nth_child(0) if node.kind == "mapping" else None
+            if first is not None:
+                return first.style == "double"
+            node = node.parent
+        return False
+
+    @cached_property
+    def comma(self) -> str:
+        """The comma that must follow what is written, and its blank; "" when none must."""
+        behind = self.cursor.replace.end + bool(self.quote)
+        blank = "" if self.text[behind : behind + 1].isspace() else " "
+        return f",{blank}" if self.cursor.needs_comma else ""
+
+    def quoted_key(self, name: str) -> Edit:
+        """Return the edit that writes a key in the quotes that the cursor stands in, and its colon."""
+        span, quote = self.cursor.replace, self.quote
+        value = f"$1{self.comma}" if self.comma else ""
+        if _BEHIND_KEY.search(self.text, self.offset, span.end):
+            # The quotes are not closed yet: the next ones belong to something else.
+            span, value = Span(span.start, self.offset), ""
+        if _COLON.match(self.text, span.end):
+            return Edit(span, f"{name}{quote}")
+        if self.text[span.end : span.end + 1] == quote:
+            if self.follows_colon:
+                return Edit(span, name)
+            span = Span(span.start, span.end + 1)
+        return Edit(span, f"{name}{quote}: {value}")
+
+    def raw(self, text: str) -> Edit:
+        """Return the edit that writes a text as it is in place of what stands at the cursor."""
+        return Edit(self.cursor.replace, self.lead(self.cursor.replace) + text + self.comma)
+
+    def value(self, value: str, *, raw: bool = False) -> Edit:
+        """Return the edit that writes a scalar, quoted as it must be here; a ``raw`` one stays as it is."""
+        span = self.cursor.replace
+        if self.quote == '"':
+            text = value.replace("\\", "\\\\").replace('"', '\\"') + self._closing
+        elif self.quote == "'":
+            text = value.replace("'", "''") + self._closing
+        else:
+            text = value if raw else self.written(value)
+            text = self.lead(span) + text + self.comma
+        if self.cursor.role == "item" and self.cursor.needs_dash:
+            return self.line("- " + text.lstrip())
+        return Edit(span, text)
+
+    def written(self, value: str) -> str:
+        """Return a text as it is written where no quote stands yet: as in JSON where keys are."""
+        if self.keys_are_quoted:
+            return json.dumps(value, ensure_ascii=False)
+        return plain_or_quoted(value, flow=self.cursor.in_flow)
+
+    @property
+    def _closing(self) -> str:
+        """The quote that a text between brackets still lacks behind it, and its comma."""
+        end = self.cursor.replace.end
+        is_open = self.cursor.in_flow and self.text[end : end + 1] != self.quote
+        return self.quote + self.comma if is_open else ""
+
+    def line(self, text: str) -> Edit:
+        """Return the edit that writes lines at the column of the cursor's container, which it also corrects.
+
+        Lines after the first are given relative to the column of the first.
+        """
+        span = self.cursor.replace
+        line_start = line_start_of(self.text, span.start)
+        before = self.text[line_start : span.start]
+        lead = ""
+        if not before.strip():
+            column = self.cursor.indent
+            if len(before) != column:
+                # The cursor stands at another column than its container's keys: the line is indented anew.
+                return Edit(Span(line_start, span.end), self._lines(" " * column + text, " " * column))
+            shift = ""
+        else:
+            lead = self.lead(span)
+            own = len(before) - len(before.lstrip(" "))
+            # What is written begins behind the blank that the dash still lacks.
+            column = self.cursor.indent + (len(lead) if len(before) == self.cursor.indent else 0)
+            shift = " " * max(0, column - own) if before.lstrip().startswith("-") else ""
+        return Edit(span, self._lines(lead + text, shift))
+
+    def _lines(self, text: str, indent: str) -> str:
+        return text.replace("\n", self.layout.line_break + indent)
+
+    def lead(self, span: Span) -> str:
+        """Return the blank that a dash, a colon or a comma between entries still needs behind it."""
+        before = self.text[span.start - 1 : span.start] if span.start else ""
+        return " " if before in ({":", "-", ","} if self.cursor.in_flow else {":", "-"}) else ""

@@ -1,0 +1,195 @@
+"""Values: those the schema lists, and those the project knows (graders, tasks, fixtures, models, tools)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from waza_engine.files import shown
+from waza_engine.later_patterns import compiled_later
+from waza_language_server.embedded.languages import LANGUAGES
+from waza_language_server.features.completion.embedded import embedded_items
+from waza_language_server.features.completion.item import Completion, CompletionKind, Place
+from waza_language_server.features.completion.known_models import known_models
+from waza_language_server.features.hover.shape_text import value_text
+from waza_language_server.project.likely_skills import unlikeliness
+from waza_language_server.project.programs import programs_on_path
+from waza_language_server.project.uris import path_of
+from waza_language_server.schema.value_language import language_kind
+
+if TYPE_CHECKING:
+    from waza_language_server.schema.shape import Shape
+
+MAX_FILES = 500
+_KEYS_OF_FOLDERS = frozenset({"context_dir", "skill_directories", "skills", "evals", "fixtures"})
+"""Keys whose values are folders, so that files are none."""
+_TOOL_WORD = compiled_later(r"[\w-]+")
+"""A tool whose name is a pattern for itself."""
+
+
+def value_items(place: Place, shape: Shape, key: str) -> Iterator[Completion]:
+    """Yield the values that a scalar of this shape may have under a key."""
+    if shape.kind in LANGUAGES:
+        language = LANGUAGES.get(language_kind(shape.kind, place.around("language")) or "")
+        if language is not None:
+            yield from embedded_items(place, language, shape.kind)
+    provide = _tool_patterns if shape.kind == "regex" and key == "tool" else _PROVIDERS.get(shape.kind or "")
+    if shape.kind == "grader.name" and key == "graders":
+        yield from _suite_grader_names(place)
+    elif provide is not None:
+        # A name that is no UTF-8 cannot be written in a suite.
+        yield from (item for item in provide(place) if shown(item.label) == item.label)
+    yield from _listed(place, shape)
+
+
+def _listed(place: Place, shape: Shape) -> Iterator[Completion]:
+    """Yield the values that the schema names: all that are allowed, or else the default and the examples."""
+    values = [value for value in shape.enum if value not in {None, ""}]
+    detail = "default"
+    if not values and "boolean" in shape.types and "string" not in shape.types:
+        values = [True, False]
+    if not values and shape.kind in {"model", "executor", "task.glob", "rubric", "metric"}:
+        values, detail = [value for value in shape.examples if isinstance(value, str)], "example"
+    if (
+        not values
+        and shape.has_default
+        and isinstance(shape.default, int | float | str)
+        and shape.default != ""
+    ):
+        values = [shape.default]
+    for position, value in enumerate(values):
+        default = detail if value == shape.default or (detail == "example" and not shape.enum) else ""
+        yield Completion(
+            label=value if isinstance(value, str) else value_text(value),
+            kind="constant",
+            detail=default,
+            documentation=shape.description,
+            sort_text=f"5{position:03}",
+            edit=place.value(value) if isinstance(value, str) else place.value(value_text(value), raw=True),
+        )
+
+
+def _grader_names(place: Place) -> Iterator[Completion]:
+    own = place.around("name")
+    graders = place.nearby.graders().value
+    for grader in dict.fromkeys(graders):
+        if grader.name and grader.name != own:
+            yield _known(place, grader.name, "reference", f"{grader.type} grader".strip())
+
+
+def _suite_grader_names(place: Place) -> Iterator[Completion]:
+    for name in place.nearby.suite_grader_names().value:
+        yield _known(place, name, "reference", "grader of the suite")
+
+
+def _fixtures(place: Place) -> Iterator[Completion]:
+    for name in place.nearby.fixtures().value[:MAX_FILES]:
+        yield _known(place, name, "file", "fixture")
+
+
+def _suite_files(place: Place) -> Iterator[Completion]:
+    """Yield files and folders on the way that is being typed, beside the document or below an open folder.
+
+    Where a folder is meant there are no files.
+    """
+    path = path_of(place.document.uri)
+    if path is None:
+        return
+    typed = place.cursor.prefix.strip("\"'")
+    head = typed.rpartition("/")[0]
+    key = _key_of(place)
+    # A run takes the folder of a task from where it is started: that may be the folder of the suite, too.
+    suites = place.nearby.suite_folders() if key == "context_dir" else ()
+    for base in dict.fromkeys((path.parent, *suites, *place.workspace.project.roots)):
+        for name, is_folder in place.nearby.entries(base / head).value[:MAX_FILES]:
+            if name.startswith(".") and not typed.rpartition("/")[2].startswith("."):
+                continue
+            shown = f"{head}/{name}" if head else name
+            if is_folder:
+                yield _known(place, f"{shown}/", "folder", "")
+            elif key not in _KEYS_OF_FOLDERS:
+                yield _known(place, shown, "file", "")
+
+
+def _key_of(place: Place) -> str:
+    """Return the key that the value belongs to, or the list that it is an item of."""
+    return place.cursor.key or ""
+
+
+def _models(place: Place) -> Iterator[Completion]:
+    for model in known_models(place.nearby, place.models_listed or ()):
+        rank = {} if model.is_near else {"rank": "2"}
+        yield _known(place, model.name, "model", model.words, **rank)
+
+
+def _commands(place: Place) -> Iterator[Completion]:
+    typed = place.cursor.prefix.strip("\"'")
+    if "/" not in typed:
+        programs = programs_on_path(place.workspace.project.disk, typed)
+        for position, name in enumerate(programs):
+            yield replace(_known(place, name, "value", "on PATH"), sort_text=f"2{position:03}")
+    yield from _suite_files(place)
+
+
+def _tools(place: Place) -> Iterator[Completion]:
+    seen = place.nearby.tools_seen()
+    for name in seen:
+        yield _known(place, name, "value", "called in the last run", rank="1")
+    for name in place.nearby.tools():
+        if name not in seen:
+            yield _known(place, name, "value", "used in this project", rank="2")
+
+
+def _tool_patterns(place: Place) -> Iterator[Completion]:
+    """Yield the tools as the ``tool`` of a block wants them where it is a pattern."""
+    for tool in _tools(place):
+        if _TOOL_WORD.fullmatch(tool.label):
+            yield _known(place, f"^{tool.label}$", "value", tool.detail, rank=tool.sort_text[:1])
+
+
+def _tags(place: Place) -> Iterator[Completion]:
+    written = _beside(place)
+    for position, tag in enumerate(place.nearby.tags()):
+        if tag not in written:
+            yield replace(_known(place, tag, "value", "tag of this suite"), sort_text=f"1{position:03}")
+
+
+def _beside(place: Place) -> set[str]:
+    """Return the other items of the list that the cursor is in."""
+    root, node = place.document.tree.root, place.cursor.node
+    listed = root.get(*place.cursor.container_path) if root is not None else None
+    items = listed.target.each_item() if listed is not None and listed.target.kind == "sequence" else ()
+    return {
+        item.value for item in items if item.kind == "scalar" and (node is None or item.span != node.span)
+    }
+
+
+def _skills(place: Place) -> Iterator[Completion]:
+    path = path_of(place.document.uri)
+    names = list(place.nearby.skills())
+    if path is not None:
+        roots = place.workspace.project.roots
+        names.sort(key=lambda name: unlikeliness(path.parent, name, roots))
+    for position, name in enumerate(names):
+        yield replace(_known(place, name, "reference", "skill"), sort_text=f"1{position:04}")
+
+
+def _known(place: Place, value: str, kind: CompletionKind, detail: str, rank: str = "1") -> Completion:
+    return Completion(value, kind, detail, "", f"{rank}{value}", place.value(value), filter_text=value)
+
+
+Provider = Callable[[Place], Iterable[Completion]]
+_PROVIDERS: dict[str, Provider] = {
+    "grader.name": _grader_names,
+    "command": _commands,
+    "path.fixture": _fixtures,
+    "path.suite": _suite_files,
+    "rubric": _suite_files,
+    "model": _models,
+    "tool.name": _tools,
+    "tag": _tags,
+    "skill.name": _skills,
+}
+PROVIDED_KINDS = frozenset(_PROVIDERS)
+"""Kinds of values that are offered from what stands around the file."""

@@ -1,0 +1,339 @@
+"""Hover: what a key, a grader type or a name means, its default, what it allows, and an example.
+
+On a grader's name the last score is told as well, on a glob of tasks the files that it picks up, on an alias
+what it stands for. Links lead to the generated documentation.
+
+Architecture invariant: only the item under the cursor is read, and results where a score is told.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from waza_engine.frozen import frozen
+from waza_engine.markdown import fenced
+from waza_engine.steps import Steps, finished, within
+from waza_engine.vocabulary import EXPECTED_LISTS
+from waza_language_server.embedded.languages import LANGUAGES
+from waza_language_server.features.embedded_value import EmbeddedValue
+from waza_language_server.features.hover.anchors import anchored_value, merged_keys
+from waza_language_server.features.hover.model_prices import NO_PRICES, STILL_ASKING, ModelPrices, model_story
+from waza_language_server.features.hover.names import NAMING_KINDS, grader_types_table, named_thing
+from waza_language_server.features.hover.shape_text import notes, signature, type_words, value_text
+from waza_language_server.features.scores.score_text import score_story, strength_story
+from waza_language_server.features.surroundings import TASK_GLOB, surroundings
+from waza_language_server.project.document_scores import read_scores_in_steps
+from waza_language_server.project.outline import pattern_nodes
+from waza_language_server.project.rules import rule_under
+from waza_language_server.project.suite_file import GraderEntry, SuiteFile
+from waza_language_server.project.uris import path_of
+from waza_language_server.schema.locate import grader_type, shape_at
+from waza_language_server.text.scalar_writing import plain_or_quoted
+from waza_language_server.text.span import Span
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.index import Project
+    from waza_language_server.project.workspace import Workspace
+    from waza_language_server.schema.catalog import Catalog
+    from waza_language_server.schema.shape import Shape
+    from waza_language_server.syntax.nodes import Entry, Node
+
+
+STILL_READING = "The scores of the last runs are still being read."
+
+
+@frozen()
+class Hover:
+    """An explanation in Markdown of the characters of ``span``."""
+
+    span: Span
+    text: str
+
+
+@frozen()
+class _Pointed:
+    """The node under the cursor; ``entry`` is the pair whose key or value it is."""
+
+    node: Node
+    entry: Entry | None
+    on_key: bool
+
+
+def hover(
+    document: Document,
+    workspace: Workspace,
+    offset: int,
+    *,
+    documentation: str,
+    now: datetime | None = None,
+) -> Hover | None:
+    """Return what is written at an offset means, None when there is nothing to say.
+
+    ``documentation`` is the folder or address of the generated pages, ending in a slash. ``now`` is when
+    the score is looked at, for its age.
+    """
+    return finished(hover_in_steps(document, workspace, offset, documentation=documentation, now=now))
+
+
+def hover_in_steps(
+    document: Document,
+    workspace: Workspace,
+    offset: int,
+    *,
+    documentation: str,
+    now: datetime | None = None,
+    patience: float = math.inf,
+    prices: ModelPrices = NO_PRICES,
+) -> Steps[Hover | None]:
+    """Do the same with pauses while results are read, which takes ``patience`` seconds at most.
+
+    ``prices`` is asked what a model costs.
+    """
+    told = yield from _told(document, workspace, offset, documentation, now, patience, prices)
+    anchored = anchored_value(document, offset)
+    if anchored is None:
+        return told
+    span, text = anchored
+    return Hover(span, text if told is None else f"{text}\n\n{told.text}")
+
+
+def _told(
+    document: Document,
+    workspace: Workspace,
+    offset: int,
+    documentation: str,
+    now: datetime | None,
+    patience: float,
+    prices: ModelPrices,
+) -> Steps[Hover | None]:
+    catalog = workspace.catalog
+    pointed = _pointed(document, offset)
+    if pointed is None:
+        return None
+    page = f"{documentation}graders.md"
+    entry = pointed.entry
+    if entry is not None and pointed.on_key:
+        told = _of_key(document, entry, catalog, page)
+        strength = _strength_of_list(document, workspace.project, entry)
+        return Hover(told.span, f"{told.text}\n\n{strength}") if told is not None and strength else told
+    metric = entry if entry is not None and pointed.node.path[:1] == ("metrics",) else None
+    if metric is not None and metric.key.value == "name":
+        told = _of_key(document, metric, catalog, page)
+        return Hover(pointed.node.span, told.text) if told is not None else None
+    shape = shape_at(document.kind, pointed.node.path, document.tree.root, catalog)
+    if shape is None:
+        return None
+    kind = shape.kind
+    if kind == "grader.type":
+        return _of_type(pointed.node, catalog, page)
+    if kind not in LANGUAGES and document.kind == "eval" and _is_task_glob(document, pointed.node):
+        kind = TASK_GLOB
+    if kind == "model":
+        return _of_model(pointed.node, prices)
+    if kind in NAMING_KINDS:
+        text = named_thing(document, workspace, pointed.node, kind)
+        return Hover(pointed.node.span, text) if text is not None else None
+    if kind in LANGUAGES:
+        around = surroundings(document, workspace, kind, pointed.node)
+        value = EmbeddedValue.of(document.text, pointed.node, kind)
+        found = value.explained(offset, around) if value is not None else None
+        return Hover(*found) if found is not None else None
+    if kind == "grader.name" and entry is not None and entry.key.value == "name":
+        return (yield from _of_grader(document, workspace.project, entry, now, patience))
+    if entry is not None and (shape.enum or ("boolean" in shape.types and "string" not in shape.types)):
+        found = _of_key(document, entry, catalog, page)
+        return Hover(pointed.node.span, found.text) if found else None
+    return None
+
+
+def grader_documentation(name: str, shape: Shape, page: str) -> str:
+    """Return the description of a grader type with its options and an example; ``page`` is "" without one."""
+    options = shape.properties["config"].shape if "config" in shape.properties else None
+    parts = [f"**{name}** · {shape.title}", *notes(shape), shape.description]
+    if options is not None and options.properties:
+        parts.append("\n".join(_options_table(options)))
+    if shape.snippet:
+        parts.append(fenced(shape.snippet, "yaml"))
+    if page:
+        parts.append(f"[All about {name}]({page}#{name})")
+    return "\n\n".join(parts)
+
+
+def key_documentation(name: str, shape: Shape, why: str = "") -> str:
+    """Return the description of a key: signature, meaning, default, allowed values, an example."""
+    parts = [fenced(signature(name, shape), "yaml"), *notes(shape), shape.description]
+    if shape.enum and shape.kind != "grader.type":
+        # Types are listed by their descriptions; the one that an entry has is no rule for it.
+        allowed = ", ".join(f"`{value_text(value)}`" for value in shape.enum if value is not None)
+        parts.append(f"**Allowed:** {allowed}")
+    if shape.has_default and shape.default is not None:
+        parts.append(f"**Default:** `{value_text(shape.default)}`")
+    elif why:
+        parts.append(f"**Needed:** {why}.")
+    example = _example(name, shape)
+    if example:
+        parts.append(fenced(example, "yaml"))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _pointed(document: Document, offset: int) -> _Pointed | None:
+    root = document.tree.root
+    if root is None:
+        return None
+    node = root.at(offset)
+    parent = node.parent
+    if node.kind not in {"scalar", "alias"} or parent is None or not len(node.span):
+        return None
+    if parent.kind != "mapping":
+        return _Pointed(node, None, False)
+    entry = node.holder
+    return _Pointed(node, entry, entry.key.green is node.green) if entry is not None else None
+
+
+def _of_key(document: Document, entry: Entry, catalog: Catalog, page: str) -> Hover | None:
+    holder = entry.value.parent
+    if holder is None:
+        return None
+    merged = merged_keys(document, entry)
+    if merged is not None:
+        return Hover(entry.key.span, merged)
+    around = shape_at(document.kind, holder.path, document.tree.root, catalog)
+    known = around.branch("mapping").properties.get(entry.key.value) if around is not None else None
+    if around is None or known is None:
+        return None
+    written = entry.value.kind
+    shape = known.shape.branch(written) if written in {"mapping", "sequence", "scalar"} else known.shape
+    # The description may stand beside the alternatives rather than in them.
+    shape = shape if shape.description else known.shape
+    why = next((one.why for one in around.recommended if one.key == entry.key.value), "")
+    text = key_documentation(
+        entry.key.value, shape, why or ("a run stops without it" if known.required else "")
+    )
+    if shape.kind == "grader.type":
+        text += f"\n\n{grader_types_table(catalog)}"
+    name = _surrounding_grader(holder)
+    if name is not None and catalog.grader(name) is not None and not catalog.is_custom(name):
+        text += f"\n\n[All about {name}]({page}#{name})"
+    return Hover(entry.key.span, text)
+
+
+def _of_type(node: Node, catalog: Catalog, page: str) -> Hover | None:
+    name = node.target.value
+    shape = catalog.grader(name)
+    # A type of a plug-in has no page among ours.
+    page = "" if catalog.is_custom(name) else page
+    return Hover(node.span, grader_documentation(name, shape, page)) if shape else None
+
+
+def _of_model(node: Node, prices: ModelPrices) -> Hover | None:
+    name = node.target.value
+    price = prices.of(name)
+    if price is not None:
+        return Hover(node.span, model_story(price))
+    return Hover(node.span, STILL_ASKING) if prices.asks_for(name) else None
+
+
+def _of_grader(
+    document: Document, project: Project, entry: Entry, now: datetime | None, patience: float
+) -> Steps[Hover | None]:
+    grader = SuiteFile(document.tree).owner_of(entry.value.span.start)
+    named = grader.node.get("name") if isinstance(grader, GraderEntry) else None
+    if not isinstance(grader, GraderEntry) or named is None or named.span != entry.value.span:
+        return None
+    read = yield from within(read_scores_in_steps(document, project), patience)
+    if read is None:
+        return Hover(entry.value.span, STILL_READING)
+    score = read[0].of_grader(grader)
+    strength = read[0].strength_of(grader)
+    told = [] if score is None else [score_story(score, now)]
+    told += [] if strength is None else [strength_story(strength)]
+    return Hover(entry.value.span, "\n\n".join(told)) if told else None
+
+
+def _strength_of_list(document: Document, project: Project, entry: Entry) -> str:
+    """Return how strong a list of ``expected`` was found to be, "" for other keys and when nobody asked."""
+    path = path_of(document.uri)
+    if path is None or entry.key.value not in EXPECTED_LISTS or not project.asked_for_scores:
+        return ""
+    strengths = project.scores.strengths
+    rule = rule_under(document, entry.key.span.start)
+    if rule is None or rule.entry is not None or rule.path != (entry.key.value,):
+        return ""
+    suites = [suite.path for suite in project.suites_of(path)]
+    found = strengths.of_expected(suites, rule.task or "", entry.key.value, rule.node.to_python())
+    return strength_story(found) if found is not None else ""
+
+
+def _is_task_glob(document: Document, node: Node) -> bool:
+    root = document.tree.root
+    return root is not None and any(each.span == node.span for each in pattern_nodes(root))
+
+
+def _surrounding_grader(node: Node | None) -> str | None:
+    while node is not None:
+        if node.kind == "mapping" and node.parent is not None and node.parent.kind == "sequence":
+            name = grader_type(node)
+            if name is not None:
+                return name
+        node = node.parent
+    return None
+
+
+def _options_table(options: Shape) -> Iterator[str]:
+    yield "| option | type | default | |"
+    yield "|---|---|---|---|"
+    for name, known in options.properties.items():
+        shape = known.shape
+        if shape.deprecated:
+            continue
+        default = f"`{value_text(shape.default)}`" if shape.has_default and shape.default is not None else "–"
+        needed = " (needed)" if known.required else ""
+        first = shape.description.strip().split("\n")[0]
+        yield f"| `{name}`{needed} | {_cell(type_words(shape))} | {default} | {_cell(first)} |"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _example(name: str, shape: Shape) -> str:
+    if shape.snippet:
+        return shape.snippet
+    if not shape.examples:
+        return ""
+    return f"{name}:{_yaml(shape.examples[0], 1)}"
+
+
+def _yaml(value: Any, depth: int) -> str:
+    """Return a plain value as YAML behind a colon."""
+    pad = "  " * depth
+    if isinstance(value, dict) and value:
+        return "".join(f"\n{pad}{key}:{_yaml(each, depth + 1)}" for key, each in _pairs(value))
+    if isinstance(value, list) and value:
+        return "".join(f"\n{pad}-{_item(each, depth + 1)}" for each in _each(value))
+    return f" {_scalar(value)}"
+
+
+def _item(value: Any, depth: int) -> str:
+    if isinstance(value, dict) and value:
+        first, *others = _yaml(value, depth).strip("\n").split("\n")
+        return "\n".join([f" {first.strip()}", *others])
+    return _yaml(value, depth)
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, str):
+        return plain_or_quoted(value)
+    return value_text(value)
+
+
+def _pairs(value: Any) -> list[tuple[str, Any]]:
+    return [(str(key), each) for key, each in value.items()]
+
+
+def _each(value: Any) -> list[Any]:
+    return list(value)

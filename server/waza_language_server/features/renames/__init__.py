@@ -1,0 +1,1 @@
+"""Other names for things, files and folders, and what has to follow them."""

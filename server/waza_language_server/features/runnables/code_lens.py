@@ -1,0 +1,246 @@
+"""Code lenses: ``▶ Run suite``, ``▶ Run task`` and ``▶ Run grader`` above what they run.
+
+Those of suites and tasks say what the run will cost and take, once that is known.
+
+Beside them ``↻ Re-grade``, once an answer is recorded: it costs nothing, and is the first of a grader;
+``◷ Review``, while an answer waits for a person; and ``…``, for clients that ask what this run is to be like.
+A suite of which some tasks have changed since their newest results has ``▶ Run affected (4 of 31)``.
+While something runs its own lens reads ``✗ Cancel``; the lines with lenses never change, so that none jumps
+under the pointer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Literal, get_args
+
+from waza_engine.frozen import frozen
+from waza_engine.steps import Steps, finished
+from waza_language_server.features.runnables.estimate_text import estimate_words
+from waza_language_server.features.runnables.runnables import Runnable, is_off_in_steps, runnables_in_steps
+from waza_language_server.features.scores.words import suite_words
+from waza_language_server.project.runnable_id import RunnableId
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from waza_engine.results.reading.scores import RunResult
+    from waza_language_server.features.runnables.estimate_text import SuiteEstimates
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.workspace import Workspace
+    from waza_language_server.text.span import Span
+
+Expected = Callable[["Path", "RunResult | None"], "SuiteEstimates | None"]
+Affected = Callable[["Path", "RunResult | None"], tuple[int, int] | None]
+"""How many tasks of a suite are not what they were when their results were recorded, and of how many."""
+
+LensKind = Literal["run", "affected", "regrade", "review", "more", "newSuite", "testBed"]
+LENS_KINDS: frozenset[str] = frozenset(get_args(LensKind))
+RUN = "waza.run"
+CANCEL = "waza.cancel"
+REGRADE = "waza.regrade"
+REVIEW = "waza.review"
+RUN_AFFECTED = "waza.runAffected"
+
+
+_Waiting = frozenset[tuple[str | None, str | None]]
+_MOST_SUITES = 20
+_known_waiting: dict[Path, tuple[RunResult, _Waiting]] = {}
+"""What waits in the results of a suite that were asked for last."""
+
+
+def nothing_expected(_suite: Path, _recorded: RunResult | None) -> SuiteEstimates | None:
+    """Say that nothing is known of what a run will cost."""
+
+
+def nothing_affected(_suite: Path, _recorded: RunResult | None) -> tuple[int, int] | None:
+    """Say that nothing is known of what has changed."""
+
+
+@frozen()
+class CodeLens:
+    """A clickable line above ``span``: ``command`` is sent with one argument, the id of what is run."""
+
+    span: Span
+    title: str
+    command: str
+    argument: dict[str, str]
+    kind: LensKind = "run"
+
+
+def code_lenses(
+    document: Document,
+    workspace: Workspace,
+    running: Collection[RunnableId] = (),
+    run_with: str | None = None,
+    expected: Expected = nothing_expected,
+    affected: Affected = nothing_affected,
+) -> tuple[CodeLens, ...]:
+    """Return the lenses of a document; ``running`` is what the runs that go on run.
+
+    ``run_with`` is a command of the client that asks for the options of a run; without it there is no ``…``.
+    ``expected`` is asked what a run of a suite will cost and take, with its last results, and ``affected``
+    how many of its tasks have changed since.
+    """
+    return finished(code_lenses_in_steps(document, workspace, running, run_with, expected, affected))
+
+
+def code_lenses_in_steps(
+    document: Document,
+    workspace: Workspace,
+    running: Collection[RunnableId] = (),
+    run_with: str | None = None,
+    expected: Expected = nothing_expected,
+    affected: Affected = nothing_affected,
+    within: Span | None = None,
+) -> Steps[tuple[CodeLens, ...]]:
+    """Do the same with many pauses, for what begins within a part of the text when one is given."""
+    found: Sequence[Runnable] = yield from _offered_in_steps(document, workspace)
+    if within is not None:
+        found = [each for each in found if begins_within(each.span, within)]
+    return (yield from lenses_of_in_steps(found, workspace, running, run_with, expected, affected))
+
+
+def _offered_in_steps(document: Document, workspace: Workspace) -> Steps[Sequence[Runnable]]:
+    """Return what a click can run; nothing of a suite of which every task is switched off."""
+    found = yield from runnables_in_steps(document, workspace)
+    if document.kind == "eval" and found:
+        is_off = yield from is_off_in_steps(workspace.project, found[0].id.suite)
+        return () if is_off else found
+    return found
+
+
+def begins_within(span: Span, part: Span | None) -> bool:
+    """Whether a span begins in a part of the text, its end included; None is the whole text."""
+    return part is None or part.start <= span.start <= part.end
+
+
+def lenses_around_in_steps(
+    document: Document,
+    workspace: Workspace,
+    span: Span,
+    running: Collection[RunnableId],
+    expected: Expected,
+    affected: Affected,
+) -> Steps[tuple[CodeLens, ...]]:
+    """Return the lenses of what a selection stands in, the innermost first, with titles that say of what."""
+    found = yield from _offered_in_steps(document, workspace)
+    around = [each for each in found if each.whole.start <= span.start and span.end <= each.whole.end]
+    around.sort(key=lambda runnable: runnable.whole.end - runnable.whole.start)
+    lenses = yield from lenses_of_in_steps(around, workspace, running, None, expected, affected)
+    return tuple(
+        replace(lens, title=f"{lens.title} {RunnableId.parse(lens.argument['id']).kind}")
+        if lens.kind == "regrade" or lens.command == CANCEL
+        else lens
+        for lens in lenses
+    )
+
+
+def lenses_of_in_steps(
+    found: Sequence[Runnable],
+    workspace: Workspace,
+    running: Collection[RunnableId],
+    run_with: str | None,
+    expected: Expected,
+    affected: Affected,
+    words: str = "",
+) -> Steps[tuple[CodeLens, ...]]:
+    """Return the lenses of what can be run; ``words`` say what that is, instead of its kind."""
+    suites = {runnable.id.suite for runnable in found}
+    answered: dict[Path, frozenset[str]] = {}
+    waiting: dict[Path, _Waiting] = {}
+    estimates: dict[Path, SuiteEstimates | None] = {}
+    changed: dict[Path, tuple[int, int] | None] = {}
+    for suite in suites:
+        recorded = yield from workspace.project.scores.results_in_steps(suite)
+        answered[suite] = _answered(recorded)
+        waiting[suite] = _waiting_of(suite, recorded)
+        estimates[suite] = expected(suite, recorded)
+        changed[suite] = affected(suite, recorded)
+    lenses: list[CodeLens] = []
+    for runnable in found:
+        yield
+        estimate = _estimate_words(runnable.id, estimates[runnable.id.suite])
+        run = _run_lens(runnable, running, words or runnable.id.kind, estimate, tell_suite=len(suites) > 1)
+        again = _regrade_lens(runnable, answered[runnable.id.suite])
+        # What costs nothing comes first where it answers the question: what does this grader say?
+        both = (again, run) if runnable.id.kind == "grader" else (run, again)
+        lenses += [lens for lens in both if lens is not None]
+        target = runnable.id
+        if target.kind != "prompt" and (target.task, target.grader) in waiting[target.suite]:
+            lenses.append(CodeLens(runnable.span, "◷ Review", REVIEW, run.argument, "review"))
+        if runnable.id.kind == "suite" and run.command == RUN:
+            lenses += _affected_lens(runnable, changed[runnable.id.suite])
+        if run_with is not None and run.command == RUN:
+            lenses.append(CodeLens(runnable.span, "…", run_with, run.argument, "more"))
+    return tuple(lenses)
+
+
+def _run_lens(
+    runnable: Runnable, running: Collection[RunnableId], words: str, estimate: str, *, tell_suite: bool
+) -> CodeLens:
+    argument = {"id": str(runnable.id)}
+    if runnable.id in running:
+        return CodeLens(runnable.span, "✗ Cancel", CANCEL, argument)
+    suite = f" in {suite_words(runnable.id.suite)}" if tell_suite else ""
+    title = " · ".join(part for part in (f"▶ Run {words}{suite}", estimate) if part)
+    return CodeLens(runnable.span, title, RUN, argument)
+
+
+def _affected_lens(runnable: Runnable, changed: tuple[int, int] | None) -> Iterator[CodeLens]:
+    """Yield the lens that runs what has changed; where that is nothing or all, the suite's own does it."""
+    if changed is not None and 0 < changed[0] < changed[1]:
+        title = f"▶ Run affected ({changed[0]} of {changed[1]})"
+        yield CodeLens(runnable.span, title, RUN_AFFECTED, {"id": str(runnable.id)}, "affected")
+
+
+def _estimate_words(target: RunnableId, estimates: SuiteEstimates | None) -> str:
+    """Return what a suite or a task will cost and take; of a grader nobody counted it."""
+    if estimates is None or target.kind in ("grader", "prompt"):
+        return ""
+    found = estimates.suite if target.task is None else estimates.tasks.get(target.task)
+    return "" if found is None else estimate_words(found)
+
+
+def _answered(recorded: RunResult | None) -> frozenset[str]:
+    """Return the tasks of which an answer is recorded; a trial that was cancelled or broke has none."""
+    tasks = () if recorded is None else recorded.tasks.values()
+    return frozenset(one.id for one in tasks if one.graders or one.status in ("passed", "failed"))
+
+
+def _regrade_lens(runnable: Runnable, answered: frozenset[str]) -> CodeLens | None:
+    """Return the lens that grades the last record again; None when there is no answer to grade."""
+    task = runnable.id.task
+    if runnable.id.kind == "prompt":
+        return None
+    if not (answered if task is None else task in answered):
+        return None
+    return CodeLens(runnable.span, "↻ Re-grade", REGRADE, {"id": str(runnable.id)}, "regrade")
+
+
+def _waiting_of(suite: Path, recorded: RunResult | None) -> _Waiting:
+    """Return what waits of a suite: looked for once in the same results, which have up to 50,000 verdicts."""
+    if recorded is None:
+        return frozenset()
+    known = _known_waiting.get(suite)
+    if known is None or known[0] is not recorded:
+        if known is None and len(_known_waiting) >= _MOST_SUITES:
+            _known_waiting.clear()
+        known = _known_waiting[suite] = recorded, _waiting(recorded)
+    return known[1]
+
+
+def _waiting(recorded: RunResult) -> _Waiting:
+    """Return the tasks and graders whose newest verdict a person has not given yet.
+
+    None stands for all: that something waits is told of the suite, a task and a grader of all tasks, too.
+    """
+    return frozenset(
+        each
+        for task in recorded.tasks.values()
+        for name, said in chain(task.graders.items(), task.checkpoints.items())
+        if said.status == "pending"
+        for each in ((task.id, name), (task.id, None), (None, name), (None, None))
+    )

@@ -1,0 +1,78 @@
+"""What a ``SKILL.md`` shows of the suites that test its skill: what runs them, and how they came out.
+
+Without a suite one can be made, as from an empty eval file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from waza_engine.steps import Steps
+from waza_language_server.features.new_suite import NEW_SUITE, title_of_offer
+from waza_language_server.features.runnables.code_lens import (
+    Affected,
+    CodeLens,
+    Expected,
+    lenses_of_in_steps,
+    nothing_affected,
+    nothing_expected,
+)
+from waza_language_server.features.runnables.runnables import MAX_SUITES, Runnable
+from waza_language_server.features.scores.inlay_hints import InlayHint
+from waza_language_server.features.scores.verdict_hints import suite_verdict_in_steps
+from waza_language_server.project.document_scores import read_scores_in_steps
+from waza_language_server.project.runnable_id import RunnableId
+from waza_language_server.project.skill_file import eval_document
+from waza_language_server.text.span import Span
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from waza_language_server.project.skill_file import SkillFile
+    from waza_language_server.project.suites import Suite
+    from waza_language_server.project.workspace import Workspace
+
+_TOP = Span(0, 0)
+_WHAT = "evals of this skill"
+
+
+def skill_runnables(suites: tuple[Suite, ...]) -> tuple[Runnable, ...]:
+    """Return what can be run from the ``SKILL.md`` that these suites test: the nearest of them."""
+    return tuple(
+        Runnable(RunnableId(suite.path), _TOP, suite.outline.name or suite.folder.name, _TOP)
+        for suite in suites[:MAX_SUITES]
+    )
+
+
+def skill_lenses_in_steps(
+    skill: SkillFile,
+    suites: tuple[Suite, ...],
+    workspace: Workspace,
+    running: Collection[RunnableId] = (),
+    run_with: str | None = None,
+    expected: Expected = nothing_expected,
+    affected: Affected = nothing_affected,
+) -> Steps[tuple[CodeLens, ...]]:
+    """Return the lenses at the top of a ``SKILL.md``; the parameters are those of ``code_lenses``."""
+    if not suites:
+        return (CodeLens(_TOP, title_of_offer(skill.name), NEW_SUITE, {"skill": skill.uri}, "newSuite"),)
+    found = skill_runnables(suites)
+    return (yield from lenses_of_in_steps(found, workspace, running, run_with, expected, affected, _WHAT))
+
+
+def skill_hints_in_steps(
+    skill: SkillFile, suites: tuple[Suite, ...], workspace: Workspace, now: datetime | None = None
+) -> Steps[tuple[InlayHint, ...]]:
+    """Return what the last run of each of these suites came to, for the end of the first line."""
+    end = skill.lines.line_span(0).end
+    hints: list[InlayHint] = []
+    for suite in suites[:MAX_SUITES]:
+        yield
+        document = eval_document(workspace.project, suite)
+        scores = yield from read_scores_in_steps(document, workspace.project)
+        verdict = yield from suite_verdict_in_steps(document, scores, now)
+        if verdict is not None:
+            where = f" in {suite.folder.name}/{suite.path.name}" if len(suites) > 1 else ""
+            hints.append(InlayHint(end, verdict.label + where, verdict.tooltip, verdict.changes, "skill"))
+    return tuple(hints)

@@ -1,0 +1,69 @@
+"""The lens above ``graders:`` that names the run which live verdicts are judged on, and changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from waza_engine.counting import counted
+from waza_engine.frozen import frozen
+from waza_engine.moments import SOME_TIME_AGO, is_known
+from waza_language_server.features.runnables.code_lens import CodeLens
+from waza_language_server.features.scores.live_text import LIVE
+from waza_language_server.project.runnable_id import RunnableId
+
+if TYPE_CHECKING:
+    from waza_engine.results.reading.scores import TaskResult
+    from waza_language_server.project.document import Document
+
+TEST_BED = "waza.testBed"
+
+
+@frozen()
+class TestBed:
+    """What verdicts of a suite are judged on: result files with the tasks that they hold.
+
+    ``started`` is when their run began, None for several; with ``gone`` the file is not there any more.
+    ``trial`` is the one of each task that counts, None for all.
+    """
+
+    suite: Path
+    records: Mapping[Path, Mapping[str, TaskResult]]
+    started: datetime | None
+    trial: int | None = None
+    gone: bool = False
+
+
+def test_bed_lens(document: Document, bed: TestBed) -> CodeLens | None:
+    """Return the lens of an eval file; None where it has no graders of its own."""
+    root = document.tree.root
+    graders = root.entry("graders") if root is not None and root.kind == "mapping" else None
+    if graders is None or document.kind != "eval":
+        return None
+    argument = {"id": str(RunnableId(bed.suite))}
+    return CodeLens(graders.key.span, _title(bed), TEST_BED, argument, "testBed")
+
+
+def moment(at: datetime) -> str:
+    """Return when a run began, as people here write it: ``12 Nov 10:04``, of another year with the year."""
+    if not is_known(at):
+        return SOME_TIME_AGO
+    local = at.astimezone()
+    year = f" {local.year}" if local.year != datetime.now(UTC).astimezone().year else ""
+    return f"{local.day} {local:%b}{year} {local:%H:%M}"
+
+
+def _title(bed: TestBed) -> str:
+    run = f"the last answers of {counted(len(bed.records), 'run')}"
+    if bed.started is not None:
+        run = f"run of {moment(bed.started)}"
+    if bed.gone:
+        return f"{LIVE}test bed: {run} is gone, so nothing is judged live"
+    tasks = [task for held in bed.records.values() for task in held.values()]
+    count = "1 task" if len(tasks) == 1 else f"{len(tasks)} tasks"
+    trials = max((task.trials for task in tasks), default=0)
+    if bed.trial is not None:
+        return f"{LIVE}test bed: {run}, {count}, trial {bed.trial} alone"
+    return f"{LIVE}test bed: {run}, {count} × {'1 trial' if trials == 1 else f'{trials} trials'}"

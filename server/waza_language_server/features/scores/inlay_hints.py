@@ -1,0 +1,169 @@
+"""Scores beside the lines that caused them, and what values come to beside those of the suite.
+
+The score of a grader stands at the end of its ``name:`` line, and at each assertion or pattern whether it
+held. The tooltip tells the feedback, the trials, the age and the origin. After an edit marks stay beside
+the rules they belong to: a rule that was rewritten loses its mark, one that moved takes it along.
+
+Architecture invariant: answered from the project's memory of results; nothing runs and nothing is awaited.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, get_args
+
+from waza_engine.counting import counted
+from waza_engine.frozen import frozen
+from waza_engine.markdown import fenced
+from waza_engine.steps import Steps, finished
+from waza_language_server.features.scores.history_hints import histories_in_steps
+from waza_language_server.features.scores.live_text import LIVE, TrialPlace, trials_to_open
+from waza_language_server.features.scores.score_text import STALE, check_label, score_label, score_story
+from waza_language_server.features.scores.setting_hints import setting_hints_in_steps
+from waza_language_server.features.scores.verdict import HintKind, Verdict
+from waza_language_server.features.scores.verdict_hints import verdicts_in_steps
+from waza_language_server.project.document_scores import read_scores_in_steps
+from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
+
+if TYPE_CHECKING:
+    from waza_engine.results.reading.newest_scores import CheckResult
+    from waza_language_server.project.changed_inputs import ChangedInput
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.document_scores import DocumentScores, Outcome, Score
+    from waza_language_server.project.suite_file import GraderEntry
+    from waza_language_server.project.workspace import Workspace
+    from waza_language_server.syntax.nodes import Node
+    from waza_language_server.text.span import Span
+
+
+HINT_KINDS: frozenset[str] = frozenset(get_args(HintKind))
+
+
+@frozen()
+class InlayHint:
+    """A few characters shown behind ``offset``; ``tooltip`` is Markdown.
+
+    ``changes`` are the files that are not as they were when it was recorded, ``trials`` those that it was
+    judged live on, so that they can be opened. ``is_old`` of a check says that its grader's score is stale.
+    """
+
+    offset: int
+    label: str
+    tooltip: str
+    changes: tuple[ChangedInput, ...] = ()
+    kind: HintKind = "score"
+    trials: tuple[TrialPlace, ...] = ()
+    is_old: bool = False
+
+    @property
+    def stale(self) -> bool:
+        """Whether it may no longer hold."""
+        return self.is_old or STALE in self.label
+
+
+def inlay_hints(
+    document: Document, workspace: Workspace, span: Span | None = None, now: datetime | None = None
+) -> tuple[InlayHint, ...]:
+    """Return the scores in a part of a document (all of it without ``span``), in the order of the text.
+
+    ``now`` is when the scores are looked at, for their age.
+    """
+    return finished(inlay_hints_in_steps(document, workspace, span, now))
+
+
+def inlay_hints_in_steps(
+    document: Document, workspace: Workspace, span: Span | None = None, now: datetime | None = None
+) -> Steps[tuple[InlayHint, ...]]:
+    """Do the same with many pauses."""
+    if document.kind not in {"eval", "task", "trigger_tests"}:
+        return ()
+    found: list[InlayHint] = []
+    scores = yield from read_scores_in_steps(document, workspace.project)
+    for grader in SuiteFile(document.tree).graders(span):
+        yield
+        score = scores.of_grader(grader)
+        if score is not None:
+            found += hints_of_grader(document, grader, score, score_story(score, now))
+    found += yield from hints_beside_graders(document, scores, span, now)
+    for told in (yield from setting_hints_in_steps(document, workspace.project, span)):
+        found.append(InlayHint(told.node.span.end, told.label, told.tooltip, kind="inherited"))
+    kept = [hint for hint in found if span is None or span.contains(hint.offset)]
+    return tuple(sorted(kept, key=lambda hint: hint.offset))
+
+
+def hints_beside_graders(
+    document: Document, scores: DocumentScores, span: Span | None = None, now: datetime | None = None
+) -> Steps[list[InlayHint]]:
+    """Return what suites, tasks, expectations, metrics and prompts came to, with pauses."""
+    verdicts = yield from verdicts_in_steps(document, scores, span, now)
+    histories = yield from histories_in_steps(document, scores, span, now)
+    return [*_hints_of_verdicts(document, verdicts), *_hints_of_verdicts(document, histories)]
+
+
+def hints_of_grader(document: Document, grader: GraderEntry, score: Score, story: str) -> Iterator[InlayHint]:
+    """Yield the score of a grader, with its story in Markdown, and whether each of its rules held."""
+    name, entry = grader.node.get("name"), grader.node
+    if name is None or grader.item.kind == "alias":
+        # The name stands elsewhere; its line may be that of another grader.
+        yield _hint_of(score, _end_of_line(document, grader.item), story)
+        return
+    yield _hint_of(score, _end_of_line(document, name), story)
+    alone = len(score.outcomes) == 1
+    marks = list(_marks(entry, score.outcomes[0]) if alone else _marks_of_all(entry, score))
+    lines = Counter(document.lines.line_of(node.span.start) for node in (*(mark[0] for mark in marks), name))
+    for node, label, tooltip, is_old in marks:
+        # Several rules on one line: each mark stands behind its own rule.
+        crowded = lines[document.lines.line_of(node.span.start)] > 1
+        place = node.span.end if crowded else _end_of_line(document, node)
+        yield InlayHint(place, label, tooltip, kind="check", is_old=is_old)
+
+
+def _hint_of(score: Score, offset: int, story: str) -> InlayHint:
+    return InlayHint(offset, score_label(score), story, score.changes, trials=trials_to_open(score))
+
+
+def _hints_of_verdicts(document: Document, verdicts: Sequence[Verdict]) -> Iterator[InlayHint]:
+    nodes = {each.node.span for each in verdicts}
+    lines = Counter(document.lines.line_of(span.start) for span in nodes)
+    for each in verdicts:
+        crowded = lines[document.lines.line_of(each.node.span.start)] > 1
+        offset = each.node.span.end if crowded else _end_of_line(document, each.node)
+        yield InlayHint(offset, each.label, each.tooltip, each.changes, each.kind, is_old=each.is_old)
+
+
+Mark = tuple["Node", str, str, bool]
+
+
+def _marks(entry: Node, outcome: Outcome) -> Iterator[Mark]:
+    for check in outcome.result.checks:
+        node = rule_at(entry, check.path, outcome.graded)
+        if node is not None:
+            tooltip = fenced(check.message) if check.message else ""
+            mark = LIVE if outcome.live is not None and not outcome.stale else ""
+            label = mark + check_label(check.passed_trials, check.trials)
+            yield shown_at(node), label, tooltip, bool(outcome.stale)
+
+
+def _marks_of_all(entry: Node, score: Score) -> Iterator[Mark]:
+    """Yield one mark for each rule of a suite's grader: whether it held in all tasks."""
+    by_path: dict[tuple[str | int, ...], list[tuple[Outcome, CheckResult]]] = {}
+    for outcome in score.outcomes:
+        for check in outcome.result.checks:
+            by_path.setdefault(check.path, []).append((outcome, check))
+    for path, checks in by_path.items():
+        node = rule_at(entry, path, checks[0][0].graded)
+        if node is None:
+            continue
+        failed = [(outcome, check) for outcome, check in checks if not check.passed]
+        mark = LIVE if all(outcome.live and not outcome.stale for outcome, _ in checks) else ""
+        label = "✓" if not failed else f"✗ {len(checks) - len(failed)}/{counted(len(checks), 'task')}"
+        told = [f"{outcome.task.id}: {check.message or 'failed'}" for outcome, check in failed[:10]]
+        is_old = any(outcome.stale for outcome, _ in checks)
+        yield shown_at(node), mark + label, fenced("\n".join(told)) if told else "", is_old
+
+
+def _end_of_line(document: Document, node: Node) -> int:
+    """Return the end of the line on which a value begins."""
+    return document.lines.line_span(document.lines.line_of(node.span.start)).end

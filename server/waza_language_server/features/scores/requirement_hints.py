@@ -1,0 +1,218 @@
+"""What a ``SKILL.md`` promises, each piece with the number of tests that name it.
+
+A piece is a phrase of ``USE FOR:`` or ``DO NOT USE FOR:``, or a parameter, with the id that
+``waza spec verify`` gives it. A test is a task of a suite of the skill, or a trigger prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from waza_engine.counting import counted
+from waza_engine.frozen import frozen
+from waza_engine.markdown import code
+from waza_engine.spec.skill_requirements import SkillRequirement, SpokenTest, names, skill_requirements
+from waza_engine.steps import Steps, finished
+from waza_language_server.features.scores.inlay_hints import InlayHint
+from waza_language_server.project.claim import TRIGGER_NAMES
+from waza_language_server.project.front_matter import front_matter
+from waza_language_server.project.suite_file import SuiteFile
+from waza_language_server.project.suites import Task
+from waza_language_server.project.trigger_prompts import prompts_in
+from waza_language_server.syntax.tree import parse, parse_in_steps
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from waza_language_server.project.facts import Fact
+    from waza_language_server.project.index import Project
+    from waza_language_server.project.skill_file import SkillFile
+    from waza_language_server.project.suites import Suite
+    from waza_language_server.syntax.nodes import Node
+
+_PARAMETERS = ("parameters", "params", "inputs")
+_MOST_NAMED = 5
+_MOST_SUITES = 20
+"""Of a skill with more nothing is said: a count of some of them would be wrong."""
+_BY_WORDS = (
+    "By words alone, as `waza spec verify` compares them: whether it is tested well only graders tell."
+)
+
+
+@frozen()
+class _Test:
+    name: str
+    is_prompt: bool
+    said: SpokenTest
+
+
+def requirement_hints_in_steps(
+    skill: SkillFile, suites: tuple[Suite, ...], project: Project
+) -> Steps[tuple[InlayHint, ...]]:
+    """Return a hint behind each promise of a skill, in their order; none without a suite that tests it.
+
+    A task or prompt that several suites run counts once.
+    """
+    placed = list(_placed(skill)) if 0 < len(suites) <= _MOST_SUITES else []
+    if not placed:
+        return ()
+    tests: list[_Test] = []
+    all_known = True
+    read: set[Path] = set()
+    for suite in suites:
+        # What a table of rows asks for is not read here, nor what a broken file may still say.
+        all_known = all_known and suite.outline.complete and suite.outline.tasks_from is None
+        all_known = all_known and not project.task_paths(suite).unknown
+        tests += yield from _tests_of(suite, project, read)
+    hints: list[InlayHint] = []
+    for requirement, offset in placed:
+        yield
+        found = [test for test in tests if names(test.said, requirement)]
+        if found or all_known:
+            hints.append(InlayHint(offset, _label(found), _told(requirement, found), kind="requirement"))
+    return tuple(sorted(hints, key=lambda hint: hint.offset))
+
+
+def _label(found: list[_Test]) -> str:
+    prompts = sum(1 for test in found if test.is_prompt)
+    counts = ((len(found) - prompts, "task"), (prompts, "prompt"))
+    return ", ".join(counted(count, what) for count, what in counts if count) or "no test"
+
+
+def _told(requirement: SkillRequirement, found: list[_Test]) -> str:
+    if not found:
+        told = "No task and no trigger prompt names this"
+        if requirement.kind == "dont":
+            told = "No task or trigger prompt in which the skill is to stay silent names this"
+        return f"{told} ({code(requirement.id)}).\n\n{_BY_WORDS}"
+    shown = ", ".join(code(test.name) for test in found[:_MOST_NAMED])
+    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    return f"{code(requirement.id)} is named by {shown}{more}.\n\n{_BY_WORDS}"
+
+
+def _tests_of(suite: Suite, project: Project, read: set[Path]) -> Steps[list[_Test]]:
+    """Return the tests of a suite, without those in files that were ``read`` for another one of the skill."""
+    tests: list[_Test] = []
+    for path in project.task_paths(suite).value:
+        if path in read:
+            continue
+        read.add(path)
+        yield from project.read_outline_in_steps(path)
+        tests.append(_Test(Task(path, project.outline).id, False, (yield from _said_in(path, project))))
+    for entry in SuiteFile(project.tree(suite.path)).tasks():
+        yield
+        tests.append(_Test(entry.id, False, _said(entry.node)))
+    present = project.names(suite.folder)
+    for path in (suite.folder / name for name in TRIGGER_NAMES if name in present):
+        if path in read:
+            continue
+        read.add(path)
+        for prompt in prompts_in(project.tree(path).root):
+            yield
+            said = SpokenTest.of([prompt.text], avoids=not prompt.should_trigger)
+            tests.append(_Test(" ".join(prompt.text.split()), True, said))
+    return tests
+
+
+def _said_in(path: Path, project: Project) -> Steps[SpokenTest]:
+    opened = project.documents.get(path)
+    if opened is not None:
+        return _said(opened.tree.root)
+    yield from project.disk.derive_in_steps(path, "spoken test", _read)
+    return project.disk.derived(path, "spoken test", lambda text: finished(_read(text)))
+
+
+def _read(text: Fact[str]) -> Steps[SpokenTest]:
+    return _said((yield from parse_in_steps(text.value)).root)
+
+
+def _said(task: Node | None) -> SpokenTest:
+    """Return the words of all values of a task."""
+    if task is None:
+        return SpokenTest.of(())
+    should = task.get("expected", "should_trigger")
+    avoids = should is not None and should.kind == "scalar" and should.to_python() is False
+    return SpokenTest.of([node.value for node in _values(task)], avoids=avoids)
+
+
+def _values(node: Node) -> Iterator[Node]:
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        if node.kind == "scalar":
+            yield node
+        elif node.kind == "mapping":
+            stack += [entry.value for entry in node.each_entry()]
+        else:
+            stack += node.each_item()
+
+
+def _placed(skill: SkillFile) -> Iterator[tuple[SkillRequirement, int]]:
+    """Yield each promise with the offset behind it."""
+    matter = front_matter(skill.text)
+    root = parse(matter.text).root if matter.closed else None
+    description = root.get("description") if root is not None and root.kind == "mapping" else None
+    said = description.value if description is not None and description.kind == "scalar" else ""
+    listed = list(_listed(root)) if root is not None and root.kind == "mapping" else []
+    body_line = matter.text.count("\n") + 1 if matter.closed else 0
+    body = skill.text[len(matter.text) :].split("\n", 1)[-1] if matter.closed else skill.text
+    begin = description.span.start if description is not None else 0
+    searched = _Collapsed(skill.text[begin : description.span.end] if description is not None else "")
+    ends = iter([end for _, end in listed])
+    for requirement in skill_requirements(said, [text for text, _ in listed], body):
+        if requirement.kind != "param":
+            end = searched.end_of(requirement.text)
+            line = skill.lines.line_span(skill.lines.line_of(begin))
+            yield requirement, line.end if end is None else begin + end
+        elif requirement.line is not None:
+            yield requirement, skill.lines.line_span(body_line + requirement.line).end
+        else:
+            yield requirement, next(ends)
+
+
+def _listed(root: Node) -> Iterator[tuple[str, int]]:
+    """Yield the parameters of the frontmatter, each with the offset behind it."""
+    for key in _PARAMETERS:
+        node = root.get(key)
+        if node is None:
+            continue
+        if node.kind == "mapping":
+            for entry in node.each_entry():
+                text = _text(entry.value)
+                yield (f"{entry.key.value}: {text}" if text else entry.key.value), entry.key.span.end
+        for item in [node] if node.kind == "scalar" else node.each_item():
+            if text := _text(item):
+                yield text, item.span.end
+
+
+def _text(node: Node) -> str:
+    if node.kind == "mapping":
+        parts = ((entry.key.value, _text(entry.value)) for entry in node.each_entry())
+        return ", ".join(f"{key}: {text}" for key, text in parts if key and text)
+    return node.value.strip() if node.kind == "scalar" else ""
+
+
+class _Collapsed:
+    """A text with each run of blanks as one, searched from the front on."""
+
+    def __init__(self, text: str) -> None:
+        self._ends: list[int] = []
+        shown: list[str] = []
+        for at, character in enumerate(text):
+            blank = character.isspace()
+            if blank and shown and shown[-1] == " ":
+                continue
+            shown.append(" " if blank else character)
+            self._ends.append(at + 1)
+        self._text = "".join(shown)
+        self._from = max(0, self._text.lower().find("use for:"))
+
+    def end_of(self, phrase: str) -> int | None:
+        """Return the offset behind a phrase, None when it is not there as it is."""
+        found = self._text.find(phrase, self._from)
+        found = found if found >= 0 else self._text.find(phrase)
+        if found < 0 or not phrase:
+            return None
+        self._from = found + len(phrase)
+        return self._ends[self._from - 1]

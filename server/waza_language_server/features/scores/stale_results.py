@@ -1,0 +1,332 @@
+"""Which results of a suite may no longer hold, item by item: for clients that show results of their own.
+
+The evidence is that of the marks (``project/document_scores.py``), but for live verdicts: a client shows what
+a run or grading again has told it, and no edit changes that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from waza_engine.frozen import frozen
+from waza_engine.results.places import JOURNAL_SUFFIX
+from waza_engine.steps import Steps
+from waza_engine.vocabulary import EXPECTED_LISTS
+from waza_language_server.features.scores.score_text import stale_label
+from waza_language_server.project.claim import TRIGGER_NAMES
+from waza_language_server.project.document_scores import DocumentScores
+from waza_language_server.project.recorded_values import INPUTS, Values, entries_in_steps
+from waza_language_server.project.runnable_id import RunnableId
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from waza_engine.results.reading.scores import (
+        GraderResult,
+        PromptResult,
+        RunOrigin,
+        RunResult,
+        TaskResult,
+    )
+    from waza_engine.spec.reading.scalars import Json
+    from waza_language_server.project.changed_inputs import ChangedInput
+    from waza_language_server.project.index import Project
+    from waza_language_server.project.regraded import AskedAgain
+
+STALE_WORD = "stale"
+RECORD_GONE = f"{STALE_WORD}: its record is gone"
+RAN_ELSEWHERE = f"{STALE_WORD}: a newer run is recorded"
+REVIEWED = f"{STALE_WORD}: reviewed since"
+_CAME_TO = {
+    "passed": "it passed",
+    "failed": "it failed",
+    "error": "it broke",
+    "errored": "it broke",
+    "pending": "it waits for a review",
+}
+_EXPECTED = "//expected"
+_METRICS = "//metrics"
+_ByPlace = Mapping[str, Mapping[str, "Json"]]
+"""What is written, by the task (``""`` for the suite) and by its name."""
+
+
+@frozen()
+class StaleResult:
+    """An item whose newest result may no longer hold.
+
+    ``words`` say it as a mark does: ``stale: SKILL.md +1 −0``. ``whole`` says
+    that no result below it holds either; those are not listed.
+    """
+
+    id: RunnableId
+    words: str
+    whole: bool
+
+
+@frozen()
+class Shown:
+    """What a client shows of a suite: since when, and the records of the runs that it has shown."""
+
+    since: datetime
+    results: frozenset[Path]
+
+    def lacks(self, origin: RunOrigin | None, moment: datetime) -> bool:
+        """Whether a verdict of this moment is of a run that came later and was not shown."""
+        return origin is not None and moment > self.since and _record(origin.results) not in self.results
+
+
+def _record(results: Path) -> Path:
+    """Return the file that a run was to leave: of one that was killed there is the journal alone."""
+    name = results.name
+    return (
+        results.with_name(f"{name.removesuffix(JOURNAL_SUFFIX)}.json")
+        if name.endswith(JOURNAL_SUFFIX)
+        else results
+    )
+
+
+def stale_results_in_steps(
+    project: Project, suite: Path, shown: Shown | None = None
+) -> Steps[tuple[StaleResult, ...]]:
+    """Return what is stale of a suite, its tasks, graders and trigger prompts, with many pauses.
+
+    What contains others stands before them. With ``shown`` that is also what has run again elsewhere since,
+    and what a person has reviewed.
+    """
+    run = yield from project.scores.results_in_steps(suite)
+    if run is None:
+        shows = shown is not None and bool(shown.results)
+        return (StaleResult(RunnableId(suite), RECORD_GONE, whole=True),) if shows else ()
+    if shown is not None and run.later is not None and run.later.started > shown.since:
+        return (StaleResult(RunnableId(suite), RAN_ELSEWHERE, whole=True),)
+    evidence = yield from _evidence_in_steps(project, suite, run, shown)
+    found: list[StaleResult] = []
+    fresh = False
+    for task in run.tasks.values():
+        yield
+        of_task = evidence.of_task(task)
+        found += of_task
+        fresh = fresh or (task.id in evidence.places and not (of_task and of_task[0].whole))
+    for prompt in run.prompts:
+        words = evidence.words_of_prompt(prompt)
+        if words:
+            identity = RunnableId(suite, prompt=prompt.prompt, should_trigger=prompt.should_trigger)
+            found.append(StaleResult(identity, words, whole=True))
+        fresh = fresh or not words
+    first = found[0].words if found else ""
+    if first.startswith(RAN_ELSEWHERE):
+        # What a part came to is not what the suite did.
+        first = RAN_ELSEWHERE
+    if found and not fresh:
+        if all(each.words.startswith(RAN_ELSEWHERE) for each in found):
+            # With the first results: most suites were never run.
+            from waza_engine.results.reading.suite_conclusion import conclude_suite
+
+            first = _elsewhere(conclude_suite(run).verdict)
+        return (StaleResult(RunnableId(suite), first, whole=True),)
+    gone = [
+        task.id
+        for task in run.tasks.values()
+        if task.timestamp == run.timestamp and task.id not in evidence.places
+    ]
+    words = evidence.words_of_suite(run.timestamp, gone) or first
+    if not words and run.whole is not None and evidence.lacks_a_task(run.whole.timestamp, run.tasks):
+        words = STALE_WORD
+    return (*([StaleResult(RunnableId(suite), words, whole=False)] if words else []), *found)
+
+
+def _elsewhere(verdict: str) -> str:
+    """Return that something has run elsewhere since, and what it came to."""
+    came_to = _CAME_TO.get(verdict)
+    return f"{RAN_ELSEWHERE}, {came_to}" if came_to else RAN_ELSEWHERE
+
+
+def _evidence_in_steps(
+    project: Project, suite: Path, run: RunResult, shown: Shown | None
+) -> Steps[_Evidence]:
+    today = yield from entries_in_steps(project, suite)
+    known = project.suite(suite)
+    places = {place: suite for place, _ in today if place}
+    for task in project.tasks_of(known).value:
+        yield
+        if (task.id, INPUTS) in today:
+            places[task.id] = task.path
+    scores = DocumentScores(project, suite, None, [(known, run)])
+    yield from scores.read_in_steps()
+    return _Evidence(project, suite, today, places, scores, shown)
+
+
+class _Evidence:
+    """A suite as it is written today, beside what it said when it was judged."""
+
+    def __init__(
+        self,
+        project: Project,
+        suite: Path,
+        today: Values,
+        places: Mapping[str, Path],
+        scores: DocumentScores,
+        shown: Shown | None,
+    ) -> None:
+        self.places = places
+        """The file of each task of today."""
+        self._suite = suite
+        self._shown = shown
+        self._scores = scores
+        self._regraded = project.scores.regraded
+        self._today = _by_place(today)
+        self._then: dict[tuple[Path, datetime], _ByPlace | None] = {}
+        self._entries: tuple[Values, _ByPlace] | None = None
+
+    def of_task(self, task: TaskResult) -> list[StaleResult]:
+        """Return what is stale of a task that is still written; nothing of others."""
+        if task.id not in self.places:
+            return []
+        identity = RunnableId(self._suite, task.id)
+        if self._ran_elsewhere(task.origin, task.timestamp) and self._again(task) is None:
+            return [StaleResult(identity, _elsewhere(task.status), whole=True)]
+        words = self._words_of_answer(task.id, task.timestamp)
+        if words and not task.rejudged:
+            return [StaleResult(identity, words, whole=True)]
+        graders = [name for name in self._names(self._today, task.id) if name in task.graders]
+        stale = [
+            StaleResult(RunnableId(self._suite, task.id, name), said, whole=True)
+            for name in graders
+            if (said := self._words_of_grader(task, name))
+        ]
+        if not words and (stale or not self._is_judged_as_written(task)):
+            words = stale[0].words if stale else STALE_WORD
+        whole = bool(graders) and len(stale) == len(graders)
+        # Of a task of which only single graders were run nothing is said as a whole.
+        own = [StaleResult(identity, words, whole)] if words and task.status else []
+        return [*own, *([] if own and whole else stale)]
+
+    def words_of_prompt(self, prompt: PromptResult) -> str:
+        """Return why the result of a trigger prompt may no longer hold, "" when it does."""
+        moment = prompt.timestamp
+        if self._ran_elsewhere(prompt.origin, moment):
+            return _elsewhere("error" if prompt.error else "passed" if prompt.right else "failed")
+        found = self._scores.recorded.changes(moment, ())
+        # Other prompts of the file say nothing of this one.
+        return self._said(moment, [each for each in found if each.path.name not in TRIGGER_NAMES])
+
+    def words_of_suite(self, moment: datetime, gone: Sequence[str]) -> str:
+        """Return why the suite as a whole may have another result, beside what is said of its parts.
+
+        ``gone`` are the ids of the tasks that it had at that moment and has no more.
+        """
+        if gone:
+            return self._said(moment, self._scores.recorded.changes(moment, gone)) or STALE_WORD
+        then = self._then_of("", moment)
+        same = then is not None and then.get(_METRICS) == self._today.get("", {}).get(_METRICS)
+        return "" if same else STALE_WORD
+
+    def lacks_a_task(self, moment: datetime, judged: Collection[str]) -> bool:
+        """Tell whether the suite has a task today that its last whole run had not, nor any run since."""
+        added = self._scores.recorded.added_since(moment)
+        return bool(added) and added not in judged
+
+    def _ran_elsewhere(self, origin: RunOrigin | None, moment: datetime) -> bool:
+        return self._shown is not None and self._shown.lacks(origin, moment)
+
+    def _was_reviewed(self, verdict: GraderResult) -> bool:
+        return (
+            self._shown is not None and verdict.reviewed is not None and verdict.reviewed > self._shown.since
+        )
+
+    def _words_of_answer(self, task: str, moment: datetime) -> str:
+        """Return why the answer to a task would be another one today, "" when it would not."""
+        words = self._said(moment, self._scores.recorded.changes(moment, (task,)))
+        then = self._then_of(task, moment)
+        same = then is not None and then.get(INPUTS) == self._today.get(task, {}).get(INPUTS)
+        return words or ("" if same else STALE_WORD)
+
+    def _words_of_grader(self, task: TaskResult, name: str) -> str:
+        verdict = task.graders[name]
+        moment = verdict.timestamp
+        if self._ran_elsewhere(verdict.origin, moment) and self._again(task) is None:
+            graded = "passed" if verdict.passed else "failed"
+            return _elsewhere(graded if verdict.status == "graded" else verdict.status)
+        if self._was_reviewed(verdict) and self._again(task) is None:
+            return f"{REVIEWED}, {_CAME_TO['passed' if verdict.passed else 'failed']}"
+        words = self._words_of_answer(task.id, moment)
+        if words:
+            return words
+        again = self._again(task)
+        if again is not None and name in again.graders:
+            entry, key = again.graders[name], name.removeprefix("_")
+            then = entry.get(key) if key in EXPECTED_LISTS and isinstance(entry, dict) else entry
+        else:
+            own, of_suite = self._then_of(task.id, moment), self._then_of("", moment)
+            if own is None or of_suite is None:
+                return STALE_WORD
+            then = _entry({task.id: own, "": of_suite}, task.id, name)
+        return "" if then == _entry(self._today, task.id, name) else STALE_WORD
+
+    def _is_judged_as_written(self, task: TaskResult) -> bool:
+        """Tell whether the graders and expectations that a task has today are those that judged it."""
+        again = self._again(task)
+        if again is not None and again.whole:
+            then = self._by_place_of(again.entries)
+        else:
+            own, of_suite = self._then_of(task.id, task.timestamp), self._then_of("", task.timestamp)
+            if own is None or of_suite is None:
+                return False
+            then = {task.id: own, "": of_suite}
+        expected = [each.get(task.id, {}).get(_EXPECTED) for each in (then, self._today)]
+        names = [set(self._names(each, task.id)) for each in (then, self._today)]
+        return expected[0] == expected[1] and names[0] == names[1]
+
+    def _by_place_of(self, entries: Values) -> _ByPlace:
+        # All tasks that were judged together share them.
+        if self._entries is None or self._entries[0] is not entries:
+            self._entries = entries, _by_place(entries)
+        return self._entries[1]
+
+    def _again(self, task: TaskResult) -> AskedAgain | None:
+        return self._regraded.asked(self._suite, task)
+
+    def _names(self, written: _ByPlace, task: str) -> list[str]:
+        """Return the names under which the graders and expectations of a task are recorded."""
+        own = written.get(task, {})
+        expected = own.get(_EXPECTED)
+        named = (name for name in (*written.get("", {}), *own) if not name.startswith("//"))
+        return [*dict.fromkeys(named), *(f"_{key}" for key in EXPECTED_LISTS if _has(expected, key))]
+
+    def _said(self, moment: datetime, changes: Sequence[ChangedInput]) -> str:
+        stale = bool(changes) or bool(self._scores.recorded.other_agent(moment))
+        return stale_label(STALE_WORD if stale else "", changes).removeprefix(" · ")
+
+    def _then_of(self, place: str, moment: datetime) -> Mapping[str, Json] | None:
+        """Return what was written of a task, or of the suite at ``""``; None when nobody knows."""
+        path = self.places.get(place, self._suite)
+        if (path, moment) not in self._then:
+            values = self._scores.recorded.values_then(path, moment)
+            self._then[path, moment] = None if values is None else _by_place(values)
+        then = self._then[path, moment]
+        return None if then is None else then.get(place if path == self._suite else "", {})
+
+
+def _by_place(values: Values) -> _ByPlace:
+    found: dict[str, dict[str, Json]] = {}
+    for place, name in values:
+        found.setdefault(place, {})[name] = values[place, name]
+    return found
+
+
+def _entry(written: _ByPlace, task: str, name: str) -> Json:
+    """Return what is written of a grader, a task's own before that of the suite, or of an expectation."""
+    own = written.get(task, {})
+    if name in own or not name.startswith("_"):
+        return own.get(name, written.get("", {}).get(name))
+    expected = own.get(_EXPECTED)
+    if name in written.get("", {}) or not isinstance(expected, dict):
+        return written.get("", {}).get(name)
+    return expected.get(name.removeprefix("_"))
+
+
+def _has(expected: Json, key: str) -> bool:
+    return isinstance(expected, dict) and key in expected

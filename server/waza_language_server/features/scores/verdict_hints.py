@@ -1,0 +1,377 @@
+"""Verdicts beside what was judged and is no grader: suites, tasks, expectations, metrics, trigger prompts.
+
+What passed is what the engine has concluded and written; here it is only put beside its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from waza_engine.counting import counted
+from waza_engine.figures import shown_score
+from waza_engine.frozen import frozen
+from waza_engine.markdown import code, fenced
+from waza_engine.steps import Steps
+from waza_engine.vocabulary import EXPECTED_LISTS
+from waza_language_server.features.scores.cut_runs import cut_label, cut_reason
+from waza_language_server.features.scores.live_text import LIVE
+from waza_language_server.features.scores.running_hints import (
+    RUNNING,
+    WAITS,
+    first_run_in_steps,
+    running_prompt,
+    running_task,
+)
+from waza_language_server.features.scores.score_text import (
+    NOTHING_RAN,
+    age,
+    check_label,
+    grader_line,
+    stale_label,
+    suite_graders_label,
+    told_by,
+)
+from waza_language_server.features.scores.verdict import Verdict
+from waza_language_server.features.scores.verdict_labels import (
+    NOT_RUN,
+    NOTHING_JUDGED,
+    glyph,
+    prompt_label,
+    prompt_line,
+    shortfall,
+    task_label,
+    task_line,
+    waits,
+    why_broken,
+    worst_first,
+)
+from waza_language_server.features.scores.words import suite_words
+from waza_language_server.project.claim import TRIGGER_NAMES
+from waza_language_server.project.recorded_values import values_today_in_steps
+from waza_language_server.project.staleness import (
+    ASKED_SINCE,
+    CUT_SHORT,
+    GRADED_SINCE,
+    REWRITTEN,
+    RUN_SINCE,
+    TASK_ADDED,
+    TASK_REWRITTEN,
+    said_by,
+    why_stale,
+)
+from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
+from waza_language_server.project.trigger_prompts import prompts_in
+
+if TYPE_CHECKING:
+    from waza_engine.results.reading.scores import (
+        GraderResult,
+        PromptResult,
+        RunResult,
+        TaskResult,
+    )
+    from waza_engine.spec.reading.scalars import Json
+    from waza_language_server.project.changed_inputs import ChangedInput
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.document_scores import DocumentScores, Score
+    from waza_language_server.project.recorded_values import Values
+    from waza_language_server.syntax.nodes import Node
+    from waza_language_server.text.span import Span
+
+MAX_LISTED = 20
+NAMES_OF_EXPECTED = tuple(f"_{key}" for key in EXPECTED_LISTS)
+
+
+def verdicts_in_steps(
+    document: Document, scores: DocumentScores, span: Span | None, now: datetime | None
+) -> Steps[tuple[Verdict, ...]]:
+    """Return the verdicts in a part of a document, with pauses; none when it was never run.
+
+    ``span`` keeps inline tasks out that it does not touch; ``now`` is when they are looked at.
+    """
+    root = document.tree.root
+    if root is None or root.kind != "mapping":
+        return ()
+    now = now or datetime.now(UTC)
+    if not scores.runs:
+        return tuple((yield from first_run_in_steps(document, root, scores, span, now)))
+    newest = max(scores.runs, key=lambda run: run.timestamp)
+    today: Values = {}
+    if document.kind != "trigger_tests":
+        today = yield from values_today_in_steps(document.tree)
+    view = _View(today, scores, newest, now)
+    found: list[Verdict] = []
+    match document.kind:
+        case "trigger_tests":
+            found += view.of_prompts(root)
+        case "task":
+            found += view.of_task(root, scores.task or "", "")
+            found += view.of_suite_graders(root, (yield from scores.of_suite_graders_in_steps()))
+        case "eval":
+            found += view.of_suite(root)
+            for task in SuiteFile(document.tree).tasks(span):
+                yield
+                found += view.of_task(task.node, task.id, task.id)
+        case _:
+            pass
+    return tuple(found)
+
+
+@frozen()
+class SuiteVerdict:
+    """What the newest run of a whole suite came to; ``tooltip`` is Markdown."""
+
+    label: str
+    tooltip: str
+    stale: str
+    """Why it may no longer hold, "" when it does."""
+    changes: tuple[ChangedInput, ...]
+
+
+def suite_verdict_in_steps(
+    document: Document, scores: DocumentScores, now: datetime | None
+) -> Steps[SuiteVerdict | None]:
+    """Return the verdict of the suite of an eval file, None when it was never run as a whole."""
+    if not scores.runs:
+        return None
+    newest = max(scores.runs, key=lambda run: run.timestamp)
+    today = yield from values_today_in_steps(document.tree)
+    return _View(today, scores, newest, now or datetime.now(UTC)).of_whole()
+
+
+_ByTask = Mapping[str, Mapping[str, "Json"]]
+
+
+class _View:
+    """A document, what it was when it was judged, and the newest results of it."""
+
+    def __init__(self, today: Values, scores: DocumentScores, run: RunResult, now: datetime) -> None:
+        self._scores = scores
+        self._run = run
+        self._now = now
+        self._by_place: dict[datetime | None, _ByTask | None] = {None: _by_place(today)}
+
+    def of_whole(self) -> SuiteVerdict | None:
+        """Return the verdict of the newest run of the whole suite, None when there was none."""
+        run = self._run.whole
+        if run is None:
+            return self._of_cut()
+        if not (run.tasks or run.reasons):
+            return None
+        awaited = self._scores.awaits_suite(self._run, run.timestamp)
+        stale, changes = self._of_stale(run, awaited=awaited, since=self._told_since(run))
+        passed = sum(task.passed for task in run.tasks.values())
+        label = f"{glyph(run)} {passed}/{counted(len(run.tasks), 'task')}" if run.tasks else "!"
+        if label.startswith("◷") and not any(map(waits, run.tasks.values())):
+            label = NOTHING_JUDGED
+        why = why_broken(run) if label.startswith("!") else ""
+        missed = [metric for metric in run.metrics if not metric.passed]
+        lines = [f"**{code(run.eval_name or 'The suite')}** {label}", ""]
+        lines += [task_line(task) for task in worst_first(run)[:MAX_LISTED]]
+        lines += [f"- ✗ {code(metric.name)} {shortfall(metric)}" for metric in missed[:MAX_LISTED]]
+        unlike = sorted(
+            (prompt for prompt in run.prompts if not prompt.right), key=lambda prompt: prompt.error
+        )
+        lines += [prompt_line(prompt) for prompt in unlike[:MAX_LISTED]]
+        if run.verdict in ("limited", "broken"):
+            lines[1:1] = ["", fenced("; ".join(run.reasons))]
+        tooltip = "\n".join([*lines, "", self._origin(run, stale)])
+        told = f"{label}: {why}" if why and run.tasks else f"{label} {why}" if why else label
+        return SuiteVerdict(told + stale_label(stale, changes), tooltip, stale, changes)
+
+    def _of_cut(self) -> SuiteVerdict | None:
+        """Return how far the newest run of the whole suite came, where none has come to its end."""
+        run = self._run.cut
+        if self._scores.runs_whole:
+            return SuiteVerdict(RUNNING, "The suite runs, and has no result yet.", "", ())
+        if run is None:
+            return None
+        since = RUN_SINCE if self._run.timestamp > run.timestamp else ""
+        stale, changes = self._of_stale(run, awaited=False, since=since)
+        label = cut_label(run)
+        lines = [f"**{code(run.eval_name or 'The suite')}** {label}", "", fenced(cut_reason(run)), ""]
+        lines += [task_line(task) for task in worst_first(run)[:MAX_LISTED]]
+        tooltip = "\n".join([*lines, "", self._origin(run, stale)])
+        return SuiteVerdict(label + stale_label(stale, changes), tooltip, stale, changes)
+
+    def _of_stale(self, run: RunResult, *, awaited: bool, since: str) -> tuple[str, tuple[ChangedInput, ...]]:
+        """Return why a run of the whole suite may have another result today, and the files that changed."""
+        changes = self._scores.recorded.changes(run.timestamp, tuple(run.tasks))
+        stale = why_stale(
+            written=self._rewritten(run, "") or self._rewritten_tasks(run),
+            changes=changes,
+            agent=self._scores.recorded.other_agent(run.timestamp),
+            awaited=awaited,
+            since=since,
+        )
+        return stale, changes
+
+    def _told_since(self, run: RunResult) -> str:
+        """Return what came behind a run of the whole suite, "" when nothing did."""
+        newest, later = self._run, self._run.later
+        if later is not None and later.started > max(run.timestamp, newest.timestamp):
+            return said_by(later)
+        if newest.timestamp <= run.timestamp:
+            return ""
+        if newest.origin is None:
+            return ASKED_SINCE
+        return CUT_SHORT if newest.status == "canceled" else RUN_SINCE
+
+    def of_suite(self, root: Node) -> Iterator[Verdict]:
+        """Yield the verdict of the newest run of the whole suite, and those of its metrics."""
+        name, run, whole = root.get("name"), self._run.whole, self.of_whole()
+        if name is None or whole is None:
+            return
+        stale, changes = whole.stale, whole.changes
+        yield Verdict(name, whole.label, whole.tooltip, changes)
+        if run is None:
+            return
+        metrics = root.get("metrics")
+        by_name = {metric.name: metric for metric in run.metrics}
+        for item in metrics.target.each_item() if metrics is not None else ():
+            word = item.get("name")
+            metric = by_name.get(word.value) if word is not None else None
+            if word is not None and metric is not None:
+                said = f"✓ {shown_score(metric.value)}" if metric.passed else f"✗ {shortfall(metric)}"
+                yield Verdict(word, said + stale_label(stale, changes), self._origin(run, stale), changes)
+
+    def of_task(self, node: Node, task_id: str, place: str) -> Iterator[Verdict]:
+        """Yield the verdict of a task, and those of what its answer is expected to say."""
+        task = self._run.tasks.get(task_id)
+        running = tuple(running_task(node, self._scores, task_id, self._now))
+        if running and (task is None or not task.status):
+            yield from running
+        head = node.get("id") or node.get("name")
+        if task is None or head is None or not task.status:
+            return
+        then = self._scores.then(task.timestamp)
+        changes = self._scores.recorded.changes(task.timestamp, (task_id,))
+        stale = why_stale(
+            written=self._rewritten(task, place),
+            changes=changes,
+            agent=self._scores.recorded.other_agent(task.timestamp),
+            awaited=self._scores.awaits_task(self._run, task),
+            since=GRADED_SINCE if task.rejudged else said_by(task.later_than(task.timestamp)),
+        )
+        label = task_label(task)
+        if label == NOT_RUN and self._scores.waits(task_id):
+            label = WAITS
+        lines = [f"**{code(task.id)}** {'!' if task.status == 'error' else label}"]
+        if task.error:
+            lines += ["", fenced(task.error)]
+        judged = chain(task.graders.values(), task.checkpoints.values())
+        shown = sorted(judged, key=lambda grader: grader.passed)[:MAX_LISTED]
+        lines += ["", *map(grader_line, shown), "", self._origin(task, stale)]
+        lines += self._in_other_suites(task_id)
+        suite = self._scores.suite_of(self._run)
+        label += f" in {suite.parent.name}" if suite is not None else ""
+        told = Verdict(head, label + stale_label(stale, changes), "\n".join(lines), changes)
+        yield from running or (told,)
+        yield from self._of_expectations(node, task, then, place, is_old=bool(stale))
+
+    def _in_other_suites(self, task_id: str) -> Iterator[str]:
+        """Yield what a task came to in the newest runs of the other suites that have its file."""
+        for run in self._scores.runs:
+            suite, task = self._scores.suite_of(run), run.tasks.get(task_id)
+            if run is not self._run and suite is not None and task is not None and task.status:
+                yield f"\n{task_label(task)} {age(task.timestamp, self._now)} in {code(suite_words(suite))}."
+
+    def of_suite_graders(self, root: Node, graders: Sequence[Score]) -> Iterator[Verdict]:
+        """Yield what the graders that stand in the eval file came to in the task of a task file."""
+        head = root.get("id") or root.get("name")
+        if head is None or not graders:
+            return
+        changes = tuple(dict.fromkeys(change for score in graders for change in score.changes))
+        stale = next((score.stale for score in graders if score.stale), "")
+        results = [outcome.result for score in graders for outcome in score.outcomes]
+        shown = sorted(results, key=lambda result: result.passed)[:MAX_LISTED]
+        lines = ["**Graders of the suite**", "", *map(grader_line, shown)]
+        lines += [] if len(shown) == len(results) else [f"- … and {len(results) - len(shown)} more"]
+        lines += ["", self._origin(results[0], stale)]
+        label = suite_graders_label(graders) + stale_label(stale, changes)
+        yield Verdict(head, label, "\n".join(lines), changes, "inherited")
+
+    def _of_expectations(
+        self, node: Node, task: TaskResult, then: Values | None, place: str, *, is_old: bool
+    ) -> Iterator[Verdict]:
+        expected = node.get("expected")
+        if expected is None:
+            return
+        was = then.get((place, "//expected")) if then is not None else None
+        written = expected.to_python()
+        for name in NAMES_OF_EXPECTED:
+            grader, mark, known = task.graders.get(name), "", was
+            live = self._scores.live(task, name)
+            if live is not None and live.entry == written:
+                grader, mark, known = live.result, LIVE, live.entry
+            for check in grader.checks if grader is not None else ():
+                rule = rule_at(expected, check.path, known)
+                if rule is not None:
+                    tooltip = fenced(check.message) if check.message else ""
+                    said = mark + check_label(check.passed_trials, check.trials)
+                    yield Verdict(shown_at(rule), said, tooltip, kind="check", is_old=is_old and not mark)
+
+    def of_prompts(self, root: Node) -> Iterator[Verdict]:
+        """Yield whether each trigger prompt was answered rightly; one that was rewritten has no verdict."""
+        known = {(result.should_trigger, result.prompt): result for result in self._run.prompts}
+        for prompt in prompts_in(root):
+            result = known.get((prompt.should_trigger, prompt.text))
+            running = tuple(running_prompt(prompt, self._scores, self._now))
+            if result is not None and not running:
+                yield self._of_prompt(prompt.node, result)
+            yield from running
+
+    def _of_prompt(self, prompt: Node, result: PromptResult) -> Verdict:
+        # Other prompts of the file say nothing of this one.
+        found = self._scores.recorded.changes(result.timestamp, ())
+        changes = tuple(change for change in found if change.path.name not in TRIGGER_NAMES)
+        stale = why_stale(
+            changes=changes,
+            agent=self._scores.recorded.other_agent(result.timestamp),
+            awaited=self._scores.awaits_prompt(self._run, result),
+            since=said_by(result.later if result.later and result.timestamp < result.later.started else None),
+        )
+        lines = [fenced(result.error)] if result.error else []
+        story = "\n\n".join([*lines, self._origin(result, stale)])
+        return Verdict(prompt, prompt_label(result) + stale_label(stale, changes), story, changes)
+
+    def _rewritten(self, recorded: RunResult | TaskResult, place: str) -> str:
+        """Return what is written otherwise than what a verdict judged, "" when nothing is."""
+        then, today = self._at(recorded.timestamp), self._at(None)
+        if then is None or today is None:
+            return REWRITTEN.format("file")
+        same = then.get(place) == today.get(place) if place else then == today
+        return "" if same else REWRITTEN.format("suite" if recorded is self._run.whole else "task")
+
+    def _rewritten_tasks(self, run: RunResult) -> str:
+        """Return that tasks in files of their own say something else than at a run, or were not there."""
+        if self._scores.recorded.says_otherwise(run.timestamp, run.tasks):
+            return TASK_REWRITTEN
+        added = self._scores.recorded.added_since(run.timestamp)
+        return TASK_ADDED.format(code(added)) if added else ""
+
+    def _at(self, moment: datetime | None) -> _ByTask | None:
+        """Return what the document said at a moment (now for None), task by task; None when nobody knows."""
+        if moment not in self._by_place:
+            values = self._scores.then(moment) if moment is not None else None
+            self._by_place[moment] = None if values is None else _by_place(values)
+        return self._by_place[moment]
+
+    def _origin(self, recorded: RunResult | TaskResult | GraderResult | PromptResult, stale: str) -> str:
+        by = told_by(recorded.origin)
+        words = f"Recorded {age(recorded.timestamp, self._now)}{f' ({by})' if by else ''}"
+        if recorded.origin is None:
+            words = NOTHING_RAN.format(age(recorded.timestamp, self._now))
+        suite = self._scores.suite_of(self._run)
+        words += f" in {code(suite_words(suite))}" if suite is not None else ""
+        return f"{words}; stale: {stale}." if stale else f"{words}."
+
+
+def _by_place(values: Values) -> _ByTask:
+    """Return the values of a document by the task that they belong to; "" for the file itself."""
+    found: dict[str, dict[str, Json]] = {}
+    for place, name in values:
+        found.setdefault(place, {})[name] = values[place, name]
+    return found

@@ -1,0 +1,100 @@
+"""What a task, a trigger prompt, a metric and a whole run came to, in a few characters."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from waza_engine.figures import shown_below, shown_score, shown_threshold
+from waza_engine.markdown import code
+from waza_engine.vocabulary import shown_grader
+from waza_language_server.features.scores.words import error_label
+
+if TYPE_CHECKING:
+    from waza_engine.results.reading.scores import MetricResult, PromptResult, RunResult, TaskResult
+
+NOTHING_JUDGED = "– nothing judged"
+NOT_RUN = "– not run"
+_SIGNS = {"passed": "✓", "failed": "✗", "errored": "!", "unjudged": "◷"}
+
+
+def worst_first(run: RunResult) -> list[TaskResult]:
+    """Return the tasks of a run, those that did not pass first."""
+    return sorted(run.tasks.values(), key=lambda task: task.passed)
+
+
+def task_label(task: TaskResult) -> str:
+    """Return what a task came to."""
+    if task.status == "error":
+        broken = (grader.feedback for grader in task.graders.values() if grader.status == "error")
+        return error_label(task.error or next(broken, ""))
+    if task.status == "skipped" or not task.trials:
+        if waits(task):
+            return "◷ pending"
+        return NOTHING_JUDGED if task.trials else NOT_RUN
+    if task.passed:
+        # One that was judged and has an error was cut off: not all of its trials ran.
+        return f"✓ {shown_score(task.score)}{' so far' if task.error else ''}"
+    if task.passed_trials and task.trials > 1:
+        return f"◐ {task.passed_trials}/{task.trials} trials"
+    if shown_score(task.score) == shown_score(1.0) and (names := _failed_names(task)):
+        # What failed has no weight in the score.
+        more = f" and {len(names) - 1} more" if names[1:] else ""
+        return f"✗ {shown_grader(names[0])}{more}"
+    return f"✗ {shown_score(task.score)}"
+
+
+def _failed_names(task: TaskResult) -> list[str]:
+    judged = chain(task.graders.values(), task.checkpoints.values())
+    return [grader.name for grader in judged if grader.status == "graded" and not grader.passed]
+
+
+def waits(task: TaskResult) -> bool:
+    """Tell whether people are to say what they think of an answer."""
+    return any(said.status == "pending" for said in chain(task.graders.values(), task.checkpoints.values()))
+
+
+def task_line(task: TaskResult) -> str:
+    """Return a task and what it came to, as an item of a list in Markdown."""
+    if task.status == "error":
+        return f"- {code(task.id)} ! {code(error_label(task.error).removeprefix('! '))}"
+    return f"- {code(task.id)} {task_label(task)}"
+
+
+def glyph(run: RunResult) -> str:
+    """Return the sign of a run of the whole suite: what broke is told apart from what was found wrong."""
+    # With the first results: most suites were never run.
+    from waza_engine.results.reading.suite_conclusion import conclude_recorded
+
+    return _SIGNS[conclude_recorded(run).verdict]
+
+
+def why_broken(run: RunResult) -> str:
+    """Return in few words what broke a run: its own reason, else that of its first task or prompt."""
+    own = run.reasons if run.verdict in ("limited", "broken") else ()
+    errors = (task.error for task in run.tasks.values() if task.status == "error")
+    untried = (prompt.error for prompt in run.prompts)
+    reason = next((why for why in chain(own, errors, untried, run.reasons) if why), "")
+    return error_label(reason).removeprefix("! ") if reason else ""
+
+
+def prompt_line(prompt: PromptResult) -> str:
+    """Return a trigger prompt and how it went, as an item of a list in Markdown."""
+    label = prompt_label(prompt)
+    said = f"! {code(label.removeprefix('! '))}" if prompt.error else label
+    return f"- {code(prompt.prompt)} {said}"
+
+
+def shortfall(metric: MetricResult) -> str:
+    """Return the value of a metric below its threshold: ``0.75 < 0.80``."""
+    value, _ = shown_below(metric.value, metric.threshold)
+    return f"{value} < {shown_threshold(metric.threshold)}"
+
+
+def prompt_label(result: PromptResult) -> str:
+    """Return how a trigger prompt went."""
+    if result.error:
+        return error_label(result.error)
+    if result.right:
+        return "✓"
+    return "✗ triggered" if result.did_trigger else "✗ not triggered"
