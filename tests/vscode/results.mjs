@@ -176,6 +176,16 @@ async function scenario(page) {
     await editor.waitUntil(page, "the mark of what failed", async () => (await editor.hintsOn(page, "name: expert")).includes("✗ 0.50 1/2 tasks"));
     await page.screenshot({ path: path.join(artifacts, "reviewed.png") });
   });
+
+  await step("how strong the graders are is measured when asked, and a weak one is marked where it stands", async () => {
+    fs.appendFileSync(path.join(workspace, "eval.yaml"), "  - type: code\n    name: anything\n    config:\n      assertions:\n        - len(output) >= 0\n");
+    await editor.waitForLine(page, "name: anything");
+    assert.equal((await editor.squigglesUnder(page, "name: anything", "anything")).length, 0);
+    await editor.command(page, "Waza: Measure Strength of Graders");
+    await page.locator(".notification-toast", { hasText: /Graders measured: \d+, 1 weak, marked in the file/u }).first().waitFor();
+    await editor.waitForSquiggle(page, "name: anything", "anything");
+    await page.screenshot({ path: path.join(artifacts, "weak.png") });
+  });
 }
 
 function results() {
