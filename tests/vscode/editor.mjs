@@ -12,13 +12,21 @@ export async function openFile(page, name, expectedText) {
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+P");
     await input.waitFor({ timeout: 10_000 });
-    await input.fill(name);
+    await ask(input, name);
     await wanted.waitFor({ timeout: 20_000 });
     await wanted.click({ timeout: 10_000 });
   };
   // The keys come last: until then one that is open already keeps the list before it, and the cursor is put where it was.
   const isReady = async () => !(await input.isVisible()) && (await hasKeys(page)) && (await hasLine(page, expectedText));
   await repeatUntil(page, `${name} to open`, choose, isReady);
+}
+
+/** Puts `text` into the input of a list, and never into the file below, which has the keys again when the list closes meanwhile. */
+async function ask(input, text) {
+  await input.evaluate((field, value) => {
+    field.value = value;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  }, text);
 }
 
 /** Whether what is typed goes into a text editor. */
@@ -122,13 +130,13 @@ export async function hoverUntilShown(page, mark, shown) {
 export async function command(page, title) {
   const input = page.locator(".quick-input-widget input:not([type=checkbox])");
   const offered = page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first();
-  const ask = async () => {
+  const offer = async () => {
     if (await input.isVisible()) await page.keyboard.press("Escape");
     await page.keyboard.press("F1");
     await input.waitFor();
-    await input.fill(`>${title}`);
+    await ask(input, `>${title}`);
   };
-  await repeatUntil(page, `the command ${title}`, ask, () => offered.isVisible());
+  await repeatUntil(page, `the command ${title}`, offer, () => offered.isVisible());
   await page.keyboard.press("Enter");
 }
 
@@ -153,7 +161,7 @@ export async function commandsOffered(page, text) {
   await page.keyboard.press("Escape");
   await page.keyboard.press("F1");
   await input.waitFor();
-  await input.fill(`>${text}`);
+  await ask(input, `>${text}`);
   await rows.first().waitFor();
   const titles = await rows.evaluateAll((found) => found.map((row) => row.getAttribute("aria-label") ?? row.textContent));
   await page.keyboard.press("Escape");
