@@ -227,6 +227,17 @@ async function scenario(page) {
     await editor.clickLens(page, "Run suite", "the next run to end", () => results("alpha").length > before);
     await state("alpha", "Greets late", "passed");
   });
+
+  await step("a window that is reloaded interrupts its run, which nobody has cancelled", async () => {
+    const before = results("alpha").length;
+    await begin("alpha");
+    await editor.waitUntil(page, "the first task to be kept", () => kept("alpha") > 0);
+    await editor.reloadWindow(page);
+    await bar(/alpha › greeter: interrupted; what was finished is kept/u).waitFor();
+    await editor.waitUntil(page, "its record", () => results("alpha").length > before);
+    const { conclusion } = JSON.parse(fs.readFileSync(results("alpha").at(-1), "utf8")).metadata.engine;
+    assert.match(conclusion.words, /^the run was interrupted;/u);
+  });
 }
 
 /** Makes these the folders of the window, which watches its file. */

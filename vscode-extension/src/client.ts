@@ -132,6 +132,7 @@ export class ServerConnection implements vscode.Disposable {
             this.mustRestart = false;
             const resolution = await this.resolve();
             if (must || resolution.server?.interpreter.command !== this.server?.interpreter.command) {
+                this.runs.cancelAll();
                 await this.stop();
                 await this.launch(resolution);
             }
@@ -152,7 +153,7 @@ export class ServerConnection implements vscode.Disposable {
         return this.tell(settingsOfFolders());
     }
 
-    /** Ends the server for good; resolves when it is gone. */
+    /** Ends the server for good, and with it the runs, which nobody has cancelled; resolves when it is gone. */
     shutDown(): Promise<void> {
         return this.enqueue(() => this.stop());
     }
@@ -220,7 +221,6 @@ export class ServerConnection implements vscode.Disposable {
     private async stop(): Promise<void> {
         const client = this.client;
         this.client = undefined;
-        this.runs.cancelAll();
         try {
             await client?.dispose(5_000);
         } catch (error) {

@@ -1,7 +1,7 @@
 /** What of a run has failed, so that it alone can be run again: what failed elsewhere in the window costs nothing. */
 
 import { kindOf } from "./runnables";
-import { concludedVerdict, verdictOf, type RunEvent } from "./runEvents";
+import { concludedVerdict, verdictOf, type RunEvent, type Verdict } from "./runEvents";
 import type { RunRequest } from "./runs";
 import { plannedRuns } from "./testing/plan";
 
@@ -9,17 +9,21 @@ const ENDED: ReadonlySet<string> = new Set(["passed", "failed", "errored", "trie
 
 export class FailedItems {
     private readonly ids = new Set<string>();
+    private havePassed = false;
 
     constructor(private readonly request: RunRequest) {}
 
     take(event: RunEvent): void {
-        if (event.item === undefined || event.baseline === true || !ENDED.has(event.kind) || (event.kind !== "tried" && event.trial !== undefined)) {
-            return;
-        }
-        const verdict = event.kind === "tried" ? verdictOf(event.status ?? "") : concludedVerdict(event);
-        if (verdict === "failed" || verdict === "errored") {
+        const verdict = endOf(event);
+        if (event.item !== undefined && (verdict === "failed" || verdict === "errored")) {
             this.ids.add(event.item);
         }
+    }
+
+    /** Hears of a later run: what has passed there needs no other one. */
+    takeLater(event: RunEvent): void {
+        const isLast = endOf(event) === "passed" && this.ids.delete(event.item ?? "") && this.ids.size === 0;
+        this.havePassed ||= isLast;
     }
 
     /** Whether a task or a prompt by itself has failed. */
@@ -27,12 +31,26 @@ export class FailedItems {
         return this.ids.size > 0;
     }
 
-    /** The runs that try it again, as the settings are then; the whole run when no task or prompt by itself has failed. */
+    /**
+     * The runs that try again what fails still, as the settings are then: the whole run when no task or prompt by itself has failed,
+     * none when all has passed since.
+     */
     requests(): RunRequest[] {
         const { id, tasks, prompts } = this.request;
+        if (this.havePassed) {
+            return [];
+        }
         if (this.ids.size === 0 || kindOf(id) === "grader") {
             return [{ id, ...(tasks === undefined ? {} : { tasks }), ...(prompts === undefined ? {} : { prompts }) }];
         }
         return plannedRuns([...this.ids]);
     }
+}
+
+/** How a task as a whole, or a prompt, has ended; undefined when the event is of anything else. */
+function endOf(event: RunEvent): Verdict | undefined {
+    if (event.item === undefined || event.baseline === true || !ENDED.has(event.kind) || (event.kind !== "tried" && event.trial !== undefined)) {
+        return undefined;
+    }
+    return event.kind === "tried" ? verdictOf(event.status ?? "") : concludedVerdict(event);
 }

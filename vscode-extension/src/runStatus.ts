@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import { FailedItems } from "./failedItems";
 import { plain } from "./messages";
 import type { RunEvent } from "./runEvents";
+import { kindOf } from "./runnables";
 import { titleInWorkspace } from "./runTitles";
 import type { RunRequest } from "./runs";
 import type { RunOutcome, RunsTogether } from "./runsTogether";
@@ -23,13 +24,15 @@ const SHOW_RESULTS = "testing.showMostRecentOutput";
 /** Each run that goes on has an entry of its own; those that have ended stay a while, and no longer than until the next one begins. */
 export class RunStatusBar implements vscode.Disposable {
     private readonly entries = new Set<Entry>();
+    /** What failed in runs of which a message may stand there still: nothing takes it away but its reader. */
+    private readonly told = new Set<FailedItems>();
 
     /** @param runAgain runs what failed, one after the other */
     constructor(private readonly runAgain: (requests: readonly RunRequest[]) => void) {}
 
     viewOf(request: RunRequest, together?: RunsTogether): RunView {
         this.forgetEnded();
-        return new RunStatus(request, this.begin(), this.runAgain, together);
+        return new RunStatus(request, this.begin(), this.told, this.runAgain, together);
     }
 
     /** Says what runs came to that were asked for at once, in place of what each of them did. */
@@ -129,6 +132,7 @@ class RunStatus implements RunView {
     constructor(
         request: RunRequest,
         private readonly entry: Entry,
+        private readonly told: Set<FailedItems>,
         private readonly runAgain: (requests: readonly RunRequest[]) => void,
         private readonly together: RunsTogether | undefined,
     ) {
@@ -143,6 +147,11 @@ class RunStatus implements RunView {
     take(event: RunEvent): void {
         this.state.take(event);
         this.failed.take(event);
+        if (kindOf(this.id) !== "grader") {
+            this.told.forEach((earlier) => {
+                earlier.takeLater(event); // one grader alone does not judge a task
+            });
+        }
         if (["waits", "run_started", "started", "graded"].includes(event.kind)) {
             this.draw();
         }
@@ -162,6 +171,9 @@ class RunStatus implements RunView {
         // One that a limit stopped, or whose results are lost, may have found failures like any other.
         const leavesFailures = problem === undefined ? WITH_FAILURES.has(verdict) : this.failed.areSome && verdict !== CUT_OFF;
         this.hasTold = this.state.end !== undefined && leavesFailures;
+        if (this.hasTold) {
+            this.told.add(this.failed);
+        }
         const outcome: RunOutcome = {
             id: this.id,
             title: titleInWorkspace(this.id),
@@ -203,13 +215,16 @@ async function offerFailures(message: string, failures: readonly RunOutcome[], r
     const buttons = ["Show Failures", "Re-run Failed", ...(ways.length > 0 || only?.isKept !== true ? [] : ["Open Result"])];
     const chosen = await tell(plain(message), ...ways.map(({ title }) => title), ...buttons);
     const way = ways.find(({ title }) => title === chosen);
-    if (way !== undefined) {
+    const again = failures.flatMap((outcome) => outcome.again());
+    if (again.length === 0 && (chosen === "Show Failures" || chosen === "Re-run Failed")) {
+        void vscode.window.showInformationMessage("Waza: all that failed in this run has passed since.");
+    } else if (way !== undefined) {
         await vscode.commands.executeCommand(way.command, ...(way.argument === undefined ? [] : [way.argument]));
     } else if (chosen === "Show Failures") {
         await vscode.commands.executeCommand("workbench.view.testing.focus");
         await vscode.commands.executeCommand("testing.openOutputPeek"); // from there F8 goes on
     } else if (chosen === "Re-run Failed") {
-        runAgain(failures.flatMap(({ again }) => again()));
+        runAgain(again);
     } else if (chosen !== undefined && only !== undefined) {
         await vscode.commands.executeCommand("waza.openResult", only.id);
     }

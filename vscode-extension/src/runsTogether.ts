@@ -28,7 +28,7 @@ export interface RunOutcome {
     readonly isWrong: boolean;
     /** Whether there are results to be opened. */
     readonly isKept: boolean;
-    /** The runs that try again what failed. */
+    /** The runs that try again what fails still; none when all of it has passed since. */
     readonly again: () => RunRequest[];
 }
 

@@ -258,6 +258,30 @@ void test("what failed in a run is run again, and nothing of another run", async
     assert.deepEqual(again, [{ id: BETA, tasks: ["two"], prompts: ["deploy"] }]); // one run, which ends with one message
 });
 
+void test("what has passed since in another run is not run again by the message before it, which says so", async () => {
+    const window = opened();
+    const later = async (verdict: "failed" | "passed", ...tasks: string[]) => {
+        const id = tasks.length > 1 ? BETA : `${BETA}::${tasks[0] ?? ""}`;
+        const asked = await window.run({ id });
+        for (const task of tasks) {
+            window.tellEvent(asked, { kind: verdict, item: `${BETA}::${task}`, conclusion: { verdict } });
+        }
+        window.tell(asked, verdict, `${String(tasks.length)} tasks: ${verdict}`);
+        asked?.answer({ status: verdict === "passed" ? "completed" : "failed", resultsFile: null, message: null });
+        await settled();
+    };
+    let press: (button: string) => void = () => undefined;
+    pressed.later = new Promise((resolve) => (press = resolve));
+    await later("failed", "one", "two");
+    pressed.later = undefined;
+    await later("passed", "one");
+    await later("passed", "two");
+    press("Re-run Failed");
+    await settled();
+    assert.equal(shown.at(-1), "Waza: all that failed in this run has passed since.");
+    assert.equal(window.asked.length, 3);
+});
+
 void test("several runs that were asked for at once are told once, true of all of them", async () => {
     const window = opened();
     await window.runTogether("failed", "passed", "failed");

@@ -17,6 +17,10 @@ from waza_engine.results.json_values import Block, Json, block_of, given, object
 LONGEST_BYTES = 16 * 2**20
 _UNREAD_FOLDERS = frozenset({".git", ".waza", ".venv", "node_modules", "__pycache__", ".waza-cache"})
 _OF_EDITORS = frozenset({".vscode", ".idea"})
+_LEFT_BY_PROGRAMS = compiled_later(
+    r"\.DS_Store|\._.+|(?i:thumbs\.db|desktop\.ini)|\.directory|.+~|\..*\.sw[a-p]|\.#.+|#.+#|4913"
+)
+"""Of file managers; copies, locks and trial files of editors."""
 _DIGEST = compiled_later(r"[0-9a-f]{64}")
 
 
@@ -61,6 +65,14 @@ def is_unread(folder: str, *, in_skill: bool) -> bool:
     they may be what a task is about.
     """
     return folder in _UNREAD_FOLDERS or (in_skill and folder in _OF_EDITORS)
+
+
+def is_left_by_programs(file: str) -> bool:
+    """Tell whether a file of this name comes and goes by itself: somebody looks into its folder, or edits.
+
+    In a folder it decides nothing; where it is named itself, it does.
+    """
+    return _LEFT_BY_PROGRAMS.fullmatch(file) is not None
 
 
 def inputs_directory(results: Path) -> Path:

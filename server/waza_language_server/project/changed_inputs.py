@@ -215,7 +215,7 @@ class InputTexts:
 
 def _files_below_in_steps(place: Path, suite: Path, today: FilesToday) -> Steps[list[Path]]:
     """Return the files of a folder as a run reads it, no more than it records."""
-    from waza_engine.results.inputs import is_unread
+    from waza_engine.results.inputs import is_left_by_programs, is_unread
 
     found: list[Path] = []
     waiting = [place]
@@ -227,7 +227,7 @@ def _files_below_in_steps(place: Path, suite: Path, today: FilesToday) -> Steps[
         for name, is_folder in listed:
             path = folder / name
             if not is_folder:
-                found.append(path)
+                found += [] if is_left_by_programs(name) else [path]
             elif not is_unread(name, in_skill=in_skill) and path != suite.parent and not path.is_symlink():
                 waiting.append(path)
     return found

@@ -70,9 +70,9 @@ def _laid_over(found: RunResult | None, own: RunResult, then: RunResult | None) 
         if task.trials or task.status != "skipped":
             tasks[task.id] = _newest(tasks.get(task.id), task, then.tasks.get(task.id) if then else None)
     header = own if then is None or (found.path, found.timestamp) == (then.path, then.timestamp) else found
-    # One file alone does not say which run was the last of the whole suite.
     prompts = _prompts(found, own) if own.chosen_prompts else header.prompts or found.prompts
-    return replace(header, tasks=tasks, whole=found.whole, prompts=prompts)
+    # One file alone does not say which run was the last of the whole suite, and what came behind it.
+    return replace(header, tasks=tasks, prompts=prompts, whole=found.whole, cut=found.cut, later=found.later)
 
 
 def _prompts(found: RunResult, own: RunResult) -> tuple[PromptResult, ...]:

@@ -135,6 +135,40 @@ def test_a_task_that_the_newest_run_left_out_is_found_in_an_older_one(tmp_path: 
     assert "## ✗ `Task a`" in recorded_page(path, "a")["markdown"]
 
 
+def test_what_did_not_pass_is_shown_of_a_run_that_is_too_long_for_its_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks = {name: task(name, prompt=name * 3_000) for name in ("a", "b")} | {"c": task("c")}
+    path = write_suite(tmp_path, tasks, graders="- {type: text, name: no, config: {not_contains: [Say]}}\n")
+    outcome = run(path)[0].outcome
+    monkeypatch.setattr("waza_engine.results.reports.result_page.LONGEST_CHARACTERS", 5_000)
+    text = result_page(outcome.header, conclude(outcome))
+    assert [line for line in text.splitlines() if line.startswith("## ")] == [
+        "## ✓ `Task a`: passed",
+        "## ✗ `Task c`: failed",
+    ]
+    assert "\nFor its length this page leaves out 1 of 3 tasks; the result file has all.\n" in text
+
+
+def test_of_a_task_that_is_too_long_for_the_page_the_trials_that_failed_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome = run(write_suite(tmp_path, {"a": task("a")}, graders=GRADERS))[0].outcome
+    (failed,) = outcome.tasks[0].trials
+    trials = tuple(
+        replace(failed, number=number, output="x" * 4_000, status="failed" if number > 2 else "passed")
+        for number in (1, 2, 3)
+    )
+    long = replace(outcome, tasks=(replace(outcome.tasks[0], trials=trials),))
+    monkeypatch.setattr("waza_engine.results.reports.result_page.LONGEST_CHARACTERS", 10_000)
+    text = result_page(long.header, conclude(long))
+    assert [line for line in text.splitlines() if line.startswith("### ")] == [
+        "### Trial 1: passed",
+        "### Trial 3: failed",
+    ]
+    assert "\nFor its length this page leaves out 1 of 3 trials; the result file has all.\n" in text
+
+
 def test_a_long_answer_is_cut_and_control_characters_are_shown(tmp_path: Path) -> None:
     text = page(tmp_path, {"a": task("a", prompt="x" * 50_000), "b": task("b", prompt='"a\\e[31mb"')})
     assert "more characters)" in text

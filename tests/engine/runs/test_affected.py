@@ -171,6 +171,12 @@ def test_other_filters_hold_as_well(suite: Path) -> None:
     assert ran(suite, graders=("checks",)) == []
 
 
+def test_what_programs_leave_in_a_folder_is_no_change(suite: Path) -> None:
+    for name in ("../skills/writer/.DS_Store", "../skills/writer/.SKILL.md.swp", "._check.py"):
+        (suite.parent / name).write_text("", "utf-8")
+    assert ran(suite) == []
+
+
 def test_files_of_runs_are_no_change(suite: Path) -> None:
     replaced(suite.parent / "tasks/a.yaml", "Say hello", "Say more")
     ran(suite)

@@ -173,7 +173,8 @@ def test_settings_of_the_editor_that_a_skill_is_written_in_decide_nothing(tmp_pa
     path = write(tmp_path)
     run(path)
     (tmp_path / ".vscode").mkdir()
-    (tmp_path / ".vscode/settings.json").write_text("{}", "utf-8")
+    for name in (".vscode/settings.json", ".SKILL.md.swp", ".DS_Store"):
+        (tmp_path / name).write_text("{}", "utf-8")
     report, _ = run(path)
     assert all(found.cached for found in report.outcome.tasks)
 

@@ -178,6 +178,25 @@ def test_settings_of_an_editor_decide_nothing_beside_a_skill(suite: Path, folder
     assert labels(suite)[0] == f"✓ 2/2 tasks{said}"
 
 
+@pytest.mark.parametrize(
+    "name", [".DS_Store", "Thumbs.db", ".SKILL.md.swp", "SKILL.md~", ".#SKILL.md", "#a#"]
+)
+def test_what_programs_leave_in_a_folder_decides_nothing(suite: Path, name: str) -> None:
+    put(suite.parents[1], name, "")
+    assert labels(suite)[0] == "✓ 2/2 tasks"
+    run(suite)  # and nothing is missed of what was there
+    (suite.parents[1] / name).unlink()
+    assert labels(suite)[0] == "✓ 2/2 tasks"
+
+
+def test_a_file_that_the_suite_names_decides_by_any_name(suite: Path) -> None:
+    put(suite.parent, "fixtures/notes~", "old\n")
+    put(suite.parent, "tasks/b.yaml", "id: b\nname: b\ninputs: {prompt: hello, files: [fixtures/notes~]}\n")
+    run(suite)
+    put(suite.parent, "fixtures/notes~", "new\n")
+    assert labels(suite)[0] == "✓ 2/2 tasks · stale: notes~ +1 −1"
+
+
 def test_scores_are_fresh_again_when_the_change_is_taken_back(suite: Path) -> None:
     put(suite.parents[1], "SKILL.md", "other\n")
     put(suite.parents[1], "SKILL.md", SKILL)

@@ -288,11 +288,13 @@ def test_a_suite_of_which_no_record_can_be_read_says_so(suite: Path, cut: int) -
 
 
 def test_what_is_older_than_a_record_without_any_beginning_says_so(suite: Path) -> None:
-    write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=engine("completed"))
+    own = write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=engine("completed"))
+    editor = Editor()
+    editor.workspace.project.scores.run_ended(RunnableId(suite), own)
     at = RUN_AT + timedelta(minutes=1)
     path = write_results(suite, {"second": [[grade("mentions", 0.0)]]}, at=at, more=engine("failed"))
     path.write_bytes(b"")
-    whole, grader = Editor().hints(suite, "eval")
+    whole, grader = editor.hints(suite, "eval")
     assert (whole.label, grader.label) == ("✓ 1/1 task · stale", "✓ 1.00 · stale")
     assert f"stale: the record of a later run, `{path.name}`, cannot be read" in whole.tooltip
 
@@ -462,8 +464,9 @@ def test_a_first_run_that_was_cut_short_says_so_and_how_far_it_came(suite: Path)
     why = {"verdict": "interrupted", "reasons": ["the run was cancelled; what was finished is kept"]}
     more = engine("canceled")
     more["metadata"]["engine"]["conclusion"] = why
-    write_results(suite, {"first": [[EXPECTED]], "second": []}, more=more)
+    own = write_results(suite, {"first": [[EXPECTED]], "second": []}, more=more)
     editor = Editor()
+    editor.workspace.project.scores.run_ended(RunnableId(suite), own)
     whole = editor.hints(suite, "eval")[0]
     assert whole.label == "! cancelled · 1 failed of 2 tasks"
     assert "the run was cancelled; what was finished is kept" in whole.tooltip

@@ -4,8 +4,8 @@
 export const shown: string[] = [];
 /** The buttons of the last message. */
 export const offered: string[] = [];
-/** The button that is pressed wherever a message has it. */
-export const pressed: { button: string | undefined } = { button: undefined };
+/** The button that is pressed wherever a message has it; with `later` when that comes. */
+export const pressed: { button: string | undefined; later?: Promise<string> | undefined } = { button: undefined };
 /** The entries of the status bar that are there. */
 export const entries: { id: string; text: string }[] = [];
 /** The files that are there. */
@@ -116,7 +116,7 @@ export const Uri = {
 const told = (message: string, ...buttons: readonly unknown[]): Promise<string | undefined> => {
     shown.push(message);
     offered.splice(0, offered.length, ...buttons.map(String));
-    return Promise.resolve(buttons.includes(pressed.button) ? pressed.button : undefined);
+    return pressed.later ?? Promise.resolve(buttons.includes(pressed.button) ? pressed.button : undefined);
 };
 
 /** The page that `createWebviewPanel` makes. */

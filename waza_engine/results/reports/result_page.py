@@ -29,6 +29,8 @@ from waza_engine.scoring.usage import tokens_of
 from waza_engine.vocabulary import Check, ToolCall, shown_grader
 
 LONGEST_CHARACTERS = 400_000
+_NOTE_CHARACTERS = 200
+"""Room for the sentence that something is left out."""
 _TEXT_CHARACTERS = 20_000
 _ARGUMENT_CHARACTERS = 500
 _CONTEXT_CHARACTERS = 40
@@ -65,13 +67,25 @@ def result_page(
     tasks = [each for each in found.tasks if task is None or each.id == task]
     triggers = _triggers(found.triggers) if task is None and found.triggers else ""
     head = _head(header, found, goes_on=goes_on) + triggers
-    pages = (head, *(_task(each, (prompts or {}).get(each.id, "")) for each in tasks))
-    text = ""
-    for page in pages:
-        if len(text) + len(page) > LONGEST_CHARACTERS:
-            return f"{text}\nThe rest is in the result file.\n"
-        text += page
-    return text
+    known, room = prompts or {}, LONGEST_CHARACTERS - len(head)
+    pages = [(each.verdict == "passed", _task(each, known.get(each.id, ""), room)) for each in tasks]
+    return head + _fitting(pages, room, "task")
+
+
+def _fitting(parts: Sequence[tuple[bool, str]], room: int, noun: str) -> str:
+    """Return as many parts as there is room for, in their order, and before them how many are left out.
+
+    Each has before it whether it passed: those that did not are left out last.
+    """
+    shown: set[int] = set()
+    for number in sorted(range(len(parts)), key=lambda number: parts[number][0]):
+        if len(parts[number][1]) <= room:
+            shown.add(number)
+            room -= len(parts[number][1])
+    text = "".join(part for number, (_, part) in enumerate(parts) if number in shown)
+    left = len(parts) - len(shown)
+    of = f"{left} of {counted(len(parts), noun)}"
+    return f"\nFor its length this page leaves out {of}; the result file has all.\n{text}" if left else text
 
 
 def _head(header: RunHeader, found: Conclusion, *, goes_on: bool) -> str:
@@ -113,7 +127,7 @@ def _triggers(found: TriggerConclusion) -> str:
     return "\n".join([*lines, ""])
 
 
-def _task(task: TaskConclusion, prompt: str) -> str:
+def _task(task: TaskConclusion, prompt: str, room: int) -> str:
     verdict = f"{task.verdict} so far" if task.cut_short else task.verdict
     lines = [f"\n## {_MARKS[task.verdict]} {code(task.name or task.id)}: {verdict}", ""]
     # What a grader broke at is the evidence of the cause, which follows.
@@ -122,8 +136,10 @@ def _task(task: TaskConclusion, prompt: str) -> str:
         lines += [sentence(why), ""]
     if task.cause is not None:
         lines += [f"**{CAUSE_WORDS[task.cause.kind]}** {sentence(task.cause.evidence)}", ""]
-    for trial in task.task.trials:
-        lines += _trial(task, trial, prompt)
+    told = ((trial, "\n".join([*_trial(task, trial, prompt), ""])) for trial in task.task.trials)
+    trials = [(trial.status == "passed", page) for trial, page in told]
+    if trials:
+        lines.append(_fitting(trials, room - len("\n".join(lines)) - _NOTE_CHARACTERS, "trial"))
     if not task.task.trials and prompt:
         lines += _section("Prompt", fenced(_cut(prompt)))
     return "\n".join([*lines, ""])

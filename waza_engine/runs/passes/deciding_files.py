@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 import waza_engine
 from waza_engine.files import from_home, is_named, read_bytes
-from waza_engine.results.inputs import is_unread
+from waza_engine.results.inputs import is_left_by_programs, is_unread
 from waza_engine.runs.agent.workspace import fixture_directory
 from waza_engine.spec.skill_file import SKILL_FILE
 
@@ -105,13 +105,13 @@ def files_at(
             )
             for name in sorted(names):
                 file = Path(folder, name)
-                if file.is_file():
+                if file.is_file() and not is_left_by_programs(name):
                     yield file, file.relative_to(place).as_posix()
         return
     yield place, place.name
     if _has_siblings(place):
         for sibling in sorted(place.parent.iterdir()):
-            if sibling != place and sibling.suffix == place.suffix and sibling.is_file():
+            if _is_beside(sibling, place) and sibling.is_file():
                 yield sibling, sibling.name
 
 
@@ -125,12 +125,22 @@ def is_read(file: Path, place: Path, suite_directory: Path, written: Collection[
     if file == real:
         return True
     if real not in file.parents:
-        return real.parent == file.parent and real.suffix == file.suffix and _has_siblings(place)
+        return _is_beside(file, real) and _has_siblings(place)
     below = file.parents[: file.parents.index(real)]
     kept_out = {Path(os.path.realpath(folder)) for folder in unread}
-    return not any(
+    return not is_left_by_programs(file.name) and not any(
         folder in kept_out or is_unread(folder.name, in_skill=is_named(folder.parent / SKILL_FILE))
         for folder in below
+    )
+
+
+def _is_beside(file: Path, place: Path) -> bool:
+    """Whether a file is another one of the same kind in the same folder."""
+    return (
+        file != place
+        and file.parent == place.parent
+        and file.suffix == place.suffix
+        and not is_left_by_programs(file.name)
     )
 
 
