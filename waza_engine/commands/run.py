@@ -84,8 +84,7 @@ def run_command(
             )
             for model in models or (None,)
         ]
-        for file in (file for run in runs for file in run.files):
-            check_writable(file)
+        _check_files([file for run in runs for file in run.files])
         for directory in (settings.transcript_directory, settings.session_directory):
             if directory is not None:
                 check_writable(directory / "any")
@@ -209,6 +208,18 @@ def _check_models(models: Sequence[str], judge: str | None, *, recommend: bool) 
         raise SuiteError("`--model` names a model twice; name each once.")
     if recommend and len(models) < 2:
         raise SuiteError("`--recommend` compares models; name two or more with `--model`.")
+
+
+def _check_files(files: Sequence[Path]) -> None:
+    """Raise ``ResultsError`` for what cannot be written, and ``SuiteError`` for what would be lost."""
+    places: set[str] = set()
+    for file in files:
+        check_writable(file)
+        place = os.path.realpath(file).casefold()  # many disks do not tell `A` from `a`
+        if place in places:
+            raise SuiteError(f"{file} would be written twice; name another file, or run the models apart.")
+        if file.is_file() or not file.exists():  # a device takes both
+            places.add(place)
 
 
 def _of_model(file: Path, model: str | None) -> Path:
