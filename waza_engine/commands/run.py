@@ -84,7 +84,7 @@ def run_command(
             )
             for model in models or (None,)
         ]
-        _check_files([file for run in runs for file in run.files])
+        _check_files([file for run in runs for file in run.files], eval_file)
         for directory in (settings.transcript_directory, settings.session_directory):
             if directory is not None:
                 check_writable(directory / "any")
@@ -210,11 +210,13 @@ def _check_models(models: Sequence[str], judge: str | None, *, recommend: bool) 
         raise SuiteError("`--recommend` compares models; name two or more with `--model`.")
 
 
-def _check_files(files: Sequence[Path]) -> None:
+def _check_files(files: Sequence[Path], eval_file: Path) -> None:
     """Raise ``ResultsError`` for what cannot be written, and ``SuiteError`` for what would be lost."""
     places: set[str] = set()
     for file in files:
         check_writable(file)
+        if file.exists() and file.samefile(eval_file):
+            raise SuiteError(f"{file} is the suite itself; name another file for its results.")
         place = os.path.realpath(file).casefold()  # many disks do not tell `A` from `a`
         if place in places:
             raise SuiteError(f"{file} would be written twice; name another file, or run the models apart.")

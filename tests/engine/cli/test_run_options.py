@@ -95,6 +95,17 @@ def test_no_result_takes_the_file_of_another(tmp_path: Path, models: tuple[str, 
     assert engine("run", path, "-o", os.devnull, "--reporter", f"junit:{os.devnull}").returncode != 2
 
 
+def test_no_result_takes_the_file_of_the_suite_and_no_report_that_of_its_results(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, config=CONFIG)
+    found = engine("run", path, "-o", path)
+    assert (found.returncode, "is the suite itself" in found.stderr) == (2, True)
+    engine("run", path, "-o", record := tmp_path / "out.json")
+    before = record.read_bytes()
+    found = engine("report", record, "-f", "markdown", "-o", record)
+    assert (found.returncode, "holds the results themselves" in found.stderr) == (2, True)
+    assert record.read_bytes() == before
+
+
 def test_the_cache_is_told_and_cleared(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a")}, graders=SAYS)
     cache = ("--cache", "--cache-dir", tmp_path / "cache")
