@@ -9,6 +9,8 @@ const LEAST_SHOWN = 30;
 const PROMPT_SHOWN = 40;
 const LOST_SERVER = "the run was interrupted: the language server stopped; what was finished is kept";
 const JUDGE_EXECUTOR = "waza.run.judgeExecutor";
+/** A variable that holds a key: named so, or said to be one. */
+const KEY_VARIABLE = /`([A-Z][A-Z0-9_]*(?:KEY|TOKEN))`|variable `(\w+)`, which `provider\.api_key_env` names|\bkey in `(\w+)`|refused the key [^;]*; check `(\w+)`/u;
 /** The settings that stand for options of the command line. */
 const SETTINGS: Readonly<Record<string, string>> = {
     "--executor": "waza.run.executor",
@@ -118,7 +120,7 @@ export function waysOut(reason: string): WayOut[] {
     if (login !== undefined) {
         found.push({ title: "Log In", command: "waza.logIn", argument: login });
     }
-    const key = /`([A-Z][A-Z0-9_]*(?:KEY|TOKEN))`/u.exec(words)?.[1];
+    const key = KEY_VARIABLE.exec(words)?.slice(1).find(Boolean);
     if (key !== undefined || words.includes("wants a key")) {
         found.push({ title: "Set Key", command: "waza.setProviderKey", ...(key === undefined ? {} : { argument: key }) });
     }

@@ -89,14 +89,13 @@ def run(
 
     raise typer.Exit(
         run_command(
-            RunSettings(eval_file, **settings),
+            RunSettings(eval_file, fail_under=fail_under, **settings),
             output,
             output_format.value,
             verbose=verbose,
             reporters=reporter or (),
             models=model or (),
             recommend=recommend,
-            fail_under=fail_under,
         )
     )
 

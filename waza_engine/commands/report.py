@@ -88,11 +88,11 @@ class TextReport:
             case _:
                 pass
 
-    def summarize(self, report: RunReport, *, fail_under: float | None = None) -> None:
+    def summarize(self, report: RunReport) -> None:
         """Print what did not pass and why, the totals, and where the results are."""
         self._progress.stop()
         outcome = report.outcome
-        found = conclude(outcome, fail_under=fail_under)
+        found = conclude(outcome)
         for task in found.tasks:
             self._explain(task)
         print_conclusion(self._printer, found, outcome.summary.duration_ms)

@@ -35,6 +35,10 @@ def report_command(
         found = conclude(run_of(document), fail_under=fail_under)
         code = report_code(found)
         if output is not None:
+            if output_format != ReportKind.JSON and output.exists() and output.samefile(record):
+                raise ResultsError(
+                    f"{output} holds the results themselves; name another file for the report."
+                )
             write_output(output, report_of(document, output_format, fail_under, record))
             return code
         if output_format == ReportKind.GITHUB:

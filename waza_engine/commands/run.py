@@ -63,14 +63,12 @@ def run_command(
     reporters: Sequence[str] = (),
     models: Sequence[str] = (),
     recommend: bool = False,
-    fail_under: float | None = None,
 ) -> int:
     """Run a suite and return the exit code. ``output_format`` is ``text``, ``json``, ``jsonl`` or ``github``.
 
     ``reporters`` are ``junit:FILE`` each; their files are written however the run ends. Several models run
     one after the other within the same limits; the name of the model goes into the name of every file then,
-    and JSON is a list. ``verbose`` None is as ``.waza.yaml`` says. With a score below ``fail_under``, 0..1, a
-    run is no pass.
+    and JSON is a list. ``verbose`` None is as ``.waza.yaml`` says.
     """
     try:
         reports = [_report_file(reporter) for reporter in reporters]
@@ -86,8 +84,7 @@ def run_command(
             )
             for model in models or (None,)
         ]
-        for file in (file for run in runs for file in run.files):
-            check_writable(file)
+        _check_files([file for run in runs for file in run.files], eval_file)
         for directory in (settings.transcript_directory, settings.session_directory):
             if directory is not None:
                 check_writable(directory / "any")
@@ -99,18 +96,16 @@ def run_command(
     printed = StandardOutput(cancellation.request)
     found: list[RunReport] = []
     for run in runs:
-        found.append(
-            _told(run.prepared, output_format, printed, cancellation, verbose=verbose, fail_under=fail_under)
-        )
+        found.append(_told(run.prepared, output_format, printed, cancellation, verbose=verbose))
         if cancellation.requested:
             break
     if recommend and len(found) == len(runs) and not cancellation.requested:
         found = _recommended(found, printed, as_text=output_format in ("text", "github"))
     if output_format == "json":
-        documents = [run_document(report.outcome, fail_under=fail_under) for report in found]
+        documents = [run_document(report.outcome) for report in found]
         printed.say_json(documents if several else documents[0], indent=2)
     if output_format == "github":
-        _show_on_github(found, printed, eval_file, fail_under)
+        _show_on_github(found, printed, eval_file)
     printed.flush()
     printed.complain()
     for lost in dict.fromkeys(report.lost for report in found if report.lost):
@@ -120,12 +115,11 @@ def run_command(
             report,
             kept=all(
                 [
-                    _written_copy(report, run.output, fail_under),
-                    *(_reported(report, file, fail_under) for file in run.reports),
+                    _written_copy(report, run.output),
+                    *(_reported(report, file) for file in run.reports),
                 ]
             )
             and not report.lost,
-            fail_under=fail_under,
         )
         for report, run in zip(found, runs, strict=False)
     ]
@@ -177,31 +171,28 @@ def _told(
     cancellation: RunCancellation,
     *,
     verbose: bool | None,
-    fail_under: float | None,
 ) -> RunReport:
     """Run and print what happens; the result document comes later."""
     if output_format in ("text", "github"):
         with TextReport(
             prepared, printed.stream, verbose=prepared.verbose if verbose is None else verbose
         ) as report:
-            found = _run(prepared, report.tell, cancellation, fail_under)
-            report.summarize(found, fail_under=fail_under)
+            found = _run(prepared, report.tell, cancellation)
+            report.summarize(found)
         return found
     if output_format == "jsonl":
-        return _run(prepared, lambda event: _print_event(event, printed), cancellation, fail_under)
+        return _run(prepared, lambda event: _print_event(event, printed), cancellation)
     complaints = Complaints()
-    return _run(prepared, lambda event: _print_warning(event, complaints), cancellation, fail_under)
+    return _run(prepared, lambda event: _print_warning(event, complaints), cancellation)
 
 
-def _show_on_github(
-    found: Sequence[RunReport], printed: StandardOutput, eval_file: Path, fail_under: float | None
-) -> None:
+def _show_on_github(found: Sequence[RunReport], printed: StandardOutput, eval_file: Path) -> None:
     """Print annotations below the text, and write the summary of the step."""
     from waza_engine.commands.github_output import github_report
 
     for report in found:
         try:
-            told = github_report(run_document(report.outcome), eval_file, fail_under=fail_under)
+            told = github_report(run_document(report.outcome), eval_file)
         except ResultsError as error:
             complain(str(error))
             continue
@@ -217,6 +208,20 @@ def _check_models(models: Sequence[str], judge: str | None, *, recommend: bool) 
         raise SuiteError("`--model` names a model twice; name each once.")
     if recommend and len(models) < 2:
         raise SuiteError("`--recommend` compares models; name two or more with `--model`.")
+
+
+def _check_files(files: Sequence[Path], eval_file: Path) -> None:
+    """Raise ``ResultsError`` for what cannot be written, and ``SuiteError`` for what would be lost."""
+    places: set[str] = set()
+    for file in files:
+        check_writable(file)
+        if file.exists() and file.samefile(eval_file):
+            raise SuiteError(f"{file} is the suite itself; name another file for its results.")
+        place = os.path.realpath(file).casefold()  # many disks do not tell `A` from `a`
+        if place in places:
+            raise SuiteError(f"{file} would be written twice; name another file, or run the models apart.")
+        if file.is_file() or not file.exists():  # a device takes both
+            places.add(place)
 
 
 def _of_model(file: Path, model: str | None) -> Path:
@@ -295,14 +300,13 @@ def _run(
     prepared: PreparedRun,
     listener: Callable[[RunEvent], None],
     cancellation: RunCancellation,
-    fail_under: float | None,
 ) -> RunReport:
     """Run in a thread of its own, so that Ctrl-C reaches us at once on every system."""
     heard: queue.SimpleQueue[RunReport | Exception | None] = queue.SimpleQueue()
 
     def work() -> None:
         try:
-            heard.put(prepared.run(listener, cancellation, fail_under=fail_under))
+            heard.put(prepared.run(listener, cancellation))
         except Exception as error:  # noqa: BLE001 - raised by the thread that waits
             heard.put(error)
 
@@ -329,13 +333,13 @@ def _awaited(heard: queue.SimpleQueue[RunReport | Exception | None]) -> RunRepor
             return heard.get(timeout=0.2)
 
 
-def _written_copy(found: RunReport, output: Path | None, fail_under: float | None) -> bool:
+def _written_copy(found: RunReport, output: Path | None) -> bool:
     """Write the file of ``-o``; return whether the results are kept where they were asked for."""
     if output is None:
         return found.results_file is not None
     try:
         outcome = Attachments(output).of_run(found.outcome) if is_kept(output) else found.outcome
-        write_output(output, encoded_run(outcome, fail_under=fail_under))
+        write_output(output, encoded_run(outcome))
     except ResultsError as error:
         complain(str(error))
         return False
@@ -349,17 +353,17 @@ def _report_file(reporter: str) -> Path:
     return Path(file)
 
 
-def _reported(found: RunReport, file: Path, fail_under: float | None) -> bool:
+def _reported(found: RunReport, file: Path) -> bool:
     try:
-        write_output(file, report_of(run_document(found.outcome), ReportKind.JUNIT, fail_under))
+        write_output(file, report_of(run_document(found.outcome), ReportKind.JUNIT))
     except ResultsError as error:
         complain(str(error))
         return False
     return True
 
 
-def _exit_code(found: RunReport, *, kept: bool, fail_under: float | None) -> int:
-    code = conclude(found.outcome, fail_under=fail_under).exit_code
+def _exit_code(found: RunReport, *, kept: bool) -> int:
+    code = conclude(found.outcome).exit_code
     return code if kept or code == INTERRUPTED else NOT_RUN
 
 

@@ -44,6 +44,7 @@ class RecordedTrigger:
 class RecordedFile:
     """What one file holds: trials by task and number, and trigger prompts. ``skill`` was tested.
 
+    A trial that was stopped has no answer and is not among them; ``cut_short`` are the tasks that had one.
     ``single`` marks a file that holds one trial of several, which lie beside it.
     """
 
@@ -54,6 +55,7 @@ class RecordedFile:
     executor: str = ""
     eval_file: str = ""
     single: bool = False
+    cut_short: frozenset[str] = frozenset()
 
 
 class RecordedAnswers:
@@ -66,15 +68,12 @@ class RecordedAnswers:
         self.name = name
 
     def trial(self, task: str, number: int) -> TrialOutcome:
-        """Return a trial of the newest recording that has the task. Raises ``ExecutorError``."""
-        found: dict[int, TrialOutcome] = {}
+        """Return a trial of the newest recording that has the task, to its end if any has.
+
+        Raises ``ExecutorError``.
+        """
         with self._lock:
-            for file in self._files():
-                trials = file.trials.get(task, {})
-                if trials and not (found and not file.single):
-                    found = {**trials, **found}
-                if found and (number in found or not file.single):
-                    break
+            found = self._trials(task, number, cut_short=False) or self._trials(task, number, cut_short=True)
         if not found:
             raise ExecutorError(f"{self.name} has no answer to the task `{task}`; record it again")
         if number not in found:
@@ -100,6 +99,16 @@ class RecordedAnswers:
         """Return the newest file, None when there is none."""
         with self._lock:
             return next(self._files(), None)
+
+    def _trials(self, task: str, number: int, *, cut_short: bool) -> Mapping[int, TrialOutcome]:
+        found: dict[int, TrialOutcome] = {}
+        for file in self._files():
+            trials = file.trials.get(task)
+            if trials and (task in file.cut_short) is cut_short and not (found and not file.single):
+                found = {**trials, **found}
+            if found and (number in found or not file.single):
+                break
+        return found
 
     def _files(self) -> Iterator[RecordedFile]:
         position = 0
@@ -186,13 +195,20 @@ def _file(path: Path) -> RecordedFile:
         return snapshot_in(path, document)
     recording = read_recording(path)
     header = recording.header
+    outcomes = {task.id: [trial.outcome for trial in task.trials] for task in recording.tasks}
     return RecordedFile(
         path,
-        {task.id: {trial.outcome.number: trial.outcome for trial in task.trials} for task in recording.tasks},
+        {
+            task: {trial.number: trial for trial in trials if not trial.stopped}
+            for task, trials in outcomes.items()
+        },
         _triggers(with_attachments(recording.document.get("trigger_results"), path)),
         header.skill,
         header.executor,
         recording.eval_file,
+        cut_short=frozenset(
+            task for task, trials in outcomes.items() if any(each.stopped for each in trials)
+        ),
     )
 
 

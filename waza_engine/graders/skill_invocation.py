@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from waza_engine.counting import counted
 from waza_engine.graders.base import Grader, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.explanation import Explanation, Proposal, RulePath
@@ -106,7 +107,7 @@ class SkillInvocationGrader(Grader[SkillInvocationConfig]):
         extra = len(actual) - len(wanted)
         if wanted and not config.allow_extra and extra > 0:
             score *= 1 - _EXTRA_PENALTY * extra / len(actual)
-            notes.append(f"{extra} invocations beyond the required {len(wanted)}")
+            notes.append(f"{counted(extra, 'invocation')} beyond the required {len(wanted)}")
         if hits:
             score = 0.0
             notes.append(f"forbidden skills were invoked: {', '.join(hits)}")

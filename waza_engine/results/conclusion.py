@@ -25,6 +25,7 @@ from waza_engine.results.conclusion_words import (
     ended_words,
     prompt_words,
 )
+from waza_engine.results.json_values import number_or_none
 from waza_engine.results.record import MetricOutcome, RunOutcome, RunStatus
 from waza_engine.results.task_conclusion import TaskConclusion, TaskVerdict, conclude_task
 from waza_engine.results.trigger_conclusion import TriggerConclusion, conclude_triggers, trigger_verdict
@@ -156,6 +157,7 @@ def conclude(
 ) -> Conclusion:
     """Return what a run comes to; ``fail_under`` is the least score, 0..1, with which it passes.
 
+    One that the run itself was asked for holds as well.
     ``tasks`` is what its tasks come to, for one who has concluded that already.
     """
     if tasks is None:
@@ -171,7 +173,7 @@ def conclude(
         list(_failures(counts, run, triggers, baseline)),
         list(_breakages(counts, run, triggers)),
     )
-    failures += _below(fail_under, run, tasks)
+    failures += _below(_least_score(run, fail_under), run, tasks)
     verdict = _verdict(run, tasks, triggers, failed=bool(failures), errored=bool(breakages))
     if verdict == "passed" and run.status == "failed":
         # An older file that does not say why: what was no pass then is none now.
@@ -328,6 +330,12 @@ def _only_broke(metric: MetricOutcome, run: RunOutcome, triggers: TriggerConclus
         if trigger.did_trigger == trigger.should_trigger
     )
     return bool(tried) and reaches(right / sum(weights), metric.threshold)
+
+
+def _least_score(run: RunOutcome, wanted: float | None) -> float | None:
+    """Return the score below which it is no pass: the higher of what is wanted now and was asked for."""
+    asked = number_or_none(run.header.settings.get("fail_under"))
+    return max((least for least in (wanted, asked) if least is not None), default=None)
 
 
 def _below(fail_under: float | None, run: RunOutcome, tasks: Sequence[TaskConclusion]) -> Iterator[Reason]:

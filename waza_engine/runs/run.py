@@ -166,21 +166,17 @@ class PreparedRun:
         self,
         listener: Callable[[RunEvent], None],
         cancellation: RunCancellation,
-        *,
-        fail_under: float | None = None,
     ) -> RunReport:
         """Run everything; never raises for what the suite, an agent or the disk does.
 
-        An error of the listener cancels the run, and is raised when everything is ended and kept. A run with
-        a score below ``fail_under``, 0..1, is told as no pass; its record is what it is without.
+        An error of the listener cancels the run, and is raised when everything is ended and kept.
         """
-        return copy_context().run(self._run, listener, cancellation, fail_under)
+        return copy_context().run(self._run, listener, cancellation)
 
     def _run(
         self,
         listener: Callable[[RunEvent], None],
         cancellation: RunCancellation,
-        fail_under: float | None,
     ) -> RunReport:
         clock = time.monotonic()
         log = self._session_log(listener)
@@ -218,7 +214,7 @@ class PreparedRun:
         except Exception as error:  # noqa: BLE001 - an executor that ends badly must not lose the results
             course.message = course.message or f"the run did not end well: {type(error).__name__}: {error}"
         duration_ms = round((time.monotonic() - clock) * 1000)
-        report = self._end(course, duration_ms, cancellation, fail_under)
+        report = self._end(course, duration_ms, cancellation)
         if log is not None and log.failure:
             report = replace(report, lost=report.lost or log.failure)
         if stream.failure is not None:
@@ -310,9 +306,7 @@ class PreparedRun:
         except WorkspaceError:
             return ""
 
-    def _end(
-        self, course: _Course, duration_ms: int, cancellation: RunCancellation, fail_under: float | None
-    ) -> RunReport:
+    def _end(self, course: _Course, duration_ms: int, cancellation: RunCancellation) -> RunReport:
         cancelled = cancellation.requested
         # Of one that was cut off the conclusion says so, whoever wrote its record.
         asked_for = f"{cancellation.words}; what was finished is kept" if cancellation.by_person else ""
@@ -332,7 +326,7 @@ class PreparedRun:
         copies = self._copies
         if copies is not None:
             course.writing(lambda: write_copy(copies, outcome), extra=True)
-        found = conclude(outcome, fail_under=fail_under)
+        found = conclude(outcome)
         status = found.status if outcome.status == "completed" else outcome.status
         if path is None and status != "canceled":
             status = "error"

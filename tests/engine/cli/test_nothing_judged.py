@@ -81,6 +81,18 @@ def test_the_last_event_of_a_run_ends_as_the_command_does(tmp_path: Path) -> Non
     assert (ended["status"], ended["conclusion"]["exit_code"], found.returncode) == ("failed", 1, 1)
 
 
+def test_a_run_that_was_no_pass_for_its_least_score_is_none_in_its_record(tmp_path: Path) -> None:
+    engine("run", ungraded(tmp_path), "--fail-under", "0.1")
+    (record,) = (tmp_path / ".waza" / "results").glob("*.json")
+    for least in ((), ("--fail-under", "0.05")):  # a lower one does not make it a pass
+        told = engine("report", record, *least)
+        assert (told.returncode, "there is no score" in told.stdout) == (1, True)
+    newest = latest_results(tmp_path)
+    assert newest is not None
+    assert conclude_suite(newest).verdict == "failed"
+    assert engine("history", tmp_path).stdout.splitlines()[0].endswith(", failed")
+
+
 def test_one_task_without_a_grader_is_told_beside_those_that_were_judged(tmp_path: Path) -> None:
     tasks = {"a": task("a"), "b": task("b", f"graders:\n{GREETS}")}
     found = engine("run", write_suite(tmp_path, tasks))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,28 @@ def test_models_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     assert (twice.returncode, "twice" in twice.stderr) == (2, True)
     alone = engine("run", path, "--model", "a", "--recommend")
     assert (alone.returncode, "two or more" in alone.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("models", [("org/x", "org:x"), ("x", "X"), ()])
+def test_no_result_takes_the_file_of_another(tmp_path: Path, models: tuple[str, ...]) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, config=CONFIG)
+    file = tmp_path / "out.json"
+    options = [part for model in models for part in ("--model", model)] or ["--reporter", f"junit:{file}"]
+    found = engine("run", path, *options, "-o", file)
+    assert (found.returncode, "would be written twice" in found.stderr) == (2, True)
+    assert not (tmp_path / ".waza").exists()
+    assert engine("run", path, "-o", os.devnull, "--reporter", f"junit:{os.devnull}").returncode != 2
+
+
+def test_no_result_takes_the_file_of_the_suite_and_no_report_that_of_its_results(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, config=CONFIG)
+    found = engine("run", path, "-o", path)
+    assert (found.returncode, "is the suite itself" in found.stderr) == (2, True)
+    engine("run", path, "-o", record := tmp_path / "out.json")
+    before = record.read_bytes()
+    found = engine("report", record, "-f", "markdown", "-o", record)
+    assert (found.returncode, "holds the results themselves" in found.stderr) == (2, True)
+    assert record.read_bytes() == before
 
 
 def test_the_cache_is_told_and_cleared(tmp_path: Path) -> None:

@@ -228,6 +228,18 @@ def test_without_a_recording_the_newest_results_of_each_task_count(tmp_path: Pat
     assert ask(executor, tmp_path, task_id="b").output == "output 1"
 
 
+def test_a_run_that_was_stopped_hides_no_answer_of_the_run_before_it(tmp_path: Path) -> None:
+    stopped = trial(2, status="error", stopped=True, final_output="", error_msg="the limit is reached")
+    recorded(tmp_path, document(trial(), trial(2)), ".waza/results/a.json", age=100)
+    recorded(tmp_path, document(trial(final_output="later"), stopped), ".waza/results/b.json")
+    newest = replaying(tmp_path, "")
+    assert [ask(newest, tmp_path, trial=number).output for number in (1, 2)] == ["output 1", "output 2"]
+    named = replaying(tmp_path, ".waza/results/b.json")
+    assert ask(named, tmp_path).output == "later"
+    with pytest.raises(ExecutorError, match="has 1 trial of the task `a`, and none with the number 2"):
+        ask(named, tmp_path, trial=2)
+
+
 def test_results_of_another_suite_in_the_same_folder_do_not_count(tmp_path: Path) -> None:
     for age, name in ((10, "eval.yaml"), (0, "other.yaml")):
         content = document(trial(final_output=name), metadata={"engine": {"eval_file": name}})

@@ -208,7 +208,7 @@ def test_a_schema_tells_the_failing_places() -> None:
         "properties": {"items": {"items": {"type": "string"}}},
     }
     said = explained("json_schema", {"schema": schema}, "schema", "required", trial=trial)
-    assert said.told == ("$: 'status' is a required property", "$.items[0]: 1 is not of type 'string'")
+    assert said.told == ("$: 'status' is a required property", '$.items[0]: 1 is not of type "string"')
     said = explained("json_schema", {"schema": schema}, "schema", trial=replace(TRIAL, output='{"a": }'))
     assert (said.observed, marked(said.excerpt)) == ("no JSON", '{"a": »}«')
 

@@ -53,6 +53,20 @@ def test_json_schema(schema: dict[str, Any], output: str, expected: tuple[float,
     assert result(grade("json_schema", {"schema": schema}, output=output)) == expected
 
 
+@pytest.mark.parametrize(
+    ("rule", "output", "told"),
+    [
+        ({"type": "string"}, "null", 'null is not of type "string"'),
+        ({"const": True}, "false", "true was expected"),
+        ({"enum": [None, "x"]}, '{"a": [true]}', '{"a": [true]} is not one of [null, "x"]'),
+        ({"uniqueItems": True}, '["True", "True"]', '["True", "True"] has non-unique elements'),
+        ({"additionalProperties": False}, '{"False": 1}', "not allowed ('False' was unexpected)"),
+    ],
+)
+def test_what_does_not_fit_is_quoted_as_json(rule: dict[str, Any], output: str, told: str) -> None:
+    assert grade("json_schema", {"schema": rule}, output=output).feedback.endswith(told)
+
+
 def test_a_number_that_is_too_large_is_told_by_its_first_digits() -> None:
     said = grade("json_schema", {"schema": {}}, output=f"[{'7' * 5000}]").feedback
     assert said == f"the answer is not JSON: the number {'7' * 40}… is too large"

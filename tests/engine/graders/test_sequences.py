@@ -81,8 +81,7 @@ def test_skill_invocation(config: dict[str, Any], actual: str, expected: tuple[f
 def test_extra_invocations_are_named() -> None:
     config = {"required_skills": ["s1"], "mode": "in_order", "allow_extra": False}
     assert (
-        "1 invocations beyond"
-        in grade("skill_invocation", config, skill_invocations=skills("s1 s2")).feedback
+        "1 invocation beyond" in grade("skill_invocation", config, skill_invocations=skills("s1 s2")).feedback
     )
 
 

@@ -117,6 +117,15 @@ def test_metrics_count_a_review(tmp_path: Path) -> None:
     assert [(metric.value, metric.passed) for metric in shown.metrics] == [(0, False)]
 
 
+def test_a_review_below_the_least_score_of_the_run_is_no_pass_for_the_editor_either(tmp_path: Path) -> None:
+    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=HUMAN), fail_under=0.9)
+    review("--pass", "--score", "0.6", cwd=tmp_path)
+    assert "✗ the score is 0.80, below 0.9" in engine("report", report.results_file).stdout
+    shown = latest_results(tmp_path)
+    assert shown is not None
+    assert shown.verdict == "failed"
+
+
 def test_grading_again_keeps_what_people_said(tmp_path: Path) -> None:
     results = reviewed_suite(tmp_path)
     assert review("--pass", "--comment", "fine", cwd=tmp_path).returncode == 0

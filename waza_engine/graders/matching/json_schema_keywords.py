@@ -88,10 +88,32 @@ def _bounded(check: _Keyword) -> _Keyword:
         allowance.look()
         for problem in check(validator, value, instance, schema) or ():
             allowance.count()
-            problem.message = shortened(problem.message)
+            is_own = not isinstance(problem.validator, str)  # those of parts have been through here
+            problem.message = shortened(
+                _in_json(problem.message, instance, value) if is_own else problem.message
+            )
             yield problem
 
     return bounded
+
+
+def _in_json(message: str, instance: object, value: object) -> str:
+    """Return a message of the library with the values it quotes as JSON has them: ``null`` for ``None``.
+
+    It begins with the one or the other, or ends with that of the schema. A block of an answer is written out
+    for messages alone that quote one, so that a large one costs no more than it did the library.
+    """
+    is_block = type(instance) in (dict, list)
+    for part in (value,) if is_block and message[:1] not in "{[" else (instance, value):
+        if message.startswith(written := repr(part)):
+            message = _json(part) + message.removeprefix(written)
+    if message.endswith(written := repr(value)):
+        message = message.removesuffix(written) + _json(value)
+    return message
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _is_integer(_checker: Any, value: object) -> bool:

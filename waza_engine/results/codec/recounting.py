@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from waza_engine.results.codec.figures import group_figures, summary_figures, task_figures, task_status_of
 from waza_engine.results.codec.header import engine_block
@@ -65,7 +66,11 @@ def conclusion_again(document: Block, tasks: Sequence[TaskConclusion] | None = N
     rest = {key: value for key, value in engine.items() if key != "status"}
     metadata = {**block_of(document, "metadata"), "engine": rest}
     deciding = [] if tasks is not None else list(map(_deciding, blocks_of(document.get("tasks"))))
-    return conclude(run_of({**document, "metadata": metadata, "tasks": deciding}), tasks=tasks)
+    run = run_of({**document, "metadata": metadata, "tasks": deciding})
+    if tasks is not None:
+        scores = [TaskScore(task.task.status, task.task.statistics) for task in tasks]
+        run = replace(run, summary=suite_summary(scores))
+    return conclude(run, tasks=tasks)
 
 
 def _metrics(written: Block, run: RunOutcome) -> Iterator[tuple[str, object]]:

@@ -42,16 +42,16 @@ from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
 from waza_engine.vocabulary import Usage
 
 
-def run_document(outcome: RunOutcome, *, fail_under: float | None = None) -> Json:
-    """Return the whole document; ``fail_under`` is the least score with which its conclusion is a pass."""
-    document = figures_document(outcome, fail_under=fail_under)
+def run_document(outcome: RunOutcome) -> Json:
+    """Return the whole document."""
+    document = figures_document(outcome)
     document["tasks"] = [task_document(task) for task in outcome.tasks]
     if outcome.baseline is not None:
         document["baseline_outcome"] = run_document(outcome.baseline)
     return document
 
 
-def figures_document(outcome: RunOutcome, *, fail_under: float | None = None) -> Json:
+def figures_document(outcome: RunOutcome) -> Json:
     """Return the document of a run without any task, neither its own nor those of its baseline."""
     document = header_document(outcome.header)
     document["summary"] = {
@@ -91,7 +91,7 @@ def figures_document(outcome: RunOutcome, *, fail_under: float | None = None) ->
     document["metadata"]["engine"] |= {
         "status": outcome.status,
         **given(message=outcome.message, limit=outcome.limit),
-        "conclusion": conclude(outcome, fail_under=fail_under).document(),
+        "conclusion": conclude(outcome).document(),
     }
     return cast("Json", plain(document))
 

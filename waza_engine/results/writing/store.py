@@ -195,19 +195,16 @@ def encoded(document: Json | list[Json]) -> bytes:
     return _indented(document).encode() + b"\n"
 
 
-def encoded_run(outcome: RunOutcome, *, fail_under: float | None = None) -> Iterator[bytes]:
-    """Yield the document of a run as ``encoded`` writes it, task by task: no memory holds all of it.
-
-    ``fail_under`` is as for ``run_document``.
-    """
-    yield from (text.encode() for text in _run_in_parts(outcome, "\n", fail_under))
+def encoded_run(outcome: RunOutcome) -> Iterator[bytes]:
+    """Yield the document of a run as ``encoded`` writes it, task by task: no memory holds all of it."""
+    yield from (text.encode() for text in _run_in_parts(outcome, "\n"))
     yield b"\n"
 
 
-def _run_in_parts(outcome: RunOutcome, line: str, fail_under: float | None = None) -> Iterator[str]:
+def _run_in_parts(outcome: RunOutcome, line: str) -> Iterator[str]:
     """Yield the document of a run; each line of it begins with ``line``."""
     beginning = "{"
-    for key, value in figures_document(outcome, fail_under=fail_under).items():
+    for key, value in figures_document(outcome).items():
         yield f"{beginning}{line}  {json_text(key)}: "
         beginning = ","
         if key == "tasks":

@@ -204,6 +204,10 @@ class RunSettings:
             told=True,
         ),
     ] = None
+    # The command shares its option with `report`; a run that was no pass for it is none later either.
+    fail_under: Annotated[
+        float | None, Setting("amount", "No pass with a score below this, 0 to 1.", told=True)
+    ] = None
     baseline: Annotated[
         bool | None,
         Setting(
