@@ -49,7 +49,7 @@ def _graded(request: RegradeRequest, output: Path | None, output_format: str, su
             complain(f"warning: {warning}")
         if output is not None:
             # Before judges are paid.
-            check_writable(output)
+            check_writable(output, regrading.suite.path)
         if output_format == "text":
             _tell(regrading, cancellation, reports)
         else:

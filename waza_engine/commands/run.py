@@ -211,12 +211,10 @@ def _check_models(models: Sequence[str], judge: str | None, *, recommend: bool) 
 
 
 def _check_files(files: Sequence[Path], eval_file: Path) -> None:
-    """Raise ``ResultsError`` for what cannot be written, and ``SuiteError`` for what would be lost."""
+    """Raise ``ResultsError`` for what cannot be written, and ``SuiteError`` for what would be written twice."""
     places: set[str] = set()
     for file in files:
-        check_writable(file)
-        if file.exists() and file.samefile(eval_file):
-            raise SuiteError(f"{file} is the suite itself; name another file for its results.")
+        check_writable(file, eval_file)
         place = os.path.realpath(file).casefold()  # many disks do not tell `A` from `a`
         if place in places:
             raise SuiteError(f"{file} would be written twice; name another file, or run the models apart.")

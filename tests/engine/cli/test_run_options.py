@@ -100,6 +100,8 @@ def test_no_result_takes_the_file_of_the_suite_and_no_report_that_of_its_results
     found = engine("run", path, "-o", path)
     assert (found.returncode, "is the suite itself" in found.stderr) == (2, True)
     engine("run", path, "-o", record := tmp_path / "out.json")
+    found = engine("grade", record, "-o", path)
+    assert (found.returncode, "is the suite itself" in found.stderr) == (2, True)
     before = record.read_bytes()
     found = engine("report", record, "-f", "markdown", "-o", record)
     assert (found.returncode, "holds the results themselves" in found.stderr) == (2, True)

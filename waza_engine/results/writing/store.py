@@ -320,8 +320,13 @@ def _existing(directory: Path) -> Path:
     return existing
 
 
-def check_writable(path: Path) -> None:
-    """Find out before a long run whether ``write_output`` can write there. Raises ``ResultsError``."""
+def check_writable(path: Path, suite: Path | None = None) -> None:
+    """Find out before a long run whether ``write_output`` can write there, and not over this suite.
+
+    Raises ``ResultsError``.
+    """
+    if suite is not None and path.exists() and path.samefile(suite):
+        raise ResultsError(f"{path} is the suite itself; name another file for its results.")
     with clear_errors(path):
         target = path.resolve()
         if target.is_dir():
