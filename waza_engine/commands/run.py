@@ -211,7 +211,7 @@ def _check_models(models: Sequence[str], judge: str | None, *, recommend: bool) 
 
 
 def _check_files(files: Sequence[Path], eval_file: Path) -> None:
-    """Raise ``ResultsError`` for what cannot be written, and ``SuiteError`` for what would be written twice."""
+    """Raise ``ResultsError`` for what cannot be written, ``SuiteError`` for what would be written twice."""
     places: set[str] = set()
     for file in files:
         check_writable(file, eval_file)
