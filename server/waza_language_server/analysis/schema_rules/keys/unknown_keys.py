@@ -23,6 +23,7 @@ from waza_language_server.analysis.schema_rules.keys.misplaced_keys import (
 )
 from waza_language_server.analysis.schema_rules.keys.other_types import types_with
 from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKey
+from waza_language_server.analysis.schema_rules.meant.metrics import metric_by_key
 from waza_language_server.analysis.schema_rules.meant.print_signs import odd_indent
 from waza_language_server.analysis.schema_rules.meant.regrouping import only_value
 from waza_language_server.analysis.schema_rules.meant.scalars import (
@@ -107,10 +108,10 @@ def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
     if slips:
         safe = len(slips) == 1 and not key.startswith(_SIGNS_OF_CHANGES)
         return _misspelt(subject, mapping, shape, entry, slips[0], safe=safe)
-    if (unwrapped := in_needless_block(subject, mapping, shape, entry)) is not None:
-        return unwrapped
     if (named := _name_as_key(subject, mapping, shape, entry)) is not None:
         return named
+    if (unwrapped := in_needless_block(subject, mapping, shape, entry)) is not None:
+        return unwrapped
     if (fallen := fallen_text(subject.text, mapping, shape.properties, entry)) is not None:
         message, fix = fallen
         fixes = (fix, *removals(subject, entry))
@@ -193,7 +194,11 @@ def _keyed_glob(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
 
 
 def _name_as_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
-    """Return the problem of the name of a grader that is its first key, with nothing behind it."""
+    """Return the problem of the name of a metric or grader as its first key; behind a grader's is nothing."""
+    if fixes := tuple(metric_by_key(subject.text, mapping, shape, entry)):
+        message = f"The name of a metric stands behind a key: write `name: {entry.key.value}`."
+        problem = Problem("unknown-key", entry.key.span, message, shape.unknown_keys, fixes)
+        return UnknownKey(problem, mapping, mapping, ("name",))
     is_whole = subject.is_grader and mapping.span == subject.node.target.span
     if not is_whole or bare_key(subject.catalog, subject.text, mapping, entry) != "name":
         return None

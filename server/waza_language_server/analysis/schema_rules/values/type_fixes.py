@@ -12,11 +12,11 @@ from waza_language_server.analysis.schema_rules.graders.keyed_graders import lis
 from waza_language_server.analysis.schema_rules.meant.commands import command_of_words
 from waza_language_server.analysis.schema_rules.meant.lists import (
     list_of_keys,
-    list_of_metrics,
     lists_of_text,
     out_of_lists,
     pairs_of_list,
 )
+from waza_language_server.analysis.schema_rules.meant.metrics import metrics_by_name
 from waza_language_server.analysis.schema_rules.meant.regrouping import (
     block_by_name,
     content_of_message,
@@ -160,7 +160,7 @@ def _as_list(subject: Subject, node: Node, items: Shape | None) -> tuple[Fix, ..
         return (Fix(title, edits, preferred=True, reveals=True),)
     if items is not None and (edits := only_list(text, node, items)):
         return (Fix(f"Write the list without `{node.entries[0].key.value}`", edits, reveals=True),)
-    if items is not None and (metrics := tuple(list_of_metrics(text, node, items))):
+    if items is not None and (metrics := tuple(metrics_by_name(text, node, items))):
         return metrics
     dash = dash_before(text, node)
     return (Fix(title, (dash,), preferred=True),) if dash is not None else None
