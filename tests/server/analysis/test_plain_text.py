@@ -100,3 +100,8 @@ def test_keys_with_a_text_below_them_are_no_text(by: int) -> None:
         assert found
         assert not any("`: ` in it" in problem.message for problem in found)
         assert right in {apply(wrong, fix.edits) for problem in found for fix in problem.fixes}
+
+
+def test_keys_too_far_to_the_right_do_not_become_text_unasked() -> None:
+    [problem] = problems(f"{HEAD}Fix: the bug\n    files:\n      - path: a\n")
+    assert [fix.preferred for fix in problem.fixes] == [False]

@@ -24,10 +24,11 @@ _CANDIDATES = 3
 
 def blocks_meant(
     text: str, lines: LineIndex, fault: SyntaxFault, known: Collection[str]
-) -> Iterator[tuple[Span, Edit]]:
+) -> Iterator[tuple[Span, Edit, bool]]:
     """Yield where such text may begin at a fault or above it, and the edit that makes a block of it.
 
-    A letter like a bar begins none above one of the ``known`` keys.
+    With it whether that is sure: a line below that begins with one of the ``known`` keys may stand too far to
+    the right instead. A letter like a bar begins no text above one.
     """
     number = lines.line_of(fault.span.start)
     margin: int | None = None
@@ -42,18 +43,21 @@ def blocks_meant(
         margin = column
         if match is not None:
             place = Span(span.start + match.start(2), span.start + match.end(2))
-            edit = _as_block(text, lines, line, column, place, known)
-            if edit is not None:
+            block = _as_block(text, lines, line, column, place, known)
+            if block is not None:
                 found += 1
-                yield place, edit
+                yield place, *block
         if not column or found >= _CANDIDATES:
             return
 
 
 def _as_block(
     text: str, lines: LineIndex, first: int, column: int, place: Span, known: Collection[str]
-) -> Edit | None:
-    """Return the edit that folds the text from ``place`` on; None when it has one line, or may be keys."""
+) -> tuple[Edit, bool] | None:
+    """Return the edit that folds the text from ``place`` on; None when it has one line, or may be keys.
+
+    With it whether no line below may be a key.
+    """
     parts = [text[place.start : place.end]]
     end, meant = place.end, _COLON.search(parts[0]) is not None
     opened = False
@@ -74,10 +78,11 @@ def _as_block(
         parts.pop()
     # `trials_per_task: 1` above a key that stands too far to the right is a number.
     keys = (match["key"] for part in parts[1:] if (match := _KEY.match(part)) is not None)
-    like_a_bar = parts[0] in LIKE_A_BAR and not any(key in known for key in keys)
+    is_sure = not any(key in known for key in keys)
+    like_a_bar = parts[0] in LIKE_A_BAR and is_sure
     if len(parts) < 2 or not (meant or like_a_bar):
         return None
     line_break = "\r\n" if "\r\n" in text else "\n"
     indent = " " * (column + 2)
     body = line_break.join(f"{indent}{part}" if part else "" for part in parts)
-    return Edit(Span(place.start, end), f">-{line_break}{body}")
+    return Edit(Span(place.start, end), f">-{line_break}{body}"), is_sure
