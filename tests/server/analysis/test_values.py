@@ -411,6 +411,23 @@ def test_metrics_in_brackets_whose_name_is_a_key() -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "safe", "after"),
+    [
+        ("\n    a.py: |\n      x = 1\n\n      y\n    'b.py': >-\n      z\n", True,
+         "\n    - path: a.py\n      content: |\n        x = 1\n\n        y\n"
+         "    - path: 'b.py'\n      content: >-\n        z\n"),
+        (" {a.py: x, b.py: 'y'}\n", False, " [{path: a.py, content: x}, {path: b.py, content: 'y'}]\n"),
+    ],
+)  # fmt: skip
+def test_files_by_their_path(written: str, safe: bool, after: str) -> None:
+    text = f"{TASK}  files:{written}"
+    [problem] = problems(text)
+    assert [fix.preferred for fix in problem.fixes] == [safe]
+    assert apply(text, problem.fixes[0].edits) == f"{TASK}  files:{after}"
+    assert not problems(f"{TASK}  files:{after}")
+
+
+@pytest.mark.parametrize(
     ("written", "after"),
     [
         ("command: [bash, -c, 'a b']", "command: bash\n      args: [-c, 'a b']"),

@@ -243,6 +243,8 @@ def _misspelt(
         fixes = (Fix(f"Change to `{written}`", renaming, preferred=safe),)
         if (entry.key.value, right) in _CONTRARY:
             fixes = tuple(_turned_switch(entry, right))
+        elif known is not None and not _may_become(known.shape, entry.value.target):
+            fixes = removals(subject, entry)
     else:
         message += f", and `{right}` is there already."
         fixes = (*_path_of_fixture(subject, mapping, entry, right), *removals(subject, entry))
@@ -384,6 +386,12 @@ def _is_other_name(mapping: Node, shape: Shape, entry: Entry, known: str) -> boo
     right = shape.properties.get(known)
     fits = right is not None and _fits_as_it_is(right.shape, entry.value)
     return fits and all(_has_meaning(shape, other) for other in islice(mapping.each_entry(), _LOOKED_AT))
+
+
+def _may_become(shape: Shape, node: Node) -> bool:
+    """Whether a value fits, or may after a repair: several items, or keys, become no single value."""
+    only_one = not shape.fits("mapping") and not shape.fits("sequence")
+    return not only_one or node.kind == "scalar" or (node.kind == "sequence" and len(node.items) == 1)
 
 
 def _fits_as_it_is(shape: Shape, value: Node) -> bool:
