@@ -214,7 +214,9 @@ def _text_with_colon(subject: Subject, mapping: Node, shape: Shape, entry: Entry
     """Return the problem of a text with `: ` in it at the beginning of an item that lacks its key."""
     text, first = subject.text, next(mapping.each_entry(), None)
     needed = (shape.required or shape.at_least_one)[:1]
-    if first is None or first.key.span != entry.key.span or len(entry.key.value.split()) < 2 or not needed:
+    # Keys of suites are of one word, in small letters.
+    is_prose = len(entry.key.value.split()) > 1 or entry.key.value[:1].isupper()
+    if first is None or first.key.span != entry.key.span or not is_prose or not needed:
         return None
     key, known = needed[0], shape.properties.get(needed[0])
     written = text[entry.key.span.start : entry.value.span.end]

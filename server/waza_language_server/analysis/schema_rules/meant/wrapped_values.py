@@ -35,7 +35,7 @@ _KEY_ALONE = compiled_later(r"(?P<key>[A-Za-z_]\w*)[ \t]*(?=\r?\n|\Z)")
 _BEGINNING = 3
 """From how many letters on a word is the beginning of a key."""
 _WORD = compiled_later(r"[A-Za-z]\w*")
-_KEY_BEFORE = compiled_later(r"[\w-]+:|[\w-]+[ ]*:?[ ]*[|>][-+]?(?:\s|$)")
+_KEY_BEFORE = compiled_later(r"(?![A-Z])[\w-]+:|[\w-]+[ ]*:?[ ]*[|>][-+]?(?:\s|$)")
 _HEADER = compiled_later(r"[ \t]*(?P<sign>[|>][-+0-9]*)")
 _WRITTEN_LINE = compiled_later(r"\n(?=[^\r\n])")
 
