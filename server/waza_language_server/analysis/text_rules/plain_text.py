@@ -14,6 +14,8 @@ _VALUE = compiled_later(r"([ ]*(?:-[ ]+)*)[A-Za-z_][\w-]*:[ ]+(?=[^\s\"'|>\[{&*!
 _COLON = compiled_later(r":(?:[ ]|$)")
 _COLON_IN_WORDS = compiled_later(r"(?!-[ ])[^\s:]+[ ][^:]*:(?:[ ]|$)")
 """A colon behind several words: no key of a suite has a blank in it."""
+_CAPITAL = compiled_later(r"[A-Z][a-z][^\s:]*:(?:[ ]|$)")
+"""A word with a capital before a colon, as a sentence has: no key of a suite, and rarely one of a mapping."""
 LIKE_A_BAR = frozenset("Il1¦│")
 """What stands alone behind a key where `|` was meant: letters that look like it."""
 _KEY = compiled_later(r"(?:- +)*(?P<key>[A-Za-z_][\w-]*):(?:[ ]|$)")
@@ -56,11 +58,11 @@ def _as_block(
 ) -> tuple[Edit, bool] | None:
     """Return the edit that folds the text from ``place`` on; None when it has one line, or may be keys.
 
-    With it whether no line below may be a key.
+    With it whether it is meant so for sure: no line below may be a key.
     """
     parts = [text[place.start : place.end]]
     end, meant = place.end, _COLON.search(parts[0]) is not None
-    opened = False
+    opened = may_be_meant = False
     for line in range(first + 1, lines.line_count):
         span = lines.line_span(line)
         written = text[span.start : span.end].rstrip()
@@ -74,15 +76,17 @@ def _as_block(
             block = _KEY_OF_BLOCK.match(part)
             opened = opened or (block is not None and block["key"] in known)
             meant = meant or (not opened and _COLON_IN_WORDS.match(part) is not None)
+            may_be_meant = may_be_meant or (not opened and _CAPITAL.match(part) is not None)
     while len(parts) > 1 and not parts[-1]:
         parts.pop()
     # `trials_per_task: 1` above a key that stands too far to the right is a number.
     keys = (match["key"] for part in parts[1:] if (match := _KEY.match(part)) is not None)
     is_sure = not any(key in known for key in keys)
     like_a_bar = parts[0] in LIKE_A_BAR and is_sure
-    if len(parts) < 2 or not (meant or like_a_bar):
+    may_be_meant = may_be_meant and " " in parts[0]
+    if len(parts) < 2 or not (meant or may_be_meant or like_a_bar):
         return None
     line_break = "\r\n" if "\r\n" in text else "\n"
     indent = " " * (column + 2)
     body = line_break.join(f"{indent}{part}" if part else "" for part in parts)
-    return Edit(Span(place.start, end), f">-{line_break}{body}"), is_sure
+    return Edit(Span(place.start, end), f">-{line_break}{body}"), is_sure and meant
