@@ -14,15 +14,14 @@ from waza_engine.frozen import frozen
 from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.check import diagnose_with_plug_ins, each_file, open_document, workspace_of
-from waza_language_server.features.actions.code_actions import fix_all_in_steps
+from waza_language_server.features.actions.code_actions import fixed_in_steps
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.document import Document
 from waza_language_server.project.suite_files import read_suites
 from waza_language_server.project.workspace import Workspace
-from waza_language_server.syntax.tried_edits import apply
 
 MOST_ROUNDS = 10
-"""How often the fixes of a file are applied: one may make room for another."""
+"""How often all safe fixes of a file are applied: those of a long one take more time than an editor has."""
 _MARK = "\ufeff"
 
 
@@ -57,12 +56,10 @@ def _repaired(document: Document, workspace: Workspace) -> tuple[int, str]:
     count = 0
     for _ in range(MOST_ROUNDS):
         around = workspace.with_document(document)
-        action = finished(fix_all_in_steps(document, around, diagnose(document, around)))
-        if action is None:
+        fixed = finished(fixed_in_steps(document, around, diagnose(document, around)))
+        if fixed is None:
             break
-        count += len(action.problems)
-        for change in action.change.files:
-            document = document.replaced(apply(document.text, change.edits), document.version + 1)
+        count, document = count + fixed.count, fixed.document
     return count, document.text
 
 

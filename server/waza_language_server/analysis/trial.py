@@ -23,6 +23,7 @@ from waza_language_server.analysis.consequences import may_have_consequences
 from waza_language_server.analysis.diagnose import (
     PROBLEMS_PER_PAUSE,
     all_in_steps,
+    diagnose_in_steps,
     hides,
     in_order,
 )
@@ -120,7 +121,21 @@ class Trials:
             problems = yield from in_order(changed.tree, found)
             after = yield from as_wanted(problems, changed, self.workspace.with_document(changed))
         yield
-        return (yield from self._brought(changes, repaired, after))
+        brought = yield from self._brought(changes, repaired, after)
+        return brought or (yield from self._no_more_hidden(changes, changed, after))
+
+    def _no_more_hidden(
+        self, changes: Changes, changed: Document, after: Sequence[Problem]
+    ) -> Generator[None, None, list[Problem]]:
+        """Return what went untold with a slip that is gone, and is told now: the slip was not repaired."""
+        if not any(self._was_untold(problem, changes) for problem in after):
+            return []
+        told = yield from diagnose_in_steps(changed, self.workspace.with_document(changed))
+        return [problem for problem in told if self._was_untold(problem, changes)]
+
+    def _was_untold(self, problem: Problem, changes: Changes) -> bool:
+        span = changes.before(problem.span)
+        return span is not None and _key(replace(problem, span=span)) in self._untold
 
     def _excerpt(self, tree: Tree, changes: Changes, repaired: Sequence[Problem]) -> Steps[Excerpt | None]:
         """Return the parts that must be judged again; None when that is everything."""
@@ -191,6 +206,10 @@ class Trials:
                 key = self.document.text[problem.span.start : problem.span.end]
                 told[problem.span.start] = f"{problem.code} {problem.message.replace(f'`{key}`', '')}"
         return Excerpts(self.document.tree, self.document.kind, self.workspace.catalog, told)
+
+    @cached_property
+    def _untold(self) -> frozenset[Key]:
+        return frozenset(map(_key, self._found[0])) - frozenset(map(_key, self.problems))
 
     @cached_property
     def _known(self) -> Counter[Key]:

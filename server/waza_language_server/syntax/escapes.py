@@ -75,7 +75,7 @@ def wrong_escapes(text: str, found: Sequence[EscapedText], within: Span | None =
         whole = Edit(Span(first.stop, first.stop + len(shown)), character)
         fixes.append(Fix(f"Write `{character}`", (whole,), preferred=True))
     if all(each.closing > each.stop for each in found):
-        edits = tuple(_in_single_quotes(text, each) for each in found)
+        edits = tuple(in_single_quotes(text, Span(each.start, each.closing + 1)) for each in found)
         # A whole code was meant as a character, not as a backslash and letters.
         is_sure = len(shown) == len("\\d") and not any(_has_likely_escape(text, each) for each in found)
         reads = within is None or reads_with(text, within, edits)
@@ -99,9 +99,10 @@ def end_of_line(text: str, start: int, end: int) -> int:
     return start + len(text[start : line_break.start() if line_break else end].rstrip())
 
 
-def _in_single_quotes(text: str, each: EscapedText) -> Edit:
-    inner = _QUOTE_OR_BACKSLASH.sub(r"\1", text[each.start + 1 : each.closing])
-    return Edit(Span(each.start, each.closing + 1), quoted(inner))
+def in_single_quotes(text: str, span: Span) -> Edit:
+    """Return the edit that puts a text in double quotes into single ones, its backslashes as they stand."""
+    inner = _QUOTE_OR_BACKSLASH.sub(r"\1", text[span.start + 1 : span.end - 1])
+    return Edit(span, quoted(inner))
 
 
 def _has_likely_escape(text: str, each: EscapedText) -> bool:

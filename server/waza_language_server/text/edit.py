@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 
 from waza_engine.frozen import frozen
@@ -23,6 +23,49 @@ class Edit:
 
 
 Edits = tuple[Edit, ...]
+
+
+def composed(text: str, rounds: Iterable[Edits]) -> Edits:
+    """Return the edits of a text that do at once what these do to it one after the other."""
+    pieces: list[Span | str] = [Span(0, len(text))]
+    for edits in rounds:
+        pieces = [*_after(pieces, sorted(edits, key=lambda edit: edit.span))]
+    found: list[Edit] = []
+    at, new = 0, ""
+    for piece in (*pieces, Span(len(text), len(text))):
+        if isinstance(piece, str):
+            new += piece
+            continue
+        if new or piece.start > at:
+            found.append(Edit(Span(at, piece.start), new))
+        at, new = piece.end, ""
+    return tuple(found)
+
+
+def _after(pieces: Iterable[Span | str], edits: Iterable[Edit]) -> Iterator[Span | str]:
+    """Yield the pieces, old and new, that a text of pieces consists of after edits that do not meet."""
+    left = list(pieces)[::-1]
+    at = 0
+
+    def taken(until: int) -> Iterator[Span | str]:
+        nonlocal at
+        while left and at < until:
+            piece = left.pop()
+            size = len(piece)
+            if at + size > until:
+                cut = until - at
+                rest = piece[cut:] if isinstance(piece, str) else Span(piece.start + cut, piece.end)
+                piece = piece[:cut] if isinstance(piece, str) else Span(piece.start, piece.start + cut)
+                left.append(rest)
+            at += len(piece)
+            yield piece
+
+    for edit in edits:
+        yield from taken(edit.span.start)
+        yield edit.text
+        for _ in taken(edit.span.end):
+            pass
+    yield from reversed(left)
 
 
 @frozen()

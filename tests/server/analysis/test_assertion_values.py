@@ -62,6 +62,13 @@ ALWAYS_FAILS = [
     ("len(output) =< 3", "assertion-syntax", "=<", "len(output) <= 3"),
     ("output <> 'x'", "assertion-syntax", "<>", "output != 'x'"),
     ("output contains 'x'", "assertion-syntax", "contains", "'x' in output"),
+    ("'{x}'.format(output) == 'a'", "assertion-type", "'{x}'", "'{}'.format(output) == 'a'"),
+    ("'{x:>5}'.format(output) == 'a'", "assertion-type", "'{x:>5}'", "'{:>5}'.format(output) == 'a'"),
+    ("'{} {}'.format(output) == 'a'", "assertion-type", "'{} {}'", None),
+    ("'{:{w}}'.format(output, v=5) == 'a'", "assertion-type", "'{:{w}}'", None),
+    ("'{'.format(output) == 'a'", "assertion-type", "'{'", None),
+    ("'%s: %s' % output == 'a'", "assertion-type", "'%s: %s' % output", None),
+    ("'%*d' % (5, 6, 7) == output", "assertion-type", "'%*d' % (5, 6, 7)", None),
 ]  # fmt: skip
 ALWAYS_THE_SAME = [
     ("len(tool_calls) == '2'", "assertion-constant", "len(tool_calls) == '2'", "len(tool_calls) == 2"),
@@ -115,6 +122,8 @@ ALWAYS_THE_SAME = [
     ("output is 'done'", "assertion-constant", "output is 'done'", "output == 'done'"),
     ("errors or output is not 'done'", "assertion-constant", "output is not 'done'",
      "errors or output != 'done'"),
+    (r"re.search('\bx\b', output)", "assertion-constant", r"'\bx\b'", r"re.search(r'\bx\b', output)"),
+    ("re.search(r'\bx', output)", "assertion-constant", "r'\bx'", r"re.search(r'\bx', output)"),
     ("output.find('x', 3)", "assertion-constant", "output.find('x', 3)", None),
 ]  # fmt: skip
 FINE = [
@@ -184,6 +193,10 @@ FINE = [
     "output.index('x') >= 0 and errors",
     "float('1e3') > duration_ms",
     "str(5) in output",
+    r"re.search(r'\bx', output) or re.search('\\bx', output)",
+    "'{0} {w:{1}} {{x}}'.format(output, 7, w=5) != '{}'.format(*[output])",
+    "'%d%% %s %*d' % (1, 2, 3, 4) != '%(k)s' % {'k': output}",
+    "'{name[0].real}'.format(name=[1], **outcome) + 'x' % outcome == output",
 ]
 
 

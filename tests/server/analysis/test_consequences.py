@@ -11,6 +11,8 @@ from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.trial import Trials
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.syntax.tried_edits import apply
+from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.span import Span
 
 A, B = (
     f"  - type: text\n    name: {name}\n    config:\n      contains: [a]\n      regex_match: [b]\n"
@@ -46,6 +48,16 @@ def test_a_line_at_another_column_is_all_that_is_told(
 def test_what_is_wrong_besides_is_told_as_well() -> None:
     text = f"{EVAL}graders:\n{A}".replace("  executor", "executor").replace("contains:", "contians:")
     assert sorted(problem.code for problem in problems(text, "eval")) == ["unknown-key", "yaml-indentation"]
+
+
+def test_what_is_lacking_because_of_a_slip_keeps_a_fix_back_that_leaves_it_lacking() -> None:
+    fallen = TASK.replace("  prompt", "prompt")
+    document = Document("untitled:test", 0, f"{fallen}expected: {{}}\n", "task")
+    [slip] = found = diagnose(document, workspace_with())
+    trials = Trials(document, workspace_with(), found)
+    deletion = Fix("Delete", (Edit(Span(at := fallen.index("prompt:"), fallen.index("\n", at) + 1), ""),))
+    assert finished(trials.repairs([(slip, slip.fixes[0])]))
+    assert not finished(trials.repairs([(slip, deletion)], may_reveal=True))
 
 
 WRONG = graders(A.replace("[a]", "a"))

@@ -167,3 +167,25 @@ def test_names_in_words_have_no_notes_behind_them(row: str) -> None:
     text = TASK.replace("name: T", row) if row.startswith("name") else f"{TASK}{row}\n"
     text = text.replace("id: t\n", "") if row.startswith("id") else text
     assert problems(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "written", "safe", "after"),
+    [
+        ("regex_match", r'["\bdone\b"]', [True], r"['\bdone\b']"),
+        ("regex_match", r"""["it's \"a\" \\s\b"]""", [True], r"""['it''s "a" \s\b']"""),
+        ("contains", r'["C:\bin"]', [False], r"['C:\bin']"),
+        ("regex_match", '["a\\b\n        c"]', [], None),
+        ("regex_match", r'["\\bdone", "\x08", "\n"]', None, None),
+    ],
+)
+def test_a_backspace_that_is_meant_as_the_edge_of_a_word(
+    key: str, written: str, safe: list[bool] | None, after: str | None
+) -> None:
+    text = graders(f"  - type: text\n    name: a\n    config:\n      {key}: {written}\n")
+    found = [problem for problem in problems(text) if problem.code == "yaml-escape"]
+    assert [[fix.preferred for fix in problem.fixes] for problem in found] == (
+        [safe] if safe is not None else []
+    )
+    if after is not None:
+        assert apply(text, found[0].fixes[0].edits) == text.replace(written, after)

@@ -35,6 +35,8 @@ def suite(tmp_path: Path) -> Path:
 
 def test_fixtures_that_are_not_there_are_told_each(suite: Path) -> None:
     task = f"{TASK}  files: [app.py, gone.py, {{path: deep/gone.py}}, {{path: made.py, content: x}}]\n"
+    mistaken = task.replace("content: x", "content: {x: y}")
+    assert told(suite, "tasks/t.yaml", mistaken) == told(suite, "tasks/t.yaml", task)
     assert told(suite, "tasks/t.yaml", task) == [
         ("missing-file", "gone.py"),
         ("missing-file", "deep/gone.py"),

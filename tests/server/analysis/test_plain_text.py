@@ -100,3 +100,21 @@ def test_keys_with_a_text_below_them_are_no_text(by: int) -> None:
         assert found
         assert not any("`: ` in it" in problem.message for problem in found)
         assert right in {apply(wrong, fix.edits) for problem in found for fix in problem.fixes}
+
+
+def test_keys_too_far_to_the_right_do_not_become_text_unasked() -> None:
+    [problem] = problems(f"{HEAD}Fix: the bug\n    files:\n      - path: a\n")
+    assert [fix.preferred for fix in problem.fixes] == [False]
+
+
+def test_a_word_with_a_capital_before_a_colon_may_begin_a_sentence() -> None:
+    text = f"{HEAD}Look at it.\n    Answer: yes or no\n"
+    [problem] = problems(text)
+    assert "`: ` in it" in problem.message
+    assert [fix.preferred for fix in problem.fixes] == [False]
+    after = text.replace("prompt: Look", "prompt: >-\n    Look")
+    assert apply(text, problem.fixes[0].edits) == after
+    assert not any(
+        "`: ` in it" in each.message
+        for each in problems(f"{HEAD}Go\n  environment:\n    A: b\n      Cd: e\n")
+    )

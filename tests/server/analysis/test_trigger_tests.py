@@ -85,3 +85,18 @@ def test_the_prompt_under_another_word(word: str) -> None:
     meant = "skill: a\nshould_trigger_prompts:\n  - prompt: Explain this\n    reason: asked\n"
     [problem] = problems(text := meant.replace("- prompt", f"- {word}"), "trigger_tests")
     assert apply(text, problem.fixes[0].edits) == meant
+
+
+@pytest.mark.parametrize(
+    ("written", "after", "safe"),
+    [
+        ("Fix: my code", "prompt: 'Fix: my code'", False),
+        ('"Fix: my code"', 'prompt: "Fix: my code"', True),
+        ('"text: my code"', 'prompt: "text: my code"', False),
+    ],
+)
+def test_a_prompt_that_begins_with_a_word_and_a_colon(written: str, after: str, safe: bool) -> None:
+    text = f"skill: s\nshould_trigger_prompts:\n- {written}\nshould_not_trigger_prompts:\n- prompt: a\n"
+    [problem] = problems(text, "trigger_tests")
+    assert [fix.preferred for fix in problem.fixes] == [safe]
+    assert apply(text, problem.fixes[0].edits) == text.replace(written, after, 1)

@@ -525,3 +525,17 @@ def test_the_type_stands_where_its_options_do_not_say_otherwise(options: str) ->
 def test_words_of_other_tools_lead_to_the_key(text: str, meant: str, kind: DocumentKind) -> None:
     [problem] = problems(text, kind)
     assert any(apply(text, fix.edits) == meant for fix in problem.fixes)
+
+
+@pytest.mark.parametrize(
+    ("written", "titles"),
+    [
+        ("models: [a, b]", ["Turn `models` into a comment", "Delete `models`"]),
+        ("models: {a: b}", ["Turn `models` into a comment", "Delete `models`"]),
+        ("models: [a]", ["Change to `model`"]),
+    ],
+)
+def test_a_key_is_not_renamed_to_one_that_its_value_cannot_become(written: str, titles: list[str]) -> None:
+    problem, *others = problems(EVAL.replace("model: m", written), "eval")
+    assert [fix.title for fix in problem.fixes] == titles
+    assert [other.code for other in others] == ["wrong-type"] * ("Change" in titles[0])

@@ -385,6 +385,49 @@ def test_metrics_that_are_numbers_by_name(written: str, titles: list[str], after
 
 
 @pytest.mark.parametrize(
+    ("written", "titles", "after"),
+    [
+        ("a: 0.6", ["name: a` and `threshold", "name: a` and `weight"], "name: a\n    threshold: 0.6"),
+        ("a: 2", ["name: a` and `weight"], "name: a\n    weight: 2"),
+        ("a: 0.6\n    threshold: 1", ["name: a` and `weight"], "name: a\n    weight: 0.6\n    threshold: 1"),
+        ("a:\n      weight: 2\n      # why\n      threshold: 1", ["name: a"],
+         "name: a\n    weight: 2\n    # why\n    threshold: 1"),
+        ("a:\n    threshold: 1", ["name: a"], "name: a\n    threshold: 1"),
+        ("a", ["name: …"], "name: a"),
+    ],
+)  # fmt: skip
+def test_metrics_whose_name_is_a_key_or_all_there_is(written: str, titles: list[str], after: str) -> None:
+    text = f"{EVAL}metrics:\n  - {written}\n"
+    [problem] = problems(text, "eval")
+    assert [fix.title for fix in problem.fixes] == [f"Write `{title}`" for title in titles]
+    assert apply(text, problem.fixes[0].edits) == f"{EVAL}metrics:\n  - {after}\n"
+
+
+def test_metrics_in_brackets_whose_name_is_a_key() -> None:
+    text = f"{EVAL}metrics: [a: 0.6, {{b: 0.4}}]\n"
+    one, other = problems(text, "eval")
+    after = apply(text, (*one.fixes[0].edits, *other.fixes[0].edits))
+    assert after == f"{EVAL}metrics: [{{name: a, threshold: 0.6}}, {{name: b, threshold: 0.4}}]\n"
+
+
+@pytest.mark.parametrize(
+    ("written", "safe", "after"),
+    [
+        ("\n    a.py: |\n      x = 1\n\n      y\n    'b.py': >-\n      z\n", True,
+         "\n    - path: a.py\n      content: |\n        x = 1\n\n        y\n"
+         "    - path: 'b.py'\n      content: >-\n        z\n"),
+        (" {a.py: x, b.py: 'y'}\n", False, " [{path: a.py, content: x}, {path: b.py, content: 'y'}]\n"),
+    ],
+)  # fmt: skip
+def test_files_by_their_path(written: str, safe: bool, after: str) -> None:
+    text = f"{TASK}  files:{written}"
+    [problem] = problems(text)
+    assert [fix.preferred for fix in problem.fixes] == [safe]
+    assert apply(text, problem.fixes[0].edits) == f"{TASK}  files:{after}"
+    assert not problems(f"{TASK}  files:{after}")
+
+
+@pytest.mark.parametrize(
     ("written", "after"),
     [
         ("command: [bash, -c, 'a b']", "command: bash\n      args: [-c, 'a b']"),

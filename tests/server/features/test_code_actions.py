@@ -108,7 +108,15 @@ def test_fixes_that_touch_the_same_text_wait_for_the_next_round() -> None:
     problems = [Problem(problem.code, problem.span, problem.message, fixes=(one, other))]
     action = finished(fix_all_in_steps(opened, workspace_with(), problems))
     assert action is not None
-    assert after(BROKEN, action) == apply(BROKEN, one.edits)
+    assert after(BROKEN, action) == apply(BROKEN, one.edits).replace("max_tool_cals", "max_tool_calls")
+
+
+def test_what_comes_to_light_by_a_safe_fix_is_repaired_with_it() -> None:
+    opened = Document("untitled:test", 0, "pats:\n  reesults: a\n", "project_config")
+    action = finished(fix_all_in_steps(opened, workspace_with(), diagnose(opened, workspace_with())))
+    assert action is not None
+    assert [each.code for each in action.problems] == ["unknown-key"]
+    assert after(opened.text, action) == "paths:\n  results: a\n"
 
 
 def test_without_safe_fixes_there_is_no_such_action() -> None:
@@ -149,7 +157,8 @@ def test_all_safe_fixes_leave_out_the_one_that_brings_another_mistake() -> None:
     problems[at] = replace(problems[at], fixes=(bad,))
     action = finished(fix_all_in_steps(opened, workspace_with(), problems))
     assert action is not None
-    assert after(BROKEN, action) == BROKEN.replace("txt", "text")
+    assert problems[at] not in action.problems
+    assert "required_tools" not in after(BROKEN, action)
 
 
 def test_a_grader_type_of_a_plug_in_does_not_hinder_the_fix_of_another_grader() -> None:

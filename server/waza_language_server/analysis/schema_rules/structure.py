@@ -29,7 +29,7 @@ from waza_language_server.analysis.schema_rules.values.damaged_collections impor
 )
 from waza_language_server.analysis.schema_rules.values.damaged_texts import (
     damaged_text,
-    escaped_path,
+    escaped_text,
     may_be_damaged,
     may_be_escaped,
 )
@@ -192,7 +192,7 @@ def _advice_on_scalar(subject: Subject, node: Node, shape: Shape) -> Iterator[Pr
     if node.value and may_be_unlikely(node.value):
         yield from unlikely_values(node, shape)
     if node.style == "double" and may_be_escaped(node, shape):
-        yield from escaped_path(subject.text, node)
+        yield from escaped_text(subject.text, node, shape)
     if node.value and node.style == "plain" and may_be_damaged(subject.text, node):
         yield from damaged_text(subject.text, node, shape)
     if says_nothing(node, shape):

@@ -288,7 +288,9 @@ def _listed_file(item: Node) -> Node | None:
     if item.kind != "mapping":
         return item
     path, content = item.get("path"), item.get("content")
-    return None if path is None or (content is not None and word(content)) else path.target
+    if path is None or (content is not None and (content.target.kind != "scalar" or word(content))):
+        return None
+    return path.target
 
 
 def _items(node: Node | None) -> Iterator[Node]:

@@ -14,6 +14,8 @@ _VALUE = compiled_later(r"([ ]*(?:-[ ]+)*)[A-Za-z_][\w-]*:[ ]+(?=[^\s\"'|>\[{&*!
 _COLON = compiled_later(r":(?:[ ]|$)")
 _COLON_IN_WORDS = compiled_later(r"(?!-[ ])[^\s:]+[ ][^:]*:(?:[ ]|$)")
 """A colon behind several words: no key of a suite has a blank in it."""
+_CAPITAL = compiled_later(r"[A-Z][a-z][^\s:]*:(?:[ ]|$)")
+"""A word with a capital before a colon, as a sentence has: no key of a suite, and rarely one of a mapping."""
 LIKE_A_BAR = frozenset("Il1¦│")
 """What stands alone behind a key where `|` was meant: letters that look like it."""
 _KEY = compiled_later(r"(?:- +)*(?P<key>[A-Za-z_][\w-]*):(?:[ ]|$)")
@@ -24,10 +26,11 @@ _CANDIDATES = 3
 
 def blocks_meant(
     text: str, lines: LineIndex, fault: SyntaxFault, known: Collection[str]
-) -> Iterator[tuple[Span, Edit]]:
+) -> Iterator[tuple[Span, Edit, bool]]:
     """Yield where such text may begin at a fault or above it, and the edit that makes a block of it.
 
-    A letter like a bar begins none above one of the ``known`` keys.
+    With it whether that is sure: a line below that begins with one of the ``known`` keys may stand too far to
+    the right instead. A letter like a bar begins no text above one.
     """
     number = lines.line_of(fault.span.start)
     margin: int | None = None
@@ -42,21 +45,24 @@ def blocks_meant(
         margin = column
         if match is not None:
             place = Span(span.start + match.start(2), span.start + match.end(2))
-            edit = _as_block(text, lines, line, column, place, known)
-            if edit is not None:
+            block = _as_block(text, lines, line, column, place, known)
+            if block is not None:
                 found += 1
-                yield place, edit
+                yield place, *block
         if not column or found >= _CANDIDATES:
             return
 
 
 def _as_block(
     text: str, lines: LineIndex, first: int, column: int, place: Span, known: Collection[str]
-) -> Edit | None:
-    """Return the edit that folds the text from ``place`` on; None when it has one line, or may be keys."""
+) -> tuple[Edit, bool] | None:
+    """Return the edit that folds the text from ``place`` on; None when it has one line, or may be keys.
+
+    With it whether it is meant so for sure: no line below may be a key.
+    """
     parts = [text[place.start : place.end]]
     end, meant = place.end, _COLON.search(parts[0]) is not None
-    opened = False
+    opened = may_be_meant = False
     for line in range(first + 1, lines.line_count):
         span = lines.line_span(line)
         written = text[span.start : span.end].rstrip()
@@ -70,14 +76,17 @@ def _as_block(
             block = _KEY_OF_BLOCK.match(part)
             opened = opened or (block is not None and block["key"] in known)
             meant = meant or (not opened and _COLON_IN_WORDS.match(part) is not None)
+            may_be_meant = may_be_meant or (not opened and _CAPITAL.match(part) is not None)
     while len(parts) > 1 and not parts[-1]:
         parts.pop()
     # `trials_per_task: 1` above a key that stands too far to the right is a number.
     keys = (match["key"] for part in parts[1:] if (match := _KEY.match(part)) is not None)
-    like_a_bar = parts[0] in LIKE_A_BAR and not any(key in known for key in keys)
-    if len(parts) < 2 or not (meant or like_a_bar):
+    is_sure = not any(key in known for key in keys)
+    like_a_bar = parts[0] in LIKE_A_BAR and is_sure
+    may_be_meant = may_be_meant and " " in parts[0]
+    if len(parts) < 2 or not (meant or may_be_meant or like_a_bar):
         return None
     line_break = "\r\n" if "\r\n" in text else "\n"
     indent = " " * (column + 2)
     body = line_break.join(f"{indent}{part}" if part else "" for part in parts)
-    return Edit(Span(place.start, end), f">-{line_break}{body}")
+    return Edit(Span(place.start, end), f">-{line_break}{body}"), is_sure and meant

@@ -32,10 +32,10 @@ def without_repetition(tree: Tree, problem: Problem) -> Problem:
     written = text[start:end]
     below = text[end : text.find("\n", end) + 1 or len(text)]
     indent = len(written) - len(written.lstrip(" "))
-    is_whole = _WHOLE_ENTRY.fullmatch(written.strip("\r\n")) is not None and written.endswith("\n")
+    is_whole = _WHOLE_ENTRY.fullmatch(written.strip("\r\n")) is not None
     goes_on = bool(below.strip()) and len(below) - len(below.lstrip(" ")) > indent
     if is_whole and not goes_on and written.strip() == text[first:first_end].strip():
-        fix = Fix("Delete the repeated line", (Edit(Span(start, end), ""),), preferred=True)
+        fix = Fix("Delete the repeated line", (Edit(whole_lines(text, problem.span), ""),), preferred=True)
         return replace(problem, fixes=(fix,))
     if column_of(text, problem.span.start) != indent:
         return problem

@@ -350,7 +350,7 @@ def _joined_lines(text: str, found: Iterator[JoinedLine], fault: SyntaxFault) ->
 
 
 def _plain_text(text: str, lines: LineIndex, fault: SyntaxFault, known: Collection[str]) -> Iterator[Slip]:
-    for place, edit in blocks_meant(text, lines, fault, known):
+    for place, edit, is_sure in blocks_meant(text, lines, fault, known):
         if (letter := text[place.start : place.end]) in LIKE_A_BAR:
             bar = Edit(place, "|")
             fixes = (
@@ -359,6 +359,6 @@ def _plain_text(text: str, lines: LineIndex, fault: SyntaxFault, known: Collecti
             )
             message = f"`{letter}` begins no block of text; write `|`, which keeps the lines below."
             yield Slip(Problem("yaml-syntax", place, message, "error", fixes), bar)
-        fix = Fix("Write the text as a block with `>-`", (edit,), preferred=True)
+        fix = Fix("Write the text as a block with `>-`", (edit,), preferred=is_sure)
         message = "This text has `: ` in it, so its lines are read as keys; write it as a block with `>-`."
         yield Slip(Problem("yaml-syntax", place, message, "error", (fix,)), edit)

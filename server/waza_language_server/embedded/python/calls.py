@@ -168,10 +168,28 @@ def _pattern(source: PythonSource, node: ast.expr, names: Kinds) -> Iterator[Fin
             start, end = source.start(node), source.end(node)
             message = f"This regular expression is invalid: {error}."
             yield Finding("invalid-pattern", start, end, message)
+        else:
+            yield from _backspace(source, node)
         return
     kind = kind_of(node, names)
     if kind is not None and (is_number(kind) or kind.owner in (list, dict, tuple, set)):
         yield _finding(source, node, f"`{source.brief(node)}` is {kind.title} and no pattern", ())
+
+
+def _backspace(source: PythonSource, node: ast.expr) -> Iterator[Finding]:
+    """Yield the edge of a word that is a backspace, for Python or already for the double quotes of YAML."""
+    written = source.segment(node)
+    if "\b" not in written and ("\\b" not in written or written[0] not in "\"'" or "\\\\" in written):
+        return
+    who = "The double quotes of YAML make" if "\b" in written else "Without an `r` in front Python makes"
+    message = f"{who} a backspace of `\\b`, which is meant as the edge of a word."
+    rewrites: tuple[Rewrite, ...] = ()
+    if "\\\\" not in written:
+        start, end = source.start(node), source.end(node)
+        new = written.replace("\b", "\\b")
+        new = new if written[0] not in "\"'" else f"r{new}"
+        rewrites = (_replaced(source, start, end, new, f"Write `{new}`", preferred=True),)
+    yield Finding("assertion-constant", source.start(node), source.end(node), message, rewrites)
 
 
 def _searched(source: PythonSource, node: ast.expr, names: Kinds) -> Iterator[Finding]:

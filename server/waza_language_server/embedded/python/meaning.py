@@ -26,6 +26,7 @@ from waza_language_server.embedded.python.operands import comparison_findings, o
 from waza_language_server.embedded.python.python_source import PythonSource, parts_of
 from waza_language_server.embedded.python.refused_values import refusal_findings
 from waza_language_server.embedded.python.scopes import Comprehension
+from waza_language_server.embedded.python.templates import template_findings
 from waza_language_server.spelling import nearest, slip_of
 
 _JAVASCRIPT = {
@@ -101,6 +102,7 @@ def _visit(source: PythonSource, node: ast.AST, names: Kinds, *, called: bool = 
         case ast.Call():
             yield from call_findings(source, node, names)
             yield from refusal_findings(source, node, names)
+            yield from template_findings(source, node, names)
             yield from _visit(source, node.func, names, called=True)
             for part in (*node.args, *node.keywords):
                 yield from _visit(source, part, names)
@@ -120,6 +122,7 @@ def _operands(source: PythonSource, node: ast.AST, names: Kinds) -> Iterator[Fin
         yield from comparison_findings(source, node, names)
     elif isinstance(node, ast.BinOp):
         yield from operation_findings(source, node, names)
+        yield from template_findings(source, node, names)
     yield from refusal_findings(source, node, names)
 
 

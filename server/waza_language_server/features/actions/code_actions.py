@@ -14,9 +14,11 @@ from collections.abc import Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from waza_engine.frozen import frozen
+from waza_language_server.analysis.diagnose import diagnose_in_steps
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.trial import Chosen, Trials
-from waza_language_server.text.edit import Edits
+from waza_language_server.syntax.tried_edits import apply
+from waza_language_server.text.edit import Edits, composed
 from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
 
 if TYPE_CHECKING:
@@ -32,7 +34,9 @@ QUICK_FIX_SECONDS = 0.07
 SURELY_TRIED = 2
 """How many fixes are tried however long that takes: those of a problem or two under the cursor."""
 MAX_FIXED_AT_ONCE = 1_000
-"""How many problems the action for the whole file repairs; the others come with the next round."""
+"""How many problems a round of the action for the whole file repairs; the others come with the next."""
+MOST_ROUNDS = 10
+"""How often the action for the whole file looks again at what it made: one fix may make room for another."""
 FIX_ALL_SECONDS = 0.7
 """How long fixes are made and tried for the action for the whole file."""
 
@@ -93,15 +97,56 @@ def code_actions_in_steps(
     return _safe_first(found.values())
 
 
+@frozen()
+class Fixed:
+    """A document after all its safe fixes: ``edits`` lead there from the text before.
+
+    ``problems`` are the repaired ones that stood in that text, ``count`` counts those too that came to light.
+    """
+
+    document: Document
+    edits: Edits
+    problems: tuple[Problem, ...]
+    count: int
+
+
 def fix_all_in_steps(
     document: Document, workspace: Workspace, problems: Sequence[Problem]
 ) -> Generator[None, None, CodeAction | None]:
-    """Return the action that applies the preferred fix of each problem, None when there is none.
+    """Return the action that applies the safe fixes of a document, None when there is none."""
+    fixed = yield from fixed_in_steps(document, workspace, problems)
+    if fixed is None:
+        return None
+    return CodeAction(FIX_ALL_TITLE, "source.fixAll", _change(document, fixed.edits), fixed.problems)
 
-    Of fixes that touch the same text the first is taken; the others come with the next round.
-    """
-    trials = Trials(document, workspace, problems)
+
+def fixed_in_steps(
+    document: Document, workspace: Workspace, problems: Sequence[Problem]
+) -> Generator[None, None, Fixed | None]:
+    """Apply the safe fixes, and those that have room or are in view only then; None when there are none."""
     work = _Work(FIX_ALL_SECONDS)
+    first = taken = yield from _together(document, workspace, problems, work)
+    rounds: list[Edits] = []
+    count, changed = 0, document
+    while taken:
+        count += len(taken)
+        rounds.append(tuple(edit for _, fix in taken for edit in fix.edits))
+        changed = changed.replaced(apply(changed.text, rounds[-1]), document.version)
+        if len(rounds) >= MOST_ROUNDS or work.is_over:
+            break
+        around = workspace.with_document(changed)
+        left = yield from work.counted(diagnose_in_steps(changed, around))
+        taken = yield from _together(changed, around, left, work)
+    if not rounds:
+        return None
+    return Fixed(changed, composed(document.text, rounds), tuple(problem for problem, _ in first), count)
+
+
+def _together(
+    document: Document, workspace: Workspace, problems: Sequence[Problem], work: _Work
+) -> Generator[None, None, list[Chosen]]:
+    """Return the safe fixes that can be applied at once, one a problem; of two that meet the first."""
+    trials = Trials(document, workspace, problems)
     apart = yield from _apart(problems, work)
     taken: list[Chosen] = []
     # What does not work as a whole is tried in halves; what is taken has always been tried together.
@@ -113,11 +158,7 @@ def fix_all_in_steps(
         elif len(batch) > 1:
             middle = len(batch) // 2
             rest += (batch[middle:], batch[:middle])
-    if not taken:
-        return None
-    edits = sorted((edit for _, fix in taken for edit in fix.edits), key=lambda edit: edit.span)
-    repaired = tuple(problem for problem, _ in taken)
-    return CodeAction(FIX_ALL_TITLE, "source.fixAll", _change(document, tuple(edits)), repaired)
+    return taken
 
 
 class _Work:

@@ -23,6 +23,7 @@ from waza_language_server.analysis.schema_rules.keys.misplaced_keys import (
 )
 from waza_language_server.analysis.schema_rules.keys.other_types import types_with
 from waza_language_server.analysis.schema_rules.keys.unknown_key import UnknownKey
+from waza_language_server.analysis.schema_rules.meant.metrics import metric_by_key
 from waza_language_server.analysis.schema_rules.meant.print_signs import odd_indent
 from waza_language_server.analysis.schema_rules.meant.regrouping import only_value
 from waza_language_server.analysis.schema_rules.meant.scalars import (
@@ -107,10 +108,10 @@ def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
     if slips:
         safe = len(slips) == 1 and not key.startswith(_SIGNS_OF_CHANGES)
         return _misspelt(subject, mapping, shape, entry, slips[0], safe=safe)
-    if (unwrapped := in_needless_block(subject, mapping, shape, entry)) is not None:
-        return unwrapped
     if (named := _name_as_key(subject, mapping, shape, entry)) is not None:
         return named
+    if (unwrapped := in_needless_block(subject, mapping, shape, entry)) is not None:
+        return unwrapped
     if (fallen := fallen_text(subject.text, mapping, shape.properties, entry)) is not None:
         message, fix = fallen
         fixes = (fix, *removals(subject, entry))
@@ -193,7 +194,11 @@ def _keyed_glob(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
 
 
 def _name_as_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
-    """Return the problem of the name of a grader that is its first key, with nothing behind it."""
+    """Return the problem of the name of a metric or grader as its first key; behind a grader's is nothing."""
+    if fixes := tuple(metric_by_key(subject.text, mapping, shape, entry)):
+        message = f"The name of a metric stands behind a key: write `name: {entry.key.value}`."
+        problem = Problem("unknown-key", entry.key.span, message, shape.unknown_keys, fixes)
+        return UnknownKey(problem, mapping, mapping, ("name",))
     is_whole = subject.is_grader and mapping.span == subject.node.target.span
     if not is_whole or bare_key(subject.catalog, subject.text, mapping, entry) != "name":
         return None
@@ -209,7 +214,9 @@ def _text_with_colon(subject: Subject, mapping: Node, shape: Shape, entry: Entry
     """Return the problem of a text with `: ` in it at the beginning of an item that lacks its key."""
     text, first = subject.text, next(mapping.each_entry(), None)
     needed = (shape.required or shape.at_least_one)[:1]
-    if first is None or first.key.span != entry.key.span or len(entry.key.value.split()) < 2 or not needed:
+    # Keys of suites are of one word, in small letters.
+    is_prose = len(entry.key.value.split()) > 1 or entry.key.value[:1].isupper()
+    if first is None or first.key.span != entry.key.span or not is_prose or not needed:
         return None
     key, known = needed[0], shape.properties.get(needed[0])
     written = text[entry.key.span.start : entry.value.span.end]
@@ -238,6 +245,8 @@ def _misspelt(
         fixes = (Fix(f"Change to `{written}`", renaming, preferred=safe),)
         if (entry.key.value, right) in _CONTRARY:
             fixes = tuple(_turned_switch(entry, right))
+        elif known is not None and not _may_become(known.shape, entry.value.target):
+            fixes = removals(subject, entry)
     else:
         message += f", and `{right}` is there already."
         fixes = (*_path_of_fixture(subject, mapping, entry, right), *removals(subject, entry))
@@ -379,6 +388,12 @@ def _is_other_name(mapping: Node, shape: Shape, entry: Entry, known: str) -> boo
     right = shape.properties.get(known)
     fits = right is not None and _fits_as_it_is(right.shape, entry.value)
     return fits and all(_has_meaning(shape, other) for other in islice(mapping.each_entry(), _LOOKED_AT))
+
+
+def _may_become(shape: Shape, node: Node) -> bool:
+    """Whether a value fits, or may after a repair: several items, or keys, become no single value."""
+    only_one = not shape.fits("mapping") and not shape.fits("sequence")
+    return not only_one or node.kind == "scalar" or (node.kind == "sequence" and len(node.items) == 1)
 
 
 def _fits_as_it_is(shape: Shape, value: Node) -> bool:

@@ -93,52 +93,6 @@ def list_of_keys(subject: Subject, node: Node) -> Edits:
     return tuple(edit for edit in edits if edit.text or edit.span)
 
 
-def list_of_metrics(text: str, node: Node, items: Shape) -> Iterator[Fix]:
-    """Yield the ways to make a list of metrics of a mapping of their names to numbers, for each it may mean.
-
-    Shares of several metrics come to 1 together; of one alone it is the value to reach.
-    """
-    item = items.branch("mapping").properties
-    metric = item.get("name")
-    numbers = [_number_of(entry.value) for entry in node.entries] if node.kind == "mapping" else []
-    amounts = [number for number in numbers if number is not None]
-    names = node.key_names
-    if metric is None or metric.shape.kind != "metric" or not amounts or len(amounts) < len(node.entries):
-        return
-    if any(name in item or name == MERGE_KEY for name in names) or node.green.anchor is not None:
-        return
-    are_shares = len(amounts) > 1 and abs(sum(amounts) - 1) < 0.001
-    for key in ("weight", "threshold") if are_shares else ("threshold", "weight"):
-        fits = all(0 <= each <= 1 for each in amounts) if key == "threshold" else min(amounts) > 0
-        edits = _named_amounts(text, node, key) if fits else ()
-        if edits:
-            yield Fix(f"Make it a list, with `{key}`", edits)
-
-
-def _number_of(node: Node) -> float | None:
-    value = node.to_python() if node.kind == "scalar" else None
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _named_amounts(text: str, node: Node, key: str) -> Edits:
-    edits: list[Edit] = []
-    in_brackets = node.style == "flow"
-    for entry in node.entries:
-        start, value = entry.key.span.start, entry.value.span
-        if text[entry.key.span.end : value.start].strip(" ") != ":":
-            return ()
-        name = f"name: {text[start : entry.key.span.end]}"
-        margin = f"{line_break(text)}{' ' * (column_of(text, start) + 2)}"
-        before = f"{{{name}, {key}: " if in_brackets else f"- {name}{margin}{key}: "
-        edits.append(Edit(Span(start, value.start), before))
-        if in_brackets:
-            edits.append(Edit(Span(value.end, value.end), "}"))
-    if in_brackets:
-        first, last = node.span.start, node.span.end - 1
-        edits = [Edit(Span(first, first + 1), "["), *edits, Edit(Span(last, last + 1), "]")]
-    return tuple(edits)
-
-
 def pairs_of_list(text: str, node: Node, shape: Shape) -> Edits:
     """Return the edits that make keys with values of a list as `- DEBUG=1`; none of any other list.
 

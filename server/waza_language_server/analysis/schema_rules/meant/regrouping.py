@@ -5,6 +5,7 @@ from __future__ import annotations
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY, resolve_scalar
 from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.escapes import quoted
 from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.nodes import Entry, Node
@@ -14,6 +15,7 @@ from waza_language_server.text.span import Span
 _LINE = compiled_later(r"[^\s][^\r\n]*")
 _DASH = compiled_later(r"-(?:[^\s-]| )")
 _NAME = compiled_later(r"[A-Za-z_][\w.-]*")
+_ROW_BELOW = compiled_later(r"\n(?=[^\r\n])")
 _NOTHING = compiled_later(r"(?:\s|(?<=\s)#[^\r\n]*)*+")
 """Blanks, line breaks and comments."""
 
@@ -60,6 +62,32 @@ def list_by_name(text: str, node: Node, items: Shape) -> Edits:
             return ()
         found += edit
     if node.style == "flow":
+        first, last = node.span.start, node.span.end - 1
+        found += Edit(Span(first, first + 1), "["), Edit(Span(last, last + 1), "]")
+    return tuple(found)
+
+
+def files_by_path(text: str, node: Node, items: Shape) -> Edits:
+    """Return the edits that make a list of files of a mapping of their paths to their texts; else none."""
+    known, in_flow = items.branch("mapping").properties, node.style == "flow"
+    if not {"path", "content"} <= known.keys() or node.kind != "mapping":
+        return ()
+    found: list[Edit] = []
+    for entry in node.entries:
+        start, value = entry.key.span.start, entry.value
+        between = text[entry.key.span.end : value.span.start].strip(" ")
+        if value.kind != "scalar" or not len(value.span) or between != ":" or entry.key.value in known:
+            return ()
+        path = f"path: {text[start : entry.key.span.end]}"
+        margin = f"{line_break(text)}{' ' * (column_of(text, start) + 2)}"
+        before = f"{{{path}, content: " if in_flow else f"- {path}{margin}content: "
+        found.append(Edit(Span(start, value.span.start), before))
+        # What a text goes on with stands further to the right than its new key.
+        rows = _ROW_BELOW.finditer(text, value.span.start, value.span.end)
+        found += (Edit(Span(row.end(), row.end()), "  ") for row in rows)
+        if in_flow:
+            found.append(Edit(Span(value.span.end, value.span.end), "}"))
+    if in_flow and found:
         first, last = node.span.start, node.span.end - 1
         found += Edit(Span(first, first + 1), "["), Edit(Span(last, last + 1), "]")
     return tuple(found)

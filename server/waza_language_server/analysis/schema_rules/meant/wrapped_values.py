@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from waza_engine.later_patterns import compiled_later
+from waza_language_server.analysis.schema_rules.meant.metrics import is_metric
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import slip_of
@@ -34,7 +35,7 @@ _KEY_ALONE = compiled_later(r"(?P<key>[A-Za-z_]\w*)[ \t]*(?=\r?\n|\Z)")
 _BEGINNING = 3
 """From how many letters on a word is the beginning of a key."""
 _WORD = compiled_later(r"[A-Za-z]\w*")
-_KEY_BEFORE = compiled_later(r"[\w-]+:|[\w-]+[ ]*:?[ ]*[|>][-+]?(?:\s|$)")
+_KEY_BEFORE = compiled_later(r"(?![A-Z])[\w-]+:|[\w-]+[ ]*:?[ ]*[|>][-+]?(?:\s|$)")
 _HEADER = compiled_later(r"[ \t]*(?P<sign>[|>][-+0-9]*)")
 _WRITTEN_LINE = compiled_later(r"\n(?=[^\r\n])")
 
@@ -150,7 +151,7 @@ def without_sign(subject: Subject, node: Node) -> Iterator[Fix]:
 def only_text(shape: Shape) -> str | None:
     """Return the key of a block that needs one text and nothing else; None where a bare text will do."""
     block = shape.branch("mapping")
-    needed = block.required or block.at_least_one[:1]
+    needed = ("name",) if is_metric(block) else block.required or block.at_least_one[:1]
     takes_text = shape.fits("scalar") and not (shape.types and shape.types <= _NO_TEXT)
     if takes_text or (len(needed) != 1):
         return None

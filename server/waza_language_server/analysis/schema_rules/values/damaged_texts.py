@@ -13,7 +13,7 @@ from waza_engine.files import shown
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.escapes import quoted
+from waza_language_server.syntax.escapes import in_single_quotes, quoted
 from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.value_quotes import ESCAPED_QUOTES
@@ -72,6 +72,7 @@ _PATHS = frozenset(
     {"path.fixture", "path.suite", "path.workspace", "path.skill", "path.repository", "task.glob", "glob"}
 )
 _ESCAPED_SIGN = compiled_later(r"\\(?P<letter>[abtnvfre0])")
+_BREAK = compiled_later(r"[\r\n]")
 _CONTROL = compiled_later(r"[\x00-\x1f]")
 _PRINTED = {'"': "“„«", "'": "‘‚"}
 _MOST_WORDS = 4
@@ -123,12 +124,43 @@ def may_be_damaged(text: str, node: Node) -> bool:
 
 
 def may_be_escaped(node: Node, shape: Shape) -> bool:
-    """Whether ``escaped_path`` may say something of a text in double quotes."""
-    return shape.kind in _PATHS and _CONTROL.search(node.green.value) is not None
+    """Whether ``escaped_text`` may say something of a text in double quotes."""
+    return "\b" in node.green.value or (
+        shape.kind in _PATHS and _CONTROL.search(node.green.value) is not None
+    )
 
 
-def escaped_path(text: str, node: Node) -> Iterator[Problem]:
-    """Yield the first backslash of a path in double quotes that makes a sign of the letter behind it."""
+def escaped_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
+    """Yield the first backslash in double quotes that makes a sign where the letter behind it was meant.
+
+    In an assertion it is told where Python looks for it.
+    """
+    if shape.kind in _PATHS:
+        yield from _escaped_path(text, node)
+    elif shape.kind != "python.assertion":
+        yield from _edge_of_word(text, node, shape)
+
+
+def _edge_of_word(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
+    start, written = node.span.start, text[node.span.start : node.span.end]
+    at = written.replace("\\\\", "  ").find("\\b")
+    if at < 0:
+        # Written as a number, it is meant.
+        return
+    is_pattern = shape.kind == "regex"
+    instead = ", not the edge of a word" if is_pattern else ""
+    message = (
+        f"`\\b` in double quotes is a backspace{instead}; put the text in single quotes or write `\\\\b`."
+    )
+    fixes = ()
+    if _BREAK.search(written) is None:
+        edit = in_single_quotes(text, Span(start, node.span.end))
+        title = "Use single quotes, which keep backslashes as they are"
+        fixes = (Fix(title, (edit,), preferred=is_pattern),)
+    yield Problem("yaml-escape", Span(start + at, start + at + len("\\b")), message, "warning", fixes)
+
+
+def _escaped_path(text: str, node: Node) -> Iterator[Problem]:
     start, end = node.span.start, node.span.end
     written = text[start:end]
     escaped = list(_ESCAPED_SIGN.finditer(written.replace("\\\\", "  ")))

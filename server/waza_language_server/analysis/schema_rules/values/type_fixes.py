@@ -12,15 +12,16 @@ from waza_language_server.analysis.schema_rules.graders.keyed_graders import lis
 from waza_language_server.analysis.schema_rules.meant.commands import command_of_words
 from waza_language_server.analysis.schema_rules.meant.lists import (
     list_of_keys,
-    list_of_metrics,
     lists_of_text,
     out_of_lists,
     pairs_of_list,
 )
+from waza_language_server.analysis.schema_rules.meant.metrics import metrics_by_name
 from waza_language_server.analysis.schema_rules.meant.regrouping import (
     block_by_name,
     content_of_message,
     dash_before,
+    files_by_path,
     in_quotes,
     list_by_name,
     only_list,
@@ -158,9 +159,13 @@ def _as_list(subject: Subject, node: Node, items: Shape | None) -> tuple[Fix, ..
             return (Fix(title, by_type, reveals=True),) if by_type else ()
     if items is not None and (edits := list_by_name(text, node, items)):
         return (Fix(title, edits, preferred=True, reveals=True),)
+    if items is not None and (edits := files_by_path(text, node, items)):
+        # A text on one line may be the file that is copied.
+        is_sure = all(entry.value.style in {"literal", "folded"} for entry in node.entries)
+        return (Fix("Make it a list, with `path` and `content`", edits, preferred=is_sure),)
     if items is not None and (edits := only_list(text, node, items)):
         return (Fix(f"Write the list without `{node.entries[0].key.value}`", edits, reveals=True),)
-    if items is not None and (metrics := tuple(list_of_metrics(text, node, items))):
+    if items is not None and (metrics := tuple(metrics_by_name(text, node, items))):
         return metrics
     dash = dash_before(text, node)
     return (Fix(title, (dash,), preferred=True),) if dash is not None else None
