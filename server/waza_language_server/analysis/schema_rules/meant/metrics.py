@@ -28,8 +28,10 @@ def is_metric(shape: Shape) -> bool:
 def metric_by_key(text: str, mapping: Node, shape: Shape, entry: Entry) -> Iterator[Fix]:
     """Yield the ways to write the name of a metric behind `name` that is the first key of an item."""
     value, key = entry.value, entry.key.span
-    is_first = mapping.entries[0].key.span == key
-    if not is_first or not is_metric(shape) or mapping.entry("name") is not None:
+    if not is_metric(shape) or mapping.entry("name") is not None:
+        return
+    first = next(mapping.each_entry(), None)
+    if first is None or first.key.span != key:
         return
     if text[key.end : value.span.start].strip() != ":" or value.green.anchor is not None:
         return
