@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
+from functools import cached_property
 from heapq import nsmallest
 from itertools import chain, islice, repeat
 
@@ -42,7 +43,7 @@ _Placed = tuple[int, SyntaxFault]
 """A fault as seen from the start of its piece, and where that is: of thousands few are told."""
 
 
-@frozen(eq=False)
+@frozen(eq=False, slots=False)
 class Tree:
     """What was read from a text.
 
@@ -57,7 +58,7 @@ class Tree:
     guesses: tuple[Span, ...] = field(default=(), repr=False)
     """Where text could not be read, in order and apart from each other: also of faults that are not told."""
 
-    @property
+    @cached_property
     def anchored(self) -> bool:
         """Whether there is an anchor (``&name``): only then can a node stand in two places."""
         return self.layout is not None and any(piece.anchors for _, piece in _noteworthy(self.layout))
