@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gc
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -16,40 +17,52 @@ from waza_language_server.project.document import Document
 from waza_language_server.project.outline import outline_of_in_steps
 
 HEAD = "name: s\nskill: s\ntasks: [t]\ngraders:\n  - type: text\n    name: a\n"
-SIZE = 10_000
 LONGEST_STEP_SECONDS = 0.06
 """Of the processor; with pauses no step takes more than a fifth of it, and without them twice as much."""
-LONG = {
-    "duplicate keys": HEAD + "tags: a\n" * SIZE,
-    "one mapping": HEAD + "inputs:\n" + "".join(f"  k{number}: a\n" for number in range(SIZE)),
-    "old Mac line breaks": (HEAD + "inputs:\n" + "  k: a\n" * SIZE).replace("\n", "\r"),
-    "graders of one name": HEAD + "  - type: text\n    name: a\n" * (SIZE // 4),
-    "lines of colons": HEAD + ":\n" * (2 * SIZE),
-    "open quotes": HEAD + "  - type: text\n    name: 'b\n" * (SIZE // 4),
-    "aliases": HEAD + "inputs:\n  a: &a [x, y]\n" + "".join(f"  k{at}: [*a, b]\n" for at in range(SIZE)),
-    "comments that leave problems out": HEAD + "    naem: b # waza: ignore\n" * (SIZE // 2),
-    "wrong assertions of one grader": HEAD
-    + "  - type: code\n    name: b\n    config:\n      assertions:\n"
-    + "".join(f"        - outpt.includes({at})\n" for at in range(SIZE // 5)),
-    "words that are wanted and forbidden": HEAD
-    + "".join(
-        f"    {key}:\n" + "".join(f"      - word {at}\n" for at in range(SIZE))
-        for key in ("config:\n      contains", "  not_contains")
-    ),
-    "wrong inline tasks": HEAD.replace(
-        "[t]", "\n" + "".join(f"  - id: t{at}\n    name: [T]\n    inputs: Go\n" for at in range(SIZE))
-    ),
-    "keys one blank away from the margin": "name: s\ngraders:\n   - a: [\n"
-    + "".join(f" k{at}: x\n" for at in range(SIZE)),
-    "metrics": HEAD + "metrics:\n" + "  - name: m\n    weight: 0.1\n    threshold: 0.5\n" * SIZE,
-    "task files": HEAD.replace("[t]", "\n" + "".join(f"  - tasks/t{at}.yaml\n" for at in range(2 * SIZE))),
-    "an unknown list in brackets": HEAD + "tags: [" + ", ".join(f"k{at}" for at in range(5 * SIZE)) + "]\n",
-    "a long text": HEAD + "description: |\n" + "  - a: [b\n" * (2 * SIZE),
-    "inline tasks": HEAD.replace(
-        "[t]",
-        "\n" + "".join(f"  - {{id: t{at}, name: T, inputs: {{prompt: Go}}}}\n" for at in range(SIZE // 2)),
-    ),
-}
+
+
+def long_texts(size: int) -> dict[str, str]:
+    """Return texts of about so many lines that are wrong, or odd, in each of them."""
+    return {
+        "duplicate keys": HEAD + "tags: a\n" * size,
+        "one mapping": HEAD + "inputs:\n" + "".join(f"  k{number}: a\n" for number in range(size)),
+        "old Mac line breaks": (HEAD + "inputs:\n" + "  k: a\n" * size).replace("\n", "\r"),
+        "graders of one name": HEAD + "  - type: text\n    name: a\n" * (size // 4),
+        "lines of colons": HEAD + ":\n" * (2 * size),
+        "open quotes": HEAD + "  - type: text\n    name: 'b\n" * (size // 4),
+        "aliases": HEAD + "inputs:\n  a: &a [x, y]\n" + "".join(f"  k{at}: [*a, b]\n" for at in range(size)),
+        "comments that leave problems out": HEAD + "    naem: b # waza: ignore\n" * (size // 2),
+        "wrong assertions of one grader": HEAD
+        + "  - type: code\n    name: b\n    config:\n      assertions:\n"
+        + "".join(f"        - outpt.includes({at})\n" for at in range(size // 5)),
+        "words that are wanted and forbidden": HEAD
+        + "".join(
+            f"    {key}:\n" + "".join(f"      - word {at}\n" for at in range(size))
+            for key in ("config:\n      contains", "  not_contains")
+        ),
+        "wrong inline tasks": HEAD.replace(
+            "[t]", "\n" + "".join(f"  - id: t{at}\n    name: [T]\n    inputs: Go\n" for at in range(size))
+        ),
+        "keys one blank away from the margin": "name: s\ngraders:\n   - a: [\n"
+        + "".join(f" k{at}: x\n" for at in range(size)),
+        "metrics": HEAD + "metrics:\n" + "  - name: m\n    weight: 0.1\n    threshold: 0.5\n" * size,
+        "task files": HEAD.replace(
+            "[t]", "\n" + "".join(f"  - tasks/t{at}.yaml\n" for at in range(2 * size))
+        ),
+        "an unknown list in brackets": HEAD
+        + "tags: ["
+        + ", ".join(f"k{at}" for at in range(5 * size))
+        + "]\n",
+        "a long text": HEAD + "description: |\n" + "  - a: [b\n" * (2 * size),
+        "inline tasks": HEAD.replace(
+            "[t]",
+            "\n"
+            + "".join(f"  - {{id: t{at}, name: T, inputs: {{prompt: Go}}}}\n" for at in range(size // 2)),
+        ),
+    }
+
+
+LONG = long_texts(10_000)
 
 
 @pytest.fixture(autouse=True)
@@ -82,3 +95,30 @@ def test_no_step_takes_long(text: str) -> None:
     half = len(text) // 2
     edited = document.replaced(f"{text[:half]}x{text[half:]}", 2)
     assert longest_step(edited.read_in_steps()) < LONGEST_STEP_SECONDS
+
+
+def calls_of(work: Callable[[], object]) -> int:
+    """Return how many functions of Python are called meanwhile: the machine does not matter."""
+    count = 0
+
+    def note(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_twice_as_much_takes_twice_the_work(name: str) -> None:
+    diagnose(Document("file:///eval.yaml", 1, HEAD, "eval"), workspace_with())
+
+    def work(size: int) -> int:
+        document = Document("file:///eval.yaml", 1, long_texts(size)[name], "eval")
+        return calls_of(lambda: diagnose(document, workspace_with()))
+
+    assert work(800) < 2.5 * work(400)
