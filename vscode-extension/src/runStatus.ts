@@ -150,6 +150,9 @@ class RunStatus implements RunView {
         if (kindOf(this.id) !== "grader") {
             this.told.forEach((earlier) => {
                 earlier.takeLater(event); // one grader alone does not judge a task
+                if (!earlier.areSome) {
+                    this.told.delete(earlier);
+                }
             });
         }
         if (["waits", "run_started", "started", "graded"].includes(event.kind)) {
