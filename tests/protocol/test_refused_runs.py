@@ -111,7 +111,7 @@ async def test_answers_that_are_graded_again_behind_a_refused_run_are_shown(suit
         await asked(editor, "waza.run", str(suite))
         await asked(editor, "waza.run", str(suite), options=WITHOUT_KEY)
         assert await asked(editor, "waza.regrade", str(suite)) == {"status": "completed"}
-        assert (await labels(editor, suite))[0].startswith("✓ 2/2 tasks")
+        assert (await labels(editor, suite))[0].startswith("↻ ✓ 2/2 tasks")
 
 
 async def test_that_a_part_was_refused_is_no_run_of_it(suite: Path) -> None:

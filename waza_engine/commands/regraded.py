@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from waza_engine.executors.base import Cancellation
@@ -79,8 +79,11 @@ def conclusion_of(regrading: Regrading, reports: Sequence[TaskReport]) -> Conclu
     What is never graded again counts as recorded: that it was cut short, trigger prompts, the baseline. When
     only some tasks or graders were asked for, it is what the tasks that were graded come to.
     """
-    tasks = [report.concluded for report in reports]
-    scores = [TaskScore(task.task.status, task.task.statistics) for task in tasks]
+    return conclude(_run_now(regrading, reports), tasks=[report.concluded for report in reports])
+
+
+def _run_now(regrading: Regrading, reports: Sequence[TaskReport]) -> RunOutcome:
+    scores = [TaskScore(report.concluded.task.status, report.concluded.task.statistics) for report in reports]
     request, document = regrading.request, regrading.recording.document
     recorded = run_of({**document, "tasks": []})
     if request.tasks or request.graders:
@@ -88,11 +91,10 @@ def conclusion_of(regrading: Regrading, reports: Sequence[TaskReport]) -> Conclu
     elif recorded.status == "failed":
         # It came to its end, and was failed for verdicts that are others now.
         recorded = replace(recorded, status="completed")
-    outcomes = [task.task for task in tasks]
+    outcomes = [report.concluded.task for report in reports]
     metrics = tuple(counted_again(recorded.metrics, outcomes))
     header = replace(recorded.header, regraded=True)
-    run = replace(recorded, header=header, tasks=outcomes, summary=suite_summary(scores), metrics=metrics)
-    return conclude(run, tasks=tasks)
+    return replace(recorded, header=header, tasks=outcomes, summary=suite_summary(scores), metrics=metrics)
 
 
 def answer(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
@@ -138,12 +140,14 @@ def document(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
 
 
 def _head(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
+    run = _run_now(regrading, reports)
     return {
         "record": str(regrading.recording.path),
         "suite": str(regrading.suite.path),
         "overall_score": mean([report.score for report in reports if report.concluded.scored]),
         "passed": all(report.passed for report in reports),
-        "conclusion": conclusion_of(regrading, reports).document(),
+        "conclusion": conclude(run, tasks=[report.concluded for report in reports]).document(),
+        "metrics": [asdict(metric) for metric in run.metrics],
         "warnings": list(regrading.warnings),
         **_spent(regrading),
     }
@@ -170,7 +174,10 @@ def _task(report: TaskReport) -> Answer:
         "name": now.name,
         "status": now.status,
         "overall_score": report.score,
+        "avg_score": now.score,
         "passed": report.passed,
+        "trials": now.trials,
+        "passed_trials": now.passed_trials,
         **({"error": now.error} if now.error else {}),
         "conclusion": report.concluded.document(),
         "grader_averages": {name: grader.score for name, grader in now.graders.items()},

@@ -130,7 +130,7 @@ class DocumentScores:
     ) -> None:
         """``suites`` are the eval files of the document, those that were never run as well."""
         self._scores = project.scores
-        self._project = project
+        self.project = project
         self._path = path
         self._task = task
         self._runs = runs
@@ -163,12 +163,12 @@ class DocumentScores:
 
     def awaits_suite(self, run: RunResult, moment: datetime) -> bool:
         """Tell whether a run of the whole suite goes on, newer than its verdict of a moment."""
-        return any(self._scores.going.await_suite(suite, moment) for suite in self._suites_of(run))
+        return any(self._scores.going.await_suite(suite, moment) for suite in self.suites_of(run))
 
     def awaits_task(self, run: RunResult, task: TaskResult) -> bool:
         """Tell whether a run goes on that has not judged a task yet."""
         going = self._scores.going
-        return any(going.await_task(suite, task.id, task.timestamp) for suite in self._suites_of(run))
+        return any(going.await_task(suite, task.id, task.timestamp) for suite in self.suites_of(run))
 
     def awaits_prompt(self, run: RunResult, prompt: PromptResult) -> bool:
         """Tell whether a run goes on that has not tried a trigger prompt yet."""
@@ -176,7 +176,7 @@ class DocumentScores:
             self._scores.going.await_prompt(
                 suite, prompt.prompt, prompt.timestamp, should_trigger=prompt.should_trigger
             )
-            for suite in self._suites_of(run)
+            for suite in self.suites_of(run)
         )
 
     def under_way(self, task: str) -> UnderWay | None:
@@ -203,14 +203,15 @@ class DocumentScores:
     def shared(self) -> bool:
         """Whether the document is a task of several suites."""
         return (
-            self._task is not None and self._path is not None and len(self._project.suites_of(self._path)) > 1
+            self._task is not None and self._path is not None and len(self.project.suites_of(self._path)) > 1
         )
 
     def suite_of(self, run: RunResult) -> Path | None:
         """Return the eval file that a run of ``runs`` is of, where several have the document; else None."""
-        return next(iter(self._suites_of(run)), None) if self.shared else None
+        return next(iter(self.suites_of(run)), None) if self.shared else None
 
-    def _suites_of(self, run: RunResult) -> list[Path]:
+    def suites_of(self, run: RunResult) -> list[Path]:
+        """Return the eval files that a run of ``runs`` is of."""
         return [suite.path for suite, known in self._runs if known is run]
 
     def context(self, tree: Tree) -> object:
@@ -228,7 +229,7 @@ class DocumentScores:
         return (
             self._path,
             self._task,
-            [(suite.path, self._project.agent_today(suite), run) for suite, run in self._runs],
+            [(suite.path, self.project.agent_today(suite), run) for suite, run in self._runs],
             self._own,
             self.recorded.known_changes,
             self.recorded.known_rewritten,
@@ -254,7 +255,7 @@ class DocumentScores:
         """Read the task files that the scores of a suite's graders depend on, with a pause after each."""
         for suite, _ in self._runs if self._task is None else ():
             yield from self._read_overriding(suite)
-        today = FilesToday(self._project.disk, self._project.documents)
+        today = FilesToday(self.project.disk, self.project.documents)
         for suite, run in self._runs:
             for path in self._scores.regraded.files_read(suite.path, run.tasks):
                 if path not in self._digests:
@@ -287,9 +288,9 @@ class DocumentScores:
         task = run.tasks.get(self._task)
         if task is None:
             return ()
-        yield from self._project.read_tree_in_steps(suite.path)
+        yield from self.project.read_tree_in_steps(suite.path)
         found: list[Score] = []
-        for grader in SuiteFile(self._project.tree(suite.path)).own_graders():
+        for grader in SuiteFile(self.project.tree(suite.path)).own_graders():
             yield
             name = grader.name
             if name not in task.graders or self._task in self._overriding(suite, name):
@@ -323,7 +324,7 @@ class DocumentScores:
         for grader in suite.outline.graders:
             if grader.task is not None and grader.has_results:
                 known.setdefault(grader.name, set()).add(grader.task)
-        for task in self._project.tasks_of(suite).value:
+        for task in self.project.tasks_of(suite).value:
             for grader in task.outline.graders:
                 if grader.has_results:
                     known.setdefault(grader.name, set()).add(task.id)

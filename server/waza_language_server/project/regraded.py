@@ -5,29 +5,18 @@ They last until a newer run records others, and stand in no file: what a run has
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
-from waza_engine.results.json_values import (
-    Block,
-    block_of,
-    blocks_by_name,
-    blocks_of,
-    items_of,
-    number,
-    path_of,
-    text_of,
-    whole,
-)
 
 if TYPE_CHECKING:
-    from waza_engine.results.reading.scores import CheckResult, GraderResult, TaskResult
+    from waza_engine.results.reading.scores import GraderResult, MetricResult, RunResult, TaskResult
     from waza_engine.spec.reading.scalars import Json
+    from waza_language_server.project.recorded_values import Values
 
 MAX_KEPT = 20_000
 """Verdicts that are remembered."""
@@ -55,26 +44,70 @@ class Regraded:
 
 @frozen()
 class RegradedTask:
-    """What the graders of a task say now of what was recorded at ``timestamp``; ``error`` is why not."""
+    """What the graders of a task say now of what was recorded at ``timestamp``; ``error`` is why not.
+
+    ``kept`` are those whose verdict counts as recorded. The other figures are as in ``TaskResult``.
+    """
 
     timestamp: datetime
     status: str
     score: float
+    passed_trials: int
     error: str
     graders: Mapping[str, Regraded]
+    kept: Collection[str] = ()
+
+    def over(self, task: TaskResult) -> TaskResult:
+        """Return a recorded task with what it comes to now."""
+        graders = {name: verdict for name, verdict in task.graders.items() if name in self.kept}
+        for name, said in self.graders.items():
+            recorded = task.graders.get(name)
+            is_older = recorded is not None and recorded.timestamp != said.result.timestamp
+            graders[name] = recorded if recorded is not None and is_older else said.result
+        return replace(
+            task,
+            status=self.status,
+            score=self.score,
+            passed_trials=self.passed_trials,
+            error=self.error,
+            graders=graders,
+        )
 
 
 @frozen()
 class AskedAgain:
     """What of a task somebody has had graded again: the graders that judged, each as it was written then.
 
-    ``whole`` says that the task was judged by all that ``entries`` have of it, by task and name.
+    ``concluded`` is what it came to when all that ``entries`` have of it, by task and name, judged it at the
+    moment ``at``; None when only some have.
     """
 
     timestamp: datetime
     graders: Mapping[str, Json]
-    whole: bool
-    entries: Mapping[tuple[str, str], Json]
+    entries: Values
+    at: datetime
+    concluded: RegradedTask | None
+
+    @property
+    def whole(self) -> bool:
+        """Whether all graders have judged the task again."""
+        return self.concluded is not None
+
+
+@frozen()
+class RegradedSuite:
+    """What the whole run that was recorded at ``timestamp`` came to when it was graded again at ``at``.
+
+    ``entries`` are those that judged, by task and name; the other figures are as in ``RunResult``.
+    """
+
+    timestamp: datetime
+    tasks: Mapping[str, RegradedTask]
+    verdict: str
+    reasons: tuple[str, ...]
+    metrics: tuple[MetricResult, ...]
+    entries: Values
+    at: datetime
 
 
 class Regradings:
@@ -83,7 +116,10 @@ class Regradings:
     def __init__(self) -> None:
         # By the path as text: every grader asks of every task, and paths take long to compare.
         self._asked: dict[tuple[str, str], AskedAgain] = {}
+        self._suites: dict[str, RegradedSuite] = {}
         self._tasks: dict[tuple[str, str], RegradedTask] = {}
+        self._over: dict[str, tuple[RunResult, int, RunResult]] = {}
+        """What was laid over which results last: it is asked for with each key."""
         self._count = 0
         self.version = 0
         """Another number whenever something else may be said."""
@@ -106,24 +142,58 @@ class Regradings:
             self._count -= len(self._tasks.pop(next(iter(self._tasks))).graders)
 
     def note_asked(
-        self,
-        suite: Path,
-        task: str,
-        regraded: RegradedTask,
-        entries: Mapping[tuple[str, str], Json],
-        *,
-        whole: bool,
+        self, suite: Path, task: str, regraded: RegradedTask, entries: Values, at: datetime, *, whole: bool
     ) -> None:
-        """Remember by which graders a task was judged again because somebody has asked for it."""
+        """Remember by which graders a task was judged again because somebody has asked for it.
+
+        ``whole`` says that it was judged by all that ``entries`` have of it.
+        """
+        self.version += 1
         known = self._asked.pop((str(suite), task), None)
         judged = regraded.graders.items()
-        graders = {name: _entry(entries, task, name, one.result.type) for name, one in judged}
+        graders = {name: entry_of(entries, task, name, one.result.type) for name, one in judged}
+        asked = AskedAgain(regraded.timestamp, graders, entries, at, regraded if whole else None)
         if known is not None and known.timestamp == regraded.timestamp:
-            graders = {**known.graders, **graders}
-            whole, entries = (True, entries) if whole else (known.whole, known.entries)
-        self._asked[str(suite), task] = AskedAgain(regraded.timestamp, graders, whole, entries)
+            asked = replace(asked if whole else known, graders={**known.graders, **graders})
+        self._asked[str(suite), task] = asked
         while len(self._asked) > MAX_ASKED:
             del self._asked[next(iter(self._asked))]
+
+    def note_suite(self, suite: Path, regraded: RegradedSuite) -> None:
+        """Remember what the last run of a whole suite came to when all of it was graded again."""
+        self.version += 1
+        self._suites[str(suite)] = regraded
+
+    def over(self, suite: Path, found: RunResult | None) -> RunResult | None:
+        """Return the results of a suite with what those of its tasks come to that were graded again."""
+        if found is None or not self._asked:
+            return found
+        known = self._over.get(str(suite))
+        if known is None or known[0] is not found or known[1] != self.version:
+            told = replace(found, tasks={task.id: self._now(suite, task) for task in found.tasks.values()})
+            of_suite = self.of_suite(suite, found)
+            if found.whole is not None and of_suite is not None:
+                told = replace(told, whole=_suite_now(found.whole, of_suite))
+            known = self._over[str(suite)] = found, self.version, told
+        return known[2]
+
+    def again(self, suite: Path, task: TaskResult) -> AskedAgain | None:
+        """Return who has judged a task again as a whole, None when the verdict of its run holds."""
+        known = self.asked(suite, task)
+        if known is None or known.concluded is None or not known.concluded.graders:
+            return None
+        return None if _was_reviewed(task, known.at) else known
+
+    def of_suite(self, suite: Path, found: RunResult) -> RegradedSuite | None:
+        """Return what the last run of a whole suite came to when it was graded again, None for no such."""
+        known, run = self._suites.get(str(suite)), found.whole
+        if known is None or run is None or known.timestamp != run.timestamp:
+            return None
+        return None if any(_was_reviewed(task, known.at) for task in run.tasks.values()) else known
+
+    def _now(self, suite: Path, task: TaskResult) -> TaskResult:
+        known = self.again(suite, task)
+        return task if known is None or known.concluded is None else known.concluded.over(task)
 
     def asked(self, suite: Path, task: TaskResult) -> AskedAgain | None:
         """Return what was judged again of a task's newest record; None when nobody has asked for that."""
@@ -169,114 +239,40 @@ class Regradings:
                 self._count += len(graders) - len(known.graders)
                 self._tasks[str(suite), task] = replace(known, graders=graders)
 
-    def hold(self, suite: Path, entries: Mapping[tuple[str, str], Json], tasks: Collection[str]) -> None:
+    def hold(self, suite: Path, entries: Values, tasks: Collection[str]) -> None:
         """Take the live verdicts of some tasks for those of the entries as they are written now."""
         for task in tasks:
             known = self._tasks.get((str(suite), task))
             changed = {
                 name: replace(one, entry=entry)
                 for name, one in (known.graders.items() if known is not None else ())
-                if one.live and (entry := _entry(entries, task, name, one.result.type)) != one.entry
+                if one.live and (entry := entry_of(entries, task, name, one.result.type)) != one.entry
             }
             if known is not None and changed:
                 self.version += 1
                 self._tasks[str(suite), task] = replace(known, graders={**known.graders, **changed})
 
 
-def live_task(
-    grader: str,
-    block: Block,
-    then: TaskResult,
-    entries: Mapping[tuple[str, str], Json],
-    at: datetime,
-    bed: datetime | None = None,
-) -> RegradedTask | None:
-    """Return what a grader says of a task in ``live.verdicts``; None for what is not judged.
-
-    ``bed`` is when the run began that was chosen for it.
-    """
-    if text_of(block.get("origin")) != "live":
-        return None
-    result = _result(grader, block, then)
-    failing = tuple(
-        trial
-        for each in blocks_of(block.get("trials"))
-        if each.get("passed") is not True and isinstance(trial := each.get("trial"), int)
+def _suite_now(run: RunResult, regraded: RegradedSuite) -> RunResult:
+    tasks = {
+        name: regraded.tasks[name].over(task) if name in regraded.tasks else task
+        for name, task in run.tasks.items()
+    }
+    return replace(
+        run, tasks=tasks, verdict=regraded.verdict, reasons=regraded.reasons, metrics=regraded.metrics
     )
-    entry = _entry(entries, then.id, grader, result.type)
-    written = block_of(block, "read")
-    read = {Path(os.path.normpath(path)): text_of(written.get(path)) for path in written}
-    verdict = Regraded(result, entry, at, live=True, failing=failing, bed=bed, read=read)
-    return RegradedTask(then.timestamp, then.status, then.score, "", {grader: verdict})
+
+
+def _was_reviewed(task: TaskResult, since: datetime) -> bool:
+    """Tell whether a person has given a verdict of a task since."""
+    return any(each.reviewed is not None and each.reviewed > since for each in task.graders.values())
 
 
 def _is_live_of(known: Regraded, entry: Json) -> bool:
     return known.live and known.entry == entry
 
 
-def _entry(entries: Mapping[tuple[str, str], Json], task: str, name: str, grader_type: str) -> Json:
+def entry_of(entries: Values, task: str, name: str, grader_type: str) -> Json:
     """Return what is written of a grader of a task, or of what a task expects."""
     name = "//expected" if grader_type == "expected" else name
     return entries.get((task, name), entries.get(("", name)))
-
-
-def regraded_tasks(
-    answer: Block, recorded: Mapping[str, TaskResult], entries: Mapping[tuple[str, str], Json], at: datetime
-) -> Iterator[tuple[str, RegradedTask]]:
-    """Yield what the engine answers to ``grader.grade``, task by task, with the grader entries that it asked.
-
-    ``entries`` are by task and name, those of the suite at the task ``""``.
-    """
-    for name, task in blocks_by_name(answer, "tasks").items():
-        then = recorded.get(name)
-        if then is None:
-            continue
-        graders = {
-            grader: Regraded(
-                _result(grader, said, then), entries.get((name, grader), entries.get(("", grader))), at
-            )
-            for grader, said in blocks_by_name(task, "graders").items()
-            if text_of(said.get("origin")) == "live"
-        }
-        yield (
-            name,
-            RegradedTask(
-                then.timestamp,
-                text_of(task.get("status")),
-                number(task.get("overall_score")),
-                text_of(task.get("error")),
-                graders,
-            ),
-        )
-
-
-def _result(name: str, said: Block, then: TaskResult) -> GraderResult:
-    from waza_engine.results.reading.newest_scores import GraderResult
-
-    recorded = then.graders.get(name)
-    origin = then.origin if recorded is None else recorded.origin
-    return GraderResult(
-        name=name,
-        type=text_of(said.get("type")),
-        status=text_of(said.get("status")),
-        score=number(said.get("score")),
-        passed=said.get("passed") is True,
-        scores=tuple(map(number, items_of(said.get("scores")))),
-        passes=tuple(passed is True for passed in items_of(said.get("passes"))),
-        feedback=text_of(said.get("feedback")),
-        checks=tuple(map(_check, blocks_of(said.get("checks")))),
-        timestamp=then.timestamp if recorded is None else recorded.timestamp,
-        origin=origin,
-    )
-
-
-def _check(said: Block) -> CheckResult:
-    from waza_engine.results.reading.newest_scores import CheckResult
-
-    return CheckResult(
-        path_of(said.get("path")),
-        said.get("passed") is True,
-        whole(said.get("passed_trials")),
-        whole(said.get("trials")),
-        text_of(said.get("message")),
-    )

@@ -79,8 +79,9 @@ class Scores:
             yield
 
     def shown_in_steps(self, suite: Path) -> Steps[RunResult | None]:
-        """Return what marks tell of a suite: its last results, and of what was refused since why."""
-        return self.refused.over(suite, (yield from self.results_in_steps(suite)))
+        """Return what marks tell of a suite: its results as last graded, and what was refused since."""
+        found = self.regraded.over(suite, (yield from self.results_in_steps(suite)))
+        return self.refused.over(suite, found)
 
     def _read(self, suite: Path) -> Steps[RunResult | None]:
         found = yield from _found_in_steps(suite)

@@ -13,7 +13,7 @@ from tests.engine.suites import run
 from tests.server.project.files import opened, put, workspace_with
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.features.scores.inlay_hints import inlay_hints
-from waza_language_server.project.regraded import live_task
+from waza_language_server.project.regraded_answers import live_task
 
 EVAL = """\
 name: my-eval

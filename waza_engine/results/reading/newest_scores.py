@@ -28,6 +28,7 @@ from waza_engine.results.reading.scores import (
     CheckResult,
     GraderResult,
     LaterRun,
+    MetricResult,
     PromptResult,
     RunOrigin,
     RunResult,
@@ -41,6 +42,7 @@ from waza_engine.steps import Steps, finished
 __all__ = [
     "CheckResult",
     "GraderResult",
+    "MetricResult",
     "RunResult",
     "TaskResult",
     "latest_results",

@@ -7,7 +7,8 @@ What comes from agents and graders stands in code, and long texts are cut where 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from waza_engine.counting import counted
 from waza_engine.figures import shown_score
@@ -68,21 +69,24 @@ def result_page(
     triggers = _triggers(found.triggers) if task is None and found.triggers else ""
     head = _head(header, found, goes_on=goes_on) + triggers
     known, room = prompts or {}, LONGEST_CHARACTERS - len(head)
-    pages = [(each.verdict == "passed", _task(each, known.get(each.id, ""), room)) for each in tasks]
+    pages = [(each.verdict == "passed", partial(_task, each, known.get(each.id, ""), room)) for each in tasks]
     return head + _fitting(pages, room, "task")
 
 
-def _fitting(parts: Sequence[tuple[bool, str]], room: int, noun: str) -> str:
+def _fitting(parts: Sequence[tuple[bool, Callable[[], str]]], room: int, noun: str) -> str:
     """Return as many parts as there is room for, in their order, and before them how many are left out.
 
-    Each has before it whether it passed: those that did not are left out last.
+    Each has before it whether it passed: those that did not are left out last. None is made without room.
     """
-    shown: set[int] = set()
+    shown: dict[int, str] = {}
     for number in sorted(range(len(parts)), key=lambda number: parts[number][0]):
-        if len(parts[number][1]) <= room:
-            shown.add(number)
-            room -= len(parts[number][1])
-    text = "".join(part for number, (_, part) in enumerate(parts) if number in shown)
+        if room < _NOTE_CHARACTERS:
+            break
+        part = parts[number][1]()
+        if len(part) <= room:
+            shown[number] = part
+            room -= len(part)
+    text = "".join(shown[number] for number in sorted(shown))
     left = len(parts) - len(shown)
     of = f"{left} of {counted(len(parts), noun)}"
     return f"\nFor its length this page leaves out {of}; the result file has all.\n{text}" if left else text
@@ -136,8 +140,7 @@ def _task(task: TaskConclusion, prompt: str, room: int) -> str:
         lines += [sentence(why), ""]
     if task.cause is not None:
         lines += [f"**{CAUSE_WORDS[task.cause.kind]}** {sentence(task.cause.evidence)}", ""]
-    told = ((trial, "\n".join([*_trial(task, trial, prompt), ""])) for trial in task.task.trials)
-    trials = [(trial.status == "passed", page) for trial, page in told]
+    trials = [(trial.status == "passed", partial(_trial, task, trial, prompt)) for trial in task.task.trials]
     if trials:
         lines.append(_fitting(trials, room - len("\n".join(lines)) - _NOTE_CHARACTERS, "trial"))
     if not task.task.trials and prompt:
@@ -145,10 +148,11 @@ def _task(task: TaskConclusion, prompt: str, room: int) -> str:
     return "\n".join([*lines, ""])
 
 
-def _trial(task: TaskConclusion, trial: TrialOutcome, prompt: str) -> Iterator[str]:
-    if len(task.task.trials) > 1:
-        yield from (f"### Trial {trial.number}: {trial.status}", "")
-    yield from trial_sections(trial, prompt, _answer(trial) if trial.output else NO_ANSWER)
+def _trial(task: TaskConclusion, trial: TrialOutcome, prompt: str) -> str:
+    head = [f"### Trial {trial.number}: {trial.status}", ""] if len(task.task.trials) > 1 else []
+    return "\n".join(
+        [*head, *trial_sections(trial, prompt, _answer(trial) if trial.output else NO_ANSWER), ""]
+    )
 
 
 def trial_sections(trial: TrialOutcome, prompt: str, answer: str) -> Iterator[str]:

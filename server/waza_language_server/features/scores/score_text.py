@@ -159,6 +159,11 @@ def _outcome_story(outcome: Outcome) -> list[str]:
     return lines
 
 
+def graded_again(at: datetime, now: datetime) -> str:
+    """Return that recorded answers were graded again at a moment, for the end of a sentence."""
+    return f"; graded again {age(at, now)}, without the agent"
+
+
 def _task_line(outcome: Outcome) -> str:
     said = _label([outcome])
     line = f"- {code(outcome.task.id)} {'!' if said.startswith('! ') else said}"
@@ -176,7 +181,7 @@ def _origin(score: Score, newest: Outcome, now: datetime) -> str:
     if newest.result.origin is None:
         words = NOTHING_RAN.format(age(newest.result.timestamp, now))
     if newest.regraded is not None:
-        words += f"; graded again {age(newest.regraded, now)}, without the agent"
+        words += graded_again(newest.regraded, now)
     if score.shared:
         words += f" in {code(suite_words(score.suite))}"
     return f"{words}; stale: {score.stale}." if score.stale else f"{words}."

@@ -5,7 +5,7 @@ What passed is what the engine has concluded and written; here it is only put be
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -27,8 +27,10 @@ from waza_language_server.features.scores.running_hints import (
 )
 from waza_language_server.features.scores.score_text import (
     NOTHING_RAN,
+    REGRADED,
     age,
     check_label,
+    graded_again,
     grader_line,
     stale_label,
     suite_graders_label,
@@ -50,15 +52,12 @@ from waza_language_server.features.scores.verdict_labels import (
 )
 from waza_language_server.features.scores.words import suite_words
 from waza_language_server.project.claim import TRIGGER_NAMES
-from waza_language_server.project.recorded_values import values_today_in_steps
+from waza_language_server.project.judging import Judging, judging_in_steps
 from waza_language_server.project.staleness import (
     ASKED_SINCE,
     CUT_SHORT,
     GRADED_SINCE,
-    REWRITTEN,
     RUN_SINCE,
-    TASK_ADDED,
-    TASK_REWRITTEN,
     said_by,
     why_stale,
 )
@@ -72,11 +71,11 @@ if TYPE_CHECKING:
         RunResult,
         TaskResult,
     )
-    from waza_engine.spec.reading.scalars import Json
     from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.project.document import Document
     from waza_language_server.project.document_scores import DocumentScores, Score
     from waza_language_server.project.recorded_values import Values
+    from waza_language_server.project.regraded import AskedAgain, RegradedSuite
     from waza_language_server.syntax.nodes import Node
     from waza_language_server.text.span import Span
 
@@ -98,10 +97,7 @@ def verdicts_in_steps(
     if not scores.runs:
         return tuple((yield from first_run_in_steps(document, root, scores, span, now)))
     newest = max(scores.runs, key=lambda run: run.timestamp)
-    today: Values = {}
-    if document.kind != "trigger_tests":
-        today = yield from values_today_in_steps(document.tree)
-    view = _View(today, scores, newest, now)
+    view = _View(scores, newest, (yield from judging_in_steps(document, scores, newest)), now)
     found: list[Verdict] = []
     match document.kind:
         case "trigger_tests":
@@ -137,21 +133,18 @@ def suite_verdict_in_steps(
     if not scores.runs:
         return None
     newest = max(scores.runs, key=lambda run: run.timestamp)
-    today = yield from values_today_in_steps(document.tree)
-    return _View(today, scores, newest, now or datetime.now(UTC)).of_whole()
-
-
-_ByTask = Mapping[str, Mapping[str, "Json"]]
+    judging = yield from judging_in_steps(document, scores, newest)
+    return _View(scores, newest, judging, now or datetime.now(UTC)).of_whole()
 
 
 class _View:
     """A document, what it was when it was judged, and the newest results of it."""
 
-    def __init__(self, today: Values, scores: DocumentScores, run: RunResult, now: datetime) -> None:
+    def __init__(self, scores: DocumentScores, run: RunResult, judging: Judging, now: datetime) -> None:
         self._scores = scores
         self._run = run
+        self._judging = judging
         self._now = now
-        self._by_place: dict[datetime | None, _ByTask | None] = {None: _by_place(today)}
 
     def of_whole(self) -> SuiteVerdict | None:
         """Return the verdict of the newest run of the whole suite, None when there was none."""
@@ -167,6 +160,7 @@ class _View:
         if label.startswith("◷") and not any(map(waits, run.tasks.values())):
             label = NOTHING_JUDGED
         why = why_broken(run) if label.startswith("!") else ""
+        again = self._judging.suite_again
         missed = [metric for metric in run.metrics if not metric.passed]
         lines = [f"**{code(run.eval_name or 'The suite')}** {label}", ""]
         lines += [task_line(task) for task in worst_first(run)[:MAX_LISTED]]
@@ -177,9 +171,10 @@ class _View:
         lines += [prompt_line(prompt) for prompt in unlike[:MAX_LISTED]]
         if run.verdict in ("limited", "broken"):
             lines[1:1] = ["", fenced("; ".join(run.reasons))]
-        tooltip = "\n".join([*lines, "", self._origin(run, stale)])
+        tooltip = "\n".join([*lines, "", self._origin(run, stale, again)])
         told = f"{label}: {why}" if why and run.tasks else f"{label} {why}" if why else label
-        return SuiteVerdict(told + stale_label(stale, changes), tooltip, stale, changes)
+        told = f"{_sign(again)}{told}{stale_label(stale, changes)}"
+        return SuiteVerdict(told, tooltip, stale, changes)
 
     def _of_cut(self) -> SuiteVerdict | None:
         """Return how far the newest run of the whole suite came, where none has come to its end."""
@@ -200,7 +195,7 @@ class _View:
         """Return why a run of the whole suite may have another result today, and the files that changed."""
         changes = self._scores.recorded.changes(run.timestamp, tuple(run.tasks))
         stale = why_stale(
-            written=self._rewritten(run, "") or self._rewritten_tasks(run),
+            written=self._judging.rewritten_suite(run),
             changes=changes,
             agent=self._scores.recorded.other_agent(run.timestamp),
             awaited=awaited,
@@ -235,7 +230,9 @@ class _View:
             metric = by_name.get(word.value) if word is not None else None
             if word is not None and metric is not None:
                 said = f"✓ {shown_score(metric.value)}" if metric.passed else f"✗ {shortfall(metric)}"
-                yield Verdict(word, said + stale_label(stale, changes), self._origin(run, stale), changes)
+                again = self._judging.suite_again
+                told = f"{_sign(again)}{said}{stale_label(stale, changes)}"
+                yield Verdict(word, told, self._origin(run, stale, again), changes)
 
     def of_task(self, node: Node, task_id: str, place: str) -> Iterator[Verdict]:
         """Yield the verdict of a task, and those of what its answer is expected to say."""
@@ -249,7 +246,7 @@ class _View:
         then = self._scores.then(task.timestamp)
         changes = self._scores.recorded.changes(task.timestamp, (task_id,))
         stale = why_stale(
-            written=self._rewritten(task, place),
+            written=self._judging.rewritten_task(task, place),
             changes=changes,
             agent=self._scores.recorded.other_agent(task.timestamp),
             awaited=self._scores.awaits_task(self._run, task),
@@ -263,11 +260,13 @@ class _View:
             lines += ["", fenced(task.error)]
         judged = chain(task.graders.values(), task.checkpoints.values())
         shown = sorted(judged, key=lambda grader: grader.passed)[:MAX_LISTED]
-        lines += ["", *map(grader_line, shown), "", self._origin(task, stale)]
+        again = self._judging.again(task)
+        lines += ["", *map(grader_line, shown), "", self._origin(task, stale, again)]
         lines += self._in_other_suites(task_id)
         suite = self._scores.suite_of(self._run)
         label += f" in {suite.parent.name}" if suite is not None else ""
-        told = Verdict(head, label + stale_label(stale, changes), "\n".join(lines), changes)
+        label = f"{_sign(again)}{label}{stale_label(stale, changes)}"
+        told = Verdict(head, label, "\n".join(lines), changes)
         yield from running or (told,)
         yield from self._of_expectations(node, task, then, place, is_old=bool(stale))
 
@@ -337,41 +336,22 @@ class _View:
         story = "\n\n".join([*lines, self._origin(result, stale)])
         return Verdict(prompt, prompt_label(result) + stale_label(stale, changes), story, changes)
 
-    def _rewritten(self, recorded: RunResult | TaskResult, place: str) -> str:
-        """Return what is written otherwise than what a verdict judged, "" when nothing is."""
-        then, today = self._at(recorded.timestamp), self._at(None)
-        if then is None or today is None:
-            return REWRITTEN.format("file")
-        same = then.get(place) == today.get(place) if place else then == today
-        return "" if same else REWRITTEN.format("suite" if recorded is self._run.whole else "task")
-
-    def _rewritten_tasks(self, run: RunResult) -> str:
-        """Return that tasks in files of their own say something else than at a run, or were not there."""
-        if self._scores.recorded.says_otherwise(run.timestamp, run.tasks):
-            return TASK_REWRITTEN
-        added = self._scores.recorded.added_since(run.timestamp)
-        return TASK_ADDED.format(code(added)) if added else ""
-
-    def _at(self, moment: datetime | None) -> _ByTask | None:
-        """Return what the document said at a moment (now for None), task by task; None when nobody knows."""
-        if moment not in self._by_place:
-            values = self._scores.then(moment) if moment is not None else None
-            self._by_place[moment] = None if values is None else _by_place(values)
-        return self._by_place[moment]
-
-    def _origin(self, recorded: RunResult | TaskResult | GraderResult | PromptResult, stale: str) -> str:
+    def _origin(
+        self,
+        recorded: RunResult | TaskResult | GraderResult | PromptResult,
+        stale: str,
+        again: AskedAgain | RegradedSuite | None = None,
+    ) -> str:
         by = told_by(recorded.origin)
         words = f"Recorded {age(recorded.timestamp, self._now)}{f' ({by})' if by else ''}"
         if recorded.origin is None:
             words = NOTHING_RAN.format(age(recorded.timestamp, self._now))
+        words += graded_again(again.at, self._now) if again is not None else ""
         suite = self._scores.suite_of(self._run)
         words += f" in {code(suite_words(suite))}" if suite is not None else ""
         return f"{words}; stale: {stale}." if stale else f"{words}."
 
 
-def _by_place(values: Values) -> _ByTask:
-    """Return the values of a document by the task that they belong to; "" for the file itself."""
-    found: dict[str, dict[str, Json]] = {}
-    for place, name in values:
-        found.setdefault(place, {})[name] = values[place, name]
-    return found
+def _sign(again: AskedAgain | RegradedSuite | None) -> str:
+    """Return what stands before a verdict that is another one than that of the run."""
+    return REGRADED if again is not None else ""

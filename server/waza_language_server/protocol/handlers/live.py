@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.engine.process import EngineError
 from waza_language_server.project.recorded_values import entries_in_steps
-from waza_language_server.project.regraded import live_task
+from waza_language_server.project.regraded_answers import live_task
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.asking_again import ask_for_hints, ask_for_marks

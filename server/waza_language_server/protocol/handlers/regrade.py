@@ -15,14 +15,14 @@ from waza_engine.results.json_values import Block, block_of, blocks_by_name
 from waza_language_server.engine.process import EngineError
 from waza_language_server.engine.run_request import literal_glob
 from waza_language_server.project.recorded_values import entries_in_steps
-from waza_language_server.project.regraded import regraded_tasks
+from waza_language_server.project.regraded_answers import regraded_suite, regraded_tasks
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.handlers.run_events import tell_event
 from waza_language_server.protocol.handlers.run_requests import FAILED, confirm_place, refused
 from waza_language_server.protocol.handlers.watched_files import refresh_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Collection, Container, Iterator
 
     from waza_engine.results.reading.scores import RunResult, TaskResult
     from waza_language_server.engine.runs import Event
@@ -64,16 +64,27 @@ async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
         except EngineError as error:
             ls.tell(types.MessageType.Error, f"{error}")
             return {"status": "error", "tasks": graded, "message": str(error)}
-        for task, found in regraded_tasks(answer, tasks, entries, datetime.now(UTC)):
-            regraded = ls.session.project.scores.regraded
-            regraded.add(target.suite, task, found)
-            regraded.note_asked(target.suite, task, found, entries, whole=target.grader is None)
-            graded += 1
+        regraded, now = ls.session.project.scores.regraded, datetime.now(UTC)
+        found = dict(regraded_tasks(answer, tasks, entries, now))
+        for task, one in found.items():
+            regraded.add(target.suite, task, one)
+            regraded.note_asked(target.suite, task, one, entries, now, whole=target.grader is None)
+        if target.kind == "suite" and (whole := _whole_run(run, record, tasks)) is not None:
+            regraded.note_suite(target.suite, regraded_suite(answer, whole, found, entries, now))
+        graded += len(found)
         for event in _events(answer, tasks):
             tell_event(ls, target, {**event, "regraded": True})
     ls.session.project.scores.refused.forget(target.suite)
     refresh_scores(ls)
     return {"status": "completed", "tasks": graded, "message": None}
+
+
+def _whole_run(run: RunResult | None, record: Path, tasks: Collection[str]) -> RunResult | None:
+    """Return the last run of the whole suite if a record is its and has the last answer of each task."""
+    whole = run.whole if run is not None else None
+    if whole is None or whole.origin is None or whole.origin.results != record:
+        return None
+    return whole if all(task.id in tasks or not task.trials for task in whole.tasks.values()) else None
 
 
 def _events(answer: Block, asked: Container[str]) -> Iterator[Event]:

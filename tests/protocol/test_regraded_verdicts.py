@@ -1,0 +1,136 @@
+"""What tasks and suites come to when recorded answers are graded again: as their graders say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.protocol.editor import Editor, editing, write_suite
+
+EVAL = """\
+name: greets
+skill: greeter
+config: {executor: mock, model: none}
+graders:
+  - {type: text, name: polite, config: {contains: [please]}}
+metrics:
+  - {name: task_completion, weight: 1.0, threshold: 0.8}
+tasks: [tasks/*.yaml]
+"""
+ONE = "id: one\ninputs: {prompt: Hello}\n"
+TWO = "id: two\ninputs: {prompt: Hello}\nexpected: {output_contains: [Mock]}\n"
+INLINE = EVAL.replace("[tasks/*.yaml]", "\n  - {id: one, inputs: {prompt: Hello}}")
+RIGHT = "contains: [Mock]"
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    return write_suite(tmp_path, EVAL, one=ONE, two=TWO)
+
+
+async def ask(editor: Editor, name: str, target: str) -> None:
+    answer: dict[str, Any] = await editor.command(name, {"id": target})
+    assert answer["message"] is None
+
+
+async def labels(editor: Editor, uri: str) -> list[str]:
+    return [str(hint.label) for hint in await editor.hints(uri)]
+
+
+def corrected(text: str) -> str:
+    return text.replace("contains: [please]", RIGHT)
+
+
+async def test_a_task_is_as_stale_as_the_graders_of_its_suite(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        eval_file = editor.open(suite)
+        task = editor.open(suite.parent / "tasks" / "one.yaml")
+        await ask(editor, "waza.run", str(suite))
+        assert await labels(editor, task) == ["✗ 0.00", "✗ polite (suite)"]
+        editor.replace(eval_file, 2, corrected(EVAL))
+        assert await labels(editor, task) == ["✗ 0.00 · stale", "✗ polite (suite) · stale"]
+        editor.replace(eval_file, 3, EVAL.replace("graders:\n", "graders:\n  - {type: diff, name: new}\n"))
+        assert (await labels(editor, task))[0] == "✗ 0.00 · stale"
+        editor.replace(eval_file, 4, EVAL)
+        assert await labels(editor, task) == ["✗ 0.00", "✗ polite (suite)"]
+
+
+async def test_so_is_one_that_stands_in_the_eval_file(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, INLINE)
+    async with editing(tmp_path) as editor:
+        uri = editor.open(suite)
+        await ask(editor, "waza.run", str(suite))
+        assert (await labels(editor, uri))[-1] == "✗ 0.00"
+        editor.replace(uri, 2, corrected(INLINE))
+        assert (await labels(editor, uri))[-1] == "✗ 0.00 · stale"
+        await ask(editor, "waza.regrade", str(suite))
+        assert (await labels(editor, uri))[-1] == "↻ ✓ 1.00"
+
+
+async def test_a_suite_that_was_graded_again_comes_to_what_its_graders_say_now(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        eval_file = editor.open(suite)
+        task = editor.open(suite.parent / "tasks" / "two.yaml")
+        await ask(editor, "waza.run", str(suite))
+        editor.replace(eval_file, 2, corrected(EVAL))
+        await ask(editor, "waza.regrade", str(suite))
+        assert await labels(editor, eval_file) == ["↻ ✓ 2/2 tasks", "✓", "↻ ✓ 1.00", "↻ ✓ 1.00"]
+        assert await labels(editor, task) == ["↻ ✓ 1.00", "↻ ✓ 1 of the suite", "✓"]
+
+
+async def test_what_was_graded_again_is_stale_with_the_next_edit_until_that_is_taken_back(
+    suite: Path,
+) -> None:
+    async with editing(suite.parent) as editor:
+        eval_file = editor.open(suite)
+        task = editor.open(suite.parent / "tasks" / "two.yaml")
+        await ask(editor, "waza.run", str(suite))
+        editor.replace(eval_file, 2, corrected(EVAL))
+        await ask(editor, "waza.regrade", str(suite))
+        editor.replace(eval_file, 3, EVAL)
+        assert (await labels(editor, eval_file))[0] == "↻ ✓ 2/2 tasks · stale"
+        assert (await labels(editor, task))[0] == "↻ ✓ 1.00 · stale"
+        editor.replace(eval_file, 4, corrected(EVAL))
+        editor.replace(task, 2, TWO.replace("[Mock]", "[Real]"))
+        assert (await labels(editor, eval_file))[0] == "↻ ✓ 2/2 tasks · stale"
+        assert (await labels(editor, task))[0] == "↻ ✓ 1.00 · stale"
+        editor.replace(task, 3, TWO.replace("Hello", "Goodbye"))
+        assert (await labels(editor, task))[0] == "↻ ✓ 1.00 · stale"
+        editor.replace(task, 4, TWO)
+        assert (await labels(editor, eval_file))[0] == "↻ ✓ 2/2 tasks"
+
+
+async def test_of_a_suite_of_which_one_task_was_graded_again_the_run_is_told(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        eval_file = editor.open(suite)
+        one, two = (editor.open(suite.parent / "tasks" / f"{name}.yaml") for name in ("one", "two"))
+        await ask(editor, "waza.run", str(suite))
+        editor.replace(eval_file, 2, corrected(EVAL))
+        await ask(editor, "waza.regrade", f"{suite}::one")
+        assert (await labels(editor, eval_file))[0] == "✗ 0/2 tasks · stale"
+        assert (await labels(editor, one))[0] == "↻ ✓ 1.00"
+        assert (await labels(editor, two))[0] == "✗ 0.50 · stale"
+
+
+async def test_that_one_grader_judged_again_is_no_verdict_of_the_task(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        eval_file = editor.open(suite)
+        two = editor.open(suite.parent / "tasks" / "two.yaml")
+        await ask(editor, "waza.run", str(suite))
+        editor.replace(eval_file, 2, corrected(EVAL))
+        await ask(editor, "waza.regrade", f"{suite}::::polite")
+        assert await labels(editor, two) == ["✗ 0.50 · stale", "↻ ✓ 1 of the suite", "✓"]
+
+
+async def test_the_next_run_replaces_what_was_graded_again(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        eval_file = editor.open(suite)
+        two = editor.open(suite.parent / "tasks" / "two.yaml")
+        await ask(editor, "waza.run", str(suite))
+        await ask(editor, "waza.regrade", str(suite))
+        assert (await labels(editor, eval_file))[0] == "↻ ✗ 0/2 tasks"
+        await ask(editor, "waza.run", str(suite))
+        assert (await labels(editor, eval_file))[0] == "✗ 0/2 tasks"
+        assert (await labels(editor, two))[0] == "✗ 0.50"
