@@ -76,6 +76,19 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(artifacts, "diff.png") });
   });
 
+  await step("a corrected grader that grades the record again turns the suite green, and its files", async () => {
+    const written = fs.readFileSync(path.join(workspace, "eval.yaml"), "utf8");
+    write("eval.yaml", written.replace("- hello", "- say"));
+    await editor.openFile(page, "eval.yaml", "- say");
+    const passes = () => hasHint("name: greeter", /^↻.✓.2\/2.tasks/u);
+    await editor.repeatUntil(page, "the verdict of now", () => page.locator(".codelens-decoration a", { hasText: "Re-grade" }).first().click(), passes);
+    await page.keyboard.press("Control+Shift+E");
+    await editor.waitUntil(page, "no badge", async () => !(await isBadged()));
+    await page.screenshot({ path: path.join(artifacts, "regraded.png") });
+    write("eval.yaml", written);
+    await editor.waitForLine(page, "- hello");
+  });
+
   await step("what failed beside a task file that is broken can be walked, and its mark says what is wrong", async () => {
     write("tasks/broken.yaml", 'id: broken\nname: "Broken\n');
     await editor.openFile(page, "eval.yaml", "graders:");
