@@ -82,6 +82,7 @@ async function scenario(page) {
     await editor.openFile(page, "eval.yaml", "- say");
     const passes = () => hasHint("name: greeter", /^↻.✓.2\/2.tasks/u);
     await editor.repeatUntil(page, "the verdict of now", () => page.locator(".codelens-decoration a", { hasText: "Re-grade" }).first().click(), passes);
+    await page.locator(".statusbar-item", { hasText: /↻ greeter: 2 of 2 tasks passed/u }).first().waitFor();
     await page.keyboard.press("Control+Shift+E");
     await editor.waitUntil(page, "no badge", async () => !(await isBadged()));
     await page.screenshot({ path: path.join(artifacts, "regraded.png") });

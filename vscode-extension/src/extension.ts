@@ -119,7 +119,8 @@ export function activate(context: vscode.ExtensionContext): void {
         results,
         page,
         runs.addView(({ id }) => page.view(id)),
-        runs.onDidRegrade(() => {
+        runs.regrades.onDidEnd((regraded) => {
+            statusBar.tellRegraded(regraded);
             page.refreshSoon();
         }),
         runs.addView(({ id }) => open.view(id)),

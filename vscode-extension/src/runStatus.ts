@@ -6,6 +6,7 @@ import { plain } from "./messages";
 import type { RunEvent } from "./runEvents";
 import { kindOf } from "./runnables";
 import { titleInWorkspace } from "./runTitles";
+import type { Regraded } from "./regrades";
 import type { RunRequest } from "./runs";
 import type { RunOutcome, RunsTogether } from "./runsTogether";
 import type { RunView } from "./runViews";
@@ -50,6 +51,26 @@ export class RunStatusBar implements vscode.Disposable {
         if (failures.length > 0) {
             void offerFailures(`${words} · ${together.named}`, failures, this.runAgain);
         }
+    }
+
+    /** Says what recorded answers came to that were graded again; of those of several records the marks tell. */
+    tellRegraded({ id, events }: Regraded): void {
+        if (kindOf(id) !== "grader") {
+            events.forEach((event) => {
+                takeLater(this.told, event);
+            });
+        }
+        const [conclusion, ...others] = events.filter(({ kind }) => kind === "ended").map((event) => event.conclusion);
+        if (conclusion?.words === undefined || others.length > 0) {
+            return;
+        }
+        this.forgetEnded();
+        const text = `↻ ${titled(id)}: ${withoutIcons(conclusion.words)}`;
+        const shown = shortened(text);
+        const tooltip = [...(shown === text ? [] : [text]), "Graded again, without the agent; show the results"].join("\n\n");
+        const entry = this.begin();
+        entry.show(`${MARKS[conclusion.verdict] ?? OTHER_MARK} ${shown}`, tooltip, SHOW_RESULTS);
+        entry.end();
     }
 
     /** Says of a run that the window did not see its end. */
@@ -148,12 +169,8 @@ class RunStatus implements RunView {
         this.state.take(event);
         this.failed.take(event);
         if (kindOf(this.id) !== "grader") {
-            this.told.forEach((earlier) => {
-                earlier.takeLater(event); // one grader alone does not judge a task
-                if (!earlier.areSome) {
-                    this.told.delete(earlier);
-                }
-            });
+            // One grader alone does not judge a task.
+            takeLater(this.told, event);
         }
         if (["waits", "run_started", "started", "graded"].includes(event.kind)) {
             this.draw();
@@ -231,6 +248,16 @@ async function offerFailures(message: string, failures: readonly RunOutcome[], r
     } else if (chosen !== undefined && only !== undefined) {
         await vscode.commands.executeCommand("waza.openResult", only.id);
     }
+}
+
+/** Tells what failed in earlier runs of what has passed since. */
+function takeLater(told: Set<FailedItems>, event: RunEvent): void {
+    told.forEach((earlier) => {
+        earlier.takeLater(event);
+        if (!earlier.areSome) {
+            told.delete(earlier);
+        }
+    });
 }
 
 function titled(id: string): string {

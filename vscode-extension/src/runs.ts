@@ -16,6 +16,7 @@ import {
 } from "vscode-languageclient/node";
 import { plain, sentence } from "./messages";
 import { tellProblem } from "./problems";
+import { REGRADE_COMMAND, Regrades } from "./regrades";
 import { RUN_EVENT, type RunEvent, type RunEventParams } from "./runEvents";
 import type { RunView, RunViewFactory } from "./runViews";
 import { suiteOf } from "./runnables";
@@ -28,7 +29,6 @@ import { saveFilesOf } from "./savedFiles";
 import { DRAFTS_NEED_TRUST, GRADERS_NEED_TRUST, isTrustedFor, RUNS_NEED_TRUST } from "./trust";
 
 export const RUN_COMMAND = "waza.run";
-const REGRADE_COMMAND = "waza.regrade";
 const NEW_SUITE_COMMAND = "waza.newSuite";
 const ADD_AGENTS = "waza.addAgents";
 const REVIEW_COMMAND = "waza.review";
@@ -42,13 +42,6 @@ export interface RunRequest {
     readonly prompts?: readonly string[];
     /** What differs from the settings for this run. */
     readonly options?: RunOptions;
-}
-
-/** How grading again ended, as the server answers it. */
-interface RegradeAnswer {
-    readonly status: "completed" | "error";
-    readonly tasks: number;
-    readonly message: string | null;
 }
 
 /** What has changed in a suite since its newest results: ids of tasks, or of the suite when that is all of them. */
@@ -77,10 +70,7 @@ export class Runs {
     private readonly ends = new Map<string, RunEvent>();
     /** What goes on, as it was asked for. */
     private readonly going = new Set<string>();
-    private readonly regrading = new Map<string, RunView>();
-    private readonly regraded = new vscode.EventEmitter<string>();
-    /** Fires with the id of what was graded again, when that has ended. */
-    readonly onDidRegrade = this.regraded.event;
+    readonly regrades = new Regrades();
     private readonly endedTogether = new vscode.EventEmitter<RunsTogether>();
     /** Fires when the last of several runs has ended that were asked for at once. */
     readonly onDidEndTogether = this.endedTogether.event;
@@ -104,7 +94,7 @@ export class Runs {
             const request = args[0];
             if (command === REGRADE_COMMAND && running !== undefined && isRunRequest(request) && this.regradeView !== undefined) {
                 // A view tells at once that what was shown before no longer holds.
-                return isTrustedFor(GRADERS_NEED_TRUST) ? this.regrade(running, request.id, this.regradeView(request.id)) : undefined;
+                return isTrustedFor(GRADERS_NEED_TRUST) ? this.regrades.ask(running, request.id, this.regradeView(request.id)) : undefined;
             }
             if (command === AFFECTED_COMMAND && running !== undefined && isRunRequest(request)) {
                 return this.runAffected(running, request.id);
@@ -137,7 +127,7 @@ export class Runs {
     listen(client: LanguageClient): vscode.Disposable {
         return client.onNotification(RUN_EVENT, ({ id, token, event }: RunEventParams) => {
             if (event.regraded === true) {
-                this.regrading.get(id)?.take(event);
+                this.regrades.take(id, event);
                 return;
             }
             const views = this.views.get(String(token)) ?? [];
@@ -235,31 +225,6 @@ export class Runs {
             return undefined;
         }
         return this.run(client, planned);
-    }
-
-    /** Grades the last recorded answers of what an id names again, free and without the agent, and shows it in the view. */
-    async regrade(client: LanguageClient, id: string, view: RunView): Promise<unknown> {
-        if (!isTrustedFor(GRADERS_NEED_TRUST)) {
-            view.end(undefined);
-            return undefined;
-        }
-        this.regrading.set(id, view);
-        let problem: string | undefined;
-        try {
-            const answer = (await client.sendRequest(ExecuteCommandRequest.type, { command: REGRADE_COMMAND, arguments: [{ id }] })) as RegradeAnswer;
-            problem = answer.message ?? undefined;
-            return answer;
-        } catch (error) {
-            problem = error instanceof Error ? error.message : String(error);
-            void tellProblem(error);
-            return undefined;
-        } finally {
-            if (this.regrading.get(id) === view) {
-                this.regrading.delete(id); // the same that was begun later goes on
-            }
-            view.end(problem);
-            this.regraded.fire(id);
-        }
     }
 
     /** Resolves when no run goes on in this window; `kept` is said until then: what the runs that do keep. */

@@ -43,6 +43,9 @@ class Window {
         this.runs.onDidEndTogether((together) => {
             this.bar.tellTogether(together);
         });
+        this.runs.regrades.onDidEnd((regraded) => {
+            this.bar.tellRegraded(regraded);
+        });
         this.runs.addView(({ id, tasks }) => ({
             take: (event) => this.heard.push(`${tasks?.join() ?? id}: ${event.conclusion?.verdict ?? ""}`),
             end: () => this.heard.push(`${tasks?.join() ?? id} is over`),
@@ -101,10 +104,21 @@ class Window {
         return () => isDone;
     }
 
+    /** Asks for a re-grade that tells of these events before it ends. */
+    async regradeThatTells(id: string, ...events: Omit<RunEvent, "regraded">[]): Promise<void> {
+        const regrading = this.regrade(id);
+        await settled();
+        events.forEach((event) => {
+            this.tellEvent(this.asked.at(-1), { ...event, regraded: true });
+        });
+        this.asked.at(-1)?.answer({ status: "completed", tasks: 1, message: null });
+        await regrading;
+    }
+
     /** Asks for a re-grade; resolves to what its view heard. */
     async regrade(id: string): Promise<string[]> {
         const heard: string[] = [];
-        await this.runs.regrade(this.client, id, { take: ({ kind }) => heard.push(kind), end: () => heard.push("ended") });
+        await this.runs.regrades.ask(this.client, id, { take: ({ kind }) => heard.push(kind), end: () => heard.push("ended") });
         return heard;
     }
 
@@ -406,6 +420,36 @@ void test("a run whose end was heard before its server was lost has ended as it 
     assert.deepEqual(window.heard, [`${BETA}: passed`, `${BETA} is over`]);
     assert.match(entries[0]?.text ?? "", /\$\(pass\) beta › greeter: 1 of 1 task passed/u);
     assert.equal(shown.some((message) => message.includes("language server stopped")), false);
+});
+
+void test("what answers come to that were graded again stands in the status bar, in place of the run", async () => {
+    const window = opened();
+    await window.runTogether("failed");
+    assert.match(entries[0]?.text ?? "", /\$\(error\) alpha › greeter: 2 tasks: failed/u);
+    await window.regradeThatTells(ALPHA, { kind: "ended", conclusion: { verdict: "passed", words: "2 of 2 tasks passed" } });
+    assert.deepEqual(entries.map(({ text }) => text), ["$(pass) ↻ alpha › greeter: 2 of 2 tasks passed"]);
+    const ended = { kind: "ended", conclusion: { verdict: "failed", words: "0 of 1 task passed" } };
+    await window.regradeThatTells(ALPHA, ended, ended); // of two records
+    assert.deepEqual(entries.map(({ text }) => text), ["$(pass) ↻ alpha › greeter: 2 of 2 tasks passed"]);
+});
+
+void test("what passes when it is graded again is not run again by the message before it", async () => {
+    const window = opened();
+    const asked = await window.run({ id: ALPHA });
+    window.tellEvent(asked, { kind: "failed", item: `${ALPHA}::two`, conclusion: { verdict: "failed" } });
+    window.tell(asked, "failed", "1 failed");
+    let press: (button: string) => void = () => undefined;
+    pressed.later = new Promise((resolve) => (press = resolve));
+    asked?.answer({ status: "failed", resultsFile: "/r.json", message: null });
+    await settled();
+    pressed.later = undefined;
+    const passed = { kind: "passed", item: `${ALPHA}::two`, conclusion: { verdict: "passed" } };
+    await window.regradeThatTells(ALPHA, passed);
+    const before = window.asked.length;
+    press("Re-run Failed");
+    await settled();
+    assert.equal(shown.at(-1), "Waza: all that failed in this run has passed since.");
+    assert.equal(window.asked.length, before);
 });
 
 void test("an untrusted workspace runs nothing and grades nothing again, and is told where it is trusted", async () => {

@@ -210,7 +210,7 @@ export class TestExplorer implements vscode.Disposable {
                 if (client === undefined || token.isCancellationRequested) {
                     break;
                 }
-                await this.runs.regrade(client, id, this.regradeView(id, test, () => undefined));
+                await this.runs.regrades.ask(client, id, this.regradeView(id, test, () => undefined));
             }
         } finally {
             test.end();

@@ -1,0 +1,68 @@
+/** Recorded answers that are graded again, free and without the agent: asked for, heard of, told. */
+
+import * as vscode from "vscode";
+import { ExecuteCommandRequest, type LanguageClient } from "vscode-languageclient/node";
+import { tellProblem } from "./problems";
+import type { RunEvent } from "./runEvents";
+import type { RunView } from "./runViews";
+import { GRADERS_NEED_TRUST, isTrustedFor } from "./trust";
+
+export const REGRADE_COMMAND = "waza.regrade";
+
+/** How grading again ended, as the server answers it. */
+interface RegradeAnswer {
+    readonly status: "completed" | "error";
+    readonly tasks: number;
+    readonly message: string | null;
+}
+
+/** What was graded again, and what was told of it: one `ended` for each record. */
+export interface Regraded {
+    readonly id: string;
+    readonly events: readonly RunEvent[];
+}
+
+interface Regrading {
+    readonly view: RunView;
+    readonly events: RunEvent[];
+}
+
+export class Regrades {
+    private readonly going = new Map<string, Regrading>();
+    private readonly ended = new vscode.EventEmitter<Regraded>();
+    /** Fires when recorded answers were graded again, or could not be. */
+    readonly onDidEnd = this.ended.event;
+
+    /** Hears what is told of what an id names. */
+    take(id: string, event: RunEvent): void {
+        const regrading = this.going.get(id);
+        regrading?.events.push(event);
+        regrading?.view.take(event);
+    }
+
+    /** Grades the last recorded answers of what an id names again, and shows it in the view. */
+    async ask(client: LanguageClient, id: string, view: RunView): Promise<unknown> {
+        if (!isTrustedFor(GRADERS_NEED_TRUST)) {
+            view.end(undefined);
+            return undefined;
+        }
+        const regrading: Regrading = { view, events: [] };
+        this.going.set(id, regrading);
+        let problem: string | undefined;
+        try {
+            const answer = (await client.sendRequest(ExecuteCommandRequest.type, { command: REGRADE_COMMAND, arguments: [{ id }] })) as RegradeAnswer;
+            problem = answer.message ?? undefined;
+            return answer;
+        } catch (error) {
+            problem = error instanceof Error ? error.message : String(error);
+            void tellProblem(error);
+            return undefined;
+        } finally {
+            if (this.going.get(id) === regrading) {
+                this.going.delete(id); // the same that was begun later goes on
+            }
+            view.end(problem);
+            this.ended.fire({ id, events: regrading.events });
+        }
+    }
+}
