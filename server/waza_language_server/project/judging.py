@@ -5,7 +5,7 @@ What a file says is compared, not its text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from waza_engine.markdown import code
@@ -52,9 +52,17 @@ def judging_in_steps(document: Document, scores: DocumentScores, run: RunResult)
         of_suite = yield from values_of_file_in_steps(scores.project, suite)
     again = scores.project.scores.regraded.of_suite(suite, run) if document.kind == "eval" else None
     entries: Values = {}
-    if again is not None:
+    if document.kind == "eval" and (again is not None or in_parts(run)):
         entries = yield from entries_in_steps(scores.project, suite)
     return Judging(scores, suite, own, of_suite, again, entries)
+
+
+def in_parts(newest: RunResult) -> bool:
+    """Tell whether a part of a suite has come to its end since the last run of all of it."""
+    whole, later = newest.whole, newest.later
+    if whole is None or newest.timestamp <= whole.timestamp or (later and later.started > newest.timestamp):
+        return False
+    return newest.origin is not None and newest.status != "canceled"
 
 
 class Judging:
@@ -74,6 +82,7 @@ class Judging:
         self._own = _by_place(own)
         self._of_suite = _of_file(of_suite)
         self._entries = entries
+        self._parts = _by_place(entries)
         self._then: dict[datetime, _ByPlace | None] = {}
         self._of_suite_then: dict[datetime, _Said | None] = {}
         self._judged: tuple[Values, _ByPlace] | None = None
@@ -85,21 +94,47 @@ class Judging:
         """Return who has judged a task again as a whole, None when the verdict of its run holds."""
         return self._scores.project.scores.regraded.again(self._suite, task)
 
+    @property
+    def tasks_today(self) -> Collection[str]:
+        """The ids of all tasks of the suite, where it is told in parts or was graded again."""
+        return self._parts.keys() - {""}
+
     def rewritten_task(self, task: TaskResult, place: str) -> str:
-        """Return what is written otherwise than what came to the verdict of a task, "" when nothing is."""
+        """Return what is written otherwise than what came to the verdict of a task, "" when nothing is.
+
+        ``place`` is where the document has it: by its id, ``""`` for the file of a task.
+        """
         then = self._at(task.timestamp)
         if then is None:
             return REWRITTEN.format("file")
-        before, today, again = then.get(place, {}), self._own.get(place, {}), self.again(task)
-        if again is not None:
-            judged = self._judged_by(again.entries)
-            if before.get(INPUTS) != today.get(INPUTS):
-                return REWRITTEN.format("task")
-            is_same = _without_inputs(judged.get(task.id, {})) == _without_inputs(today)
-            is_same = is_same and not self._decides(judged.get("", {}), today, task)
-            return "" if is_same else A_JUDGE_REWRITTEN
-        if before != today:
-            return REWRITTEN.format("task")
+        before, today = then.get(place, {}), self._own.get(place, {})
+        if self.again(task) is not None:
+            is_asked = before.get(INPUTS) == today.get(INPUTS)
+            return self._rejudged(task, today) if is_asked else REWRITTEN.format("task")
+        return REWRITTEN.format("task") if before != today else self._rewritten_around(task, today)
+
+    def rewritten_part(self, task: TaskResult) -> str:
+        """Return the same of any task of an eval file, the file of which may be another one."""
+        if task.id in self._own:
+            return self.rewritten_task(task, task.id)
+        recorded, today = self._scores.recorded, self._parts.get(task.id, {})
+        if self.again(task) is not None:
+            asks = recorded.asks_otherwise(task.timestamp, task.id)
+            return TASK_REWRITTEN if asks else self._rejudged(task, today)
+        if recorded.says_otherwise(task.timestamp, (task.id,)):
+            return TASK_REWRITTEN
+        return self._rewritten_around(task, today)
+
+    def _rejudged(self, task: TaskResult, today: _Said) -> str:
+        again = self.again(task)
+        if again is None:
+            return ""
+        judged = self._judged_by(again.entries)
+        is_same = _without_inputs(judged.get(task.id, {})) == _without_inputs(today)
+        is_same = is_same and not self._decides(judged.get("", {}), today, task)
+        return "" if is_same else A_JUDGE_REWRITTEN
+
+    def _rewritten_around(self, task: TaskResult, today: _Said) -> str:
         of_suite = self._of_suite_at(task.timestamp)
         if of_suite is None:
             return REWRITTEN.format("suite")

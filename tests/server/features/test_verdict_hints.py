@@ -231,15 +231,49 @@ def test_a_verdict_is_stale_when_one_of_its_graders_was_run_again_by_itself(suit
     assert "a grader of it was run again since" in mark.tooltip
 
 
-def test_the_verdict_of_a_suite_is_stale_when_a_part_of_it_was_run_again(suite: Path) -> None:
-    write_results(suite, {"first": [[EXPECTED]], "second": [[EXPECTED]]}, more=engine("failed"))
+def a_part(*tasks: str) -> dict[str, Any]:
     chosen = engine("completed")
-    chosen["metadata"]["engine"]["tasks"] = ["second"]
+    chosen["metadata"]["engine"]["tasks"] = list(tasks)
+    return chosen
+
+
+def test_a_suite_of_which_a_part_was_run_again_comes_to_what_its_tasks_came_to_last(suite: Path) -> None:
+    missed = {"identifier": "task_completion", "value": 0.0, "threshold": 0.9, "passed": False}
+    tasks = {"first": [[EXPECTED]], "second": [[EXPECTED]]}
+    write_results(suite, tasks, more=engine("failed", metrics={"task_completion": missed}))
+    editor = Editor()
+    assert editor.hints(suite, "eval")[0].label == "✗ 0/2 tasks"
+    for minutes, task in enumerate(("second", "first"), 1):
+        later = RUN_AT + timedelta(minutes=minutes)
+        write_results(suite, {task: [[grade("mentions", 1.0)]]}, at=later, more=a_part(task))
+    of_suite, of_metric, _ = Editor().hints(suite, "eval")
+    assert of_suite.label == "✓ 2/2 tasks"
+    assert "Of several runs, the last one recorded" in of_suite.tooltip
+    assert of_metric.label == "✗ 0.00 < 0.90 · stale"
+    assert "a part of it was run again since" in of_metric.tooltip
+
+
+def test_a_part_that_fails_where_the_whole_had_passed_makes_the_suite_fail(suite: Path) -> None:
+    tasks = {"first": [[grade("mentions", 1.0)]], "second": [[grade("mentions", 1.0)]]}
+    write_results(suite, tasks, more=engine("completed"))
     later = RUN_AT + timedelta(minutes=1)
-    write_results(suite, {"second": [[grade("mentions", 1.0)]]}, at=later, more=chosen)
-    mark = Editor().hints(suite, "eval")[0]
-    assert mark.label == "✗ 0/2 tasks · stale"
-    assert "a part of it was run again since" in mark.tooltip
+    write_results(suite, {"second": [[grade("mentions", 0.0)]]}, at=later, more=a_part("second"))
+    assert Editor().hints(suite, "eval")[0].label == "✗ 1/2 tasks"
+
+
+def test_a_suite_that_is_told_in_parts_is_as_stale_as_the_first_of_them(suite: Path) -> None:
+    write_results(suite, {"first": [[EXPECTED]], "second": [[EXPECTED]]}, more=engine("failed"))
+    later = RUN_AT + timedelta(minutes=1)
+    write_results(suite, {"second": [[grade("mentions", 1.0)]]}, at=later, more=a_part("second"))
+    editor = Editor()
+    assert editor.hints(suite, "eval")[0].label == "✗ 1/2 tasks"
+    first = suite.parent / "tasks/first.yaml"
+    editor.hints(first, "task", TASK.replace("Do it", "Do it now"))
+    mark = editor.hints(suite, "eval")[0]
+    assert mark.label == "✗ 1/2 tasks · stale"
+    assert "a task of it was changed after the run" in mark.tooltip
+    editor.hints(first, "task", TASK)
+    assert editor.hints(suite, "eval")[0].label == "✗ 1/2 tasks"
 
 
 def test_what_a_cancelled_run_did_not_come_to_is_told_to_be_of_an_older_one(suite: Path) -> None:

@@ -43,6 +43,7 @@ from waza_language_server.features.scores.verdict_labels import (
     glyph,
     prompt_label,
     prompt_line,
+    put_together,
     shortfall,
     task_label,
     task_line,
@@ -52,12 +53,13 @@ from waza_language_server.features.scores.verdict_labels import (
 )
 from waza_language_server.features.scores.words import suite_words
 from waza_language_server.project.claim import TRIGGER_NAMES
-from waza_language_server.project.judging import Judging, judging_in_steps
+from waza_language_server.project.judging import Judging, in_parts, judging_in_steps
 from waza_language_server.project.staleness import (
     ASKED_SINCE,
     CUT_SHORT,
     GRADED_SINCE,
     RUN_SINCE,
+    TASK_ADDED,
     said_by,
     why_stale,
 )
@@ -153,14 +155,19 @@ class _View:
             return self._of_cut()
         if not (run.tasks or run.reasons):
             return None
-        awaited = self._scores.awaits_suite(self._run, run.timestamp)
-        stale, changes = self._of_stale(run, awaited=awaited, since=self._told_since(run))
+        stale, changes = self._of_stale(run)
+        again, origin = self._judging.suite_again, self._origin(run, stale, self._judging.suite_again)
+        parts = self._parts()
+        if parts:
+            run = put_together(self._run, run, parts)
+            stale, changes = self._of_stale_parts(run)
+            again = next(filter(None, map(self._judging.again, parts.values())), None)
+            origin = self._origin(self._run, stale, again, "Of several runs, the last one recorded")
         passed = sum(task.passed for task in run.tasks.values())
         label = f"{glyph(run)} {passed}/{counted(len(run.tasks), 'task')}" if run.tasks else "!"
         if label.startswith("◷") and not any(map(waits, run.tasks.values())):
             label = NOTHING_JUDGED
         why = why_broken(run) if label.startswith("!") else ""
-        again = self._judging.suite_again
         missed = [metric for metric in run.metrics if not metric.passed]
         lines = [f"**{code(run.eval_name or 'The suite')}** {label}", ""]
         lines += [task_line(task) for task in worst_first(run)[:MAX_LISTED]]
@@ -171,7 +178,7 @@ class _View:
         lines += [prompt_line(prompt) for prompt in unlike[:MAX_LISTED]]
         if run.verdict in ("limited", "broken"):
             lines[1:1] = ["", fenced("; ".join(run.reasons))]
-        tooltip = "\n".join([*lines, "", self._origin(run, stale, again)])
+        tooltip = "\n".join([*lines, "", origin])
         told = f"{label}: {why}" if why and run.tasks else f"{label} {why}" if why else label
         told = f"{_sign(again)}{told}{stale_label(stale, changes)}"
         return SuiteVerdict(told, tooltip, stale, changes)
@@ -183,23 +190,53 @@ class _View:
             return SuiteVerdict(RUNNING, "The suite runs, and has no result yet.", "", ())
         if run is None:
             return None
-        since = RUN_SINCE if self._run.timestamp > run.timestamp else ""
-        stale, changes = self._of_stale(run, awaited=False, since=since)
+        stale, changes = self._of_stale(run)
         label = cut_label(run)
         lines = [f"**{code(run.eval_name or 'The suite')}** {label}", "", fenced(cut_reason(run)), ""]
         lines += [task_line(task) for task in worst_first(run)[:MAX_LISTED]]
         tooltip = "\n".join([*lines, "", self._origin(run, stale)])
         return SuiteVerdict(label + stale_label(stale, changes), tooltip, stale, changes)
 
-    def _of_stale(self, run: RunResult, *, awaited: bool, since: str) -> tuple[str, tuple[ChangedInput, ...]]:
+    def _parts(self) -> dict[str, TaskResult]:
+        """Return the tasks of today where some of them were run again since the whole suite was."""
+        if not in_parts(self._run):
+            return {}
+        today = self._judging.tasks_today
+        return {name: task for name, task in self._run.tasks.items() if name in today}
+
+    def _of_stale(self, run: RunResult) -> tuple[str, tuple[ChangedInput, ...]]:
         """Return why a run of the whole suite may have another result today, and the files that changed."""
         changes = self._scores.recorded.changes(run.timestamp, tuple(run.tasks))
+        is_cut = run is self._run.cut
+        since = RUN_SINCE if is_cut and self._run.timestamp > run.timestamp else ""
         stale = why_stale(
             written=self._judging.rewritten_suite(run),
             changes=changes,
             agent=self._scores.recorded.other_agent(run.timestamp),
-            awaited=awaited,
-            since=since,
+            awaited=not is_cut and self._scores.awaits_suite(self._run, run.timestamp),
+            since=since if is_cut else self._told_since(run),
+        )
+        return stale, changes
+
+    def _of_stale_parts(self, run: RunResult) -> tuple[str, tuple[ChangedInput, ...]]:
+        """Return the same of results of several runs: of the first task that may have another one."""
+        for task in run.tasks.values():
+            stale, changes = self._of_stale_task(task, self._judging.rewritten_part(task))
+            if stale:
+                return stale, changes
+        added = self._scores.recorded.added_since(run.timestamp)
+        written = TASK_ADDED.format(code(added)) if added and added not in run.tasks else ""
+        return why_stale(written=written, awaited=self._scores.awaits_suite(self._run, run.timestamp)), ()
+
+    def _of_stale_task(self, task: TaskResult, written: str) -> tuple[str, tuple[ChangedInput, ...]]:
+        """Return the same of a task, of which something may be ``written`` otherwise."""
+        changes = self._scores.recorded.changes(task.timestamp, (task.id,))
+        stale = why_stale(
+            written=written,
+            changes=changes,
+            agent=self._scores.recorded.other_agent(task.timestamp),
+            awaited=self._scores.awaits_task(self._run, task),
+            since=GRADED_SINCE if task.rejudged else said_by(task.later_than(task.timestamp)),
         )
         return stale, changes
 
@@ -219,10 +256,11 @@ class _View:
         name, run, whole = root.get("name"), self._run.whole, self.of_whole()
         if name is None or whole is None:
             return
-        stale, changes = whole.stale, whole.changes
-        yield Verdict(name, whole.label, whole.tooltip, changes)
+        yield Verdict(name, whole.label, whole.tooltip, whole.changes)
         if run is None:
             return
+        # A part that was run since has no figures of the whole suite.
+        stale, changes = self._of_stale(run)
         metrics = root.get("metrics")
         by_name = {metric.name: metric for metric in run.metrics}
         for item in metrics.target.each_item() if metrics is not None else ():
@@ -244,14 +282,7 @@ class _View:
         if task is None or head is None or not task.status:
             return
         then = self._scores.then(task.timestamp)
-        changes = self._scores.recorded.changes(task.timestamp, (task_id,))
-        stale = why_stale(
-            written=self._judging.rewritten_task(task, place),
-            changes=changes,
-            agent=self._scores.recorded.other_agent(task.timestamp),
-            awaited=self._scores.awaits_task(self._run, task),
-            since=GRADED_SINCE if task.rejudged else said_by(task.later_than(task.timestamp)),
-        )
+        stale, changes = self._of_stale_task(task, self._judging.rewritten_task(task, place))
         label = task_label(task)
         if label == NOT_RUN and self._scores.waits(task_id):
             label = WAITS
@@ -341,9 +372,10 @@ class _View:
         recorded: RunResult | TaskResult | GraderResult | PromptResult,
         stale: str,
         again: AskedAgain | RegradedSuite | None = None,
+        recorded_words: str = "Recorded",
     ) -> str:
         by = told_by(recorded.origin)
-        words = f"Recorded {age(recorded.timestamp, self._now)}{f' ({by})' if by else ''}"
+        words = f"{recorded_words} {age(recorded.timestamp, self._now)}{f' ({by})' if by else ''}"
         if recorded.origin is None:
             words = NOTHING_RAN.format(age(recorded.timestamp, self._now))
         words += graded_again(again.at, self._now) if again is not None else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -67,6 +69,24 @@ def glyph(run: RunResult) -> str:
     from waza_engine.results.reading.suite_conclusion import conclude_recorded
 
     return _SIGNS[conclude_recorded(run).verdict]
+
+
+def put_together(newest: RunResult, whole: RunResult, tasks: Mapping[str, TaskResult]) -> RunResult:
+    """Return what a suite comes to of which parts were run since the whole, as a run of these tasks.
+
+    It has no metrics: those are figures of one run.
+    """
+    from waza_engine.results.reading.suite_conclusion import conclude_suite
+
+    found = conclude_suite(replace(newest, tasks=tasks))
+    return replace(
+        whole,
+        tasks=tasks,
+        prompts=newest.prompts,
+        metrics=(),
+        verdict=found.verdict,
+        reasons=found.reasons,
+    )
 
 
 def why_broken(run: RunResult) -> str:
