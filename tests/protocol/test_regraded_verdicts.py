@@ -102,26 +102,96 @@ async def test_what_was_graded_again_is_stale_with_the_next_edit_until_that_is_t
         assert (await labels(editor, eval_file))[0] == "↻ ✓ 2/2 tasks"
 
 
-async def test_of_a_suite_of_which_one_task_was_graded_again_the_run_is_told(suite: Path) -> None:
+async def test_of_a_suite_of_which_one_task_was_graded_again_each_task_is_told_as_it_was_last(
+    suite: Path,
+) -> None:
     async with editing(suite.parent) as editor:
         eval_file = editor.open(suite)
         one, two = (editor.open(suite.parent / "tasks" / f"{name}.yaml") for name in ("one", "two"))
         await ask(editor, "waza.run", str(suite))
         editor.replace(eval_file, 2, corrected(EVAL))
         await ask(editor, "waza.regrade", f"{suite}::one")
-        assert (await labels(editor, eval_file))[0] == "✗ 0/2 tasks · stale"
+        assert (await labels(editor, eval_file))[0] == "↻ ✗ 1/2 tasks · stale"
         assert (await labels(editor, one))[0] == "↻ ✓ 1.00"
         assert (await labels(editor, two))[0] == "✗ 0.50 · stale"
+        await ask(editor, "waza.regrade", f"{suite}::two")
+        assert (await labels(editor, eval_file))[0] == "↻ ✓ 2/2 tasks"
 
 
-async def test_that_one_grader_judged_again_is_no_verdict_of_the_task(suite: Path) -> None:
+TWO_GRADERS = EVAL.replace(
+    "metrics:", "  - {type: text, name: short, config: {not_contains: [Mock]}}\nmetrics:"
+)
+
+
+async def test_one_grader_that_judges_again_counts_with_what_the_others_said_in_the_run(
+    tmp_path: Path,
+) -> None:
+    suite = write_suite(tmp_path, TWO_GRADERS, one=ONE, two=TWO)
     async with editing(suite.parent) as editor:
         eval_file = editor.open(suite)
         two = editor.open(suite.parent / "tasks" / "two.yaml")
         await ask(editor, "waza.run", str(suite))
+        assert (await labels(editor, two))[0] == "✗ 0.33"
+        editor.replace(eval_file, 2, corrected(TWO_GRADERS))
+        await ask(editor, "waza.regrade", f"{suite}::::polite")
+        assert (await labels(editor, two))[0] == "↻ ✗ 0.67"
+        assert (await labels(editor, eval_file))[0] == "↻ ✗ 0/2 tasks"
+        both = corrected(TWO_GRADERS).replace("not_contains: [Mock]", "not_contains: [rude]")
+        editor.replace(eval_file, 3, both)
+        assert (await labels(editor, two))[0] == "↻ ✗ 0.67 · stale"
+        await ask(editor, "waza.regrade", f"{suite}::::short")
+        assert (await labels(editor, two))[0] == "↻ ✓ 1.00"
+        assert (await labels(editor, eval_file))[0] == "↻ ✓ 2/2 tasks"
+        editor.replace(eval_file, 4, TWO_GRADERS.replace("not_contains: [Mock]", "not_contains: [rude]"))
+        assert (await labels(editor, two))[0] == "↻ ✓ 1.00 · stale"
+        editor.replace(eval_file, 5, both)
+        assert (await labels(editor, two))[0] == "↻ ✓ 1.00"
+
+
+async def test_a_grader_of_the_task_that_judges_again_turns_its_task_and_the_suite(tmp_path: Path) -> None:
+    own = "graders:\n  - {type: text, name: own, config: {contains: [please]}}\n"
+    suite = write_suite(tmp_path, corrected(EVAL), one=ONE + own, two=TWO)
+    task = suite.parent / "tasks" / "one.yaml"
+    async with editing(suite.parent) as editor:
+        eval_file, one = editor.open(suite), editor.open(task)
+        await ask(editor, "waza.run", str(suite))
+        assert (await labels(editor, one))[0] == "✗ 0.50"
+        editor.replace(one, 2, ONE + corrected(own))
+        await ask(editor, "waza.regrade", f"{suite}::one::own")
+        assert (await labels(editor, one))[0] == "↻ ✓ 1.00"
+        assert (await labels(editor, eval_file))[0] == "↻ ✓ 2/2 tasks"
+
+
+async def test_after_all_have_judged_again_one_alone_leaves_the_verdict_stale(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        eval_file = editor.open(suite)
+        two = editor.open(suite.parent / "tasks" / "two.yaml")
+        await ask(editor, "waza.run", str(suite))
+        await ask(editor, "waza.regrade", str(suite))
         editor.replace(eval_file, 2, corrected(EVAL))
         await ask(editor, "waza.regrade", f"{suite}::::polite")
-        assert await labels(editor, two) == ["✗ 0.50 · stale", "↻ ✓ 1 of the suite", "✓"]
+        assert (await labels(editor, two))[0] == "↻ ✗ 0.50 · stale"
+        await ask(editor, "waza.regrade", str(suite))
+        assert (await labels(editor, two))[0] == "↻ ✓ 1.00"
+
+
+JUDGE = "  - {type: prompt, name: kind, config: {prompt: Was it kind?}}\n"
+
+
+async def test_a_judge_whose_verdict_is_kept_makes_its_task_stale_when_it_is_rewritten(
+    tmp_path: Path,
+) -> None:
+    text = corrected(EVAL).replace("metrics:", f"{JUDGE}metrics:")
+    suite = write_suite(tmp_path, text, two=TWO)
+    async with editing(suite.parent) as editor:
+        eval_file = editor.open(suite)
+        two = editor.open(suite.parent / "tasks" / "two.yaml")
+        await ask(editor, "waza.run", str(suite))
+        editor.replace(eval_file, 2, text.replace("kind?", "rude?"))
+        await ask(editor, "waza.regrade", str(suite))
+        (label, *_) = await labels(editor, two)
+        assert label.startswith("↻ !")
+        assert label.endswith("· stale")
 
 
 async def test_the_next_run_replaces_what_was_graded_again(suite: Path) -> None:

@@ -17,6 +17,7 @@ from waza_engine.commands.parameters import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     Params,
+    given_list,
     given_one,
     given_path,
     given_text,
@@ -43,6 +44,7 @@ _GRADE_PARAMS = (
     "suite",
     "task",
     "grader",
+    "graders",
     "workspace",
     "judge_executor",
     "judge_model",
@@ -203,7 +205,7 @@ class Methods:
         return {"canceled": running}
 
     def _grade(self, params: Params) -> Answer:
-        """Grade a recorded run again; ``task`` is a pattern, ``grader`` a name.
+        """Grade a recorded run again; ``task`` is a pattern, ``grader`` a name, ``graders`` are more of them.
 
         Judges are asked again only through a ``judge_executor``. ``overlays`` are open texts by path.
         """
@@ -212,7 +214,7 @@ class Methods:
             record=_record(params),
             suite=None if suite is None else eval_path(params, "suite"),
             tasks=given_one(params, "task"),
-            graders=given_one(params, "grader"),
+            graders=(*given_one(params, "grader"), *given_list(params, "graders")),
             workspace=None if workspace is None else given_path(params, "workspace"),
             judge_executor=optional_text(params, "judge_executor"),
             judge_model=optional_text(params, "judge_model"),

@@ -33,7 +33,7 @@ def _setting(params: Params, row: Setting) -> Any:
     key = row.parameter
     match row.kind:
         case "texts":
-            return _texts(params, key)
+            return given_list(params, key)
         case "text":
             return optional_text(params, key)
         case "number":
@@ -105,6 +105,16 @@ def given_one(params: Params, key: str) -> tuple[str, ...]:
     return () if value is None else (value,)
 
 
+def given_list(params: Params, key: str) -> tuple[str, ...]:
+    """Return a list of texts, empty when it is not given."""
+    value: object = params.get(key)
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in cast("list[object]", value)):
+        raise refused(f"`{key}` must be a list of texts.", INVALID_PARAMS)
+    return tuple(cast("list[str]", value))
+
+
 def given_choice(params: Params, key: str) -> bool | None:
     """Return a switch, None when it is not given."""
     return _switch(params, key)
@@ -123,15 +133,6 @@ def given_amount(params: Params, key: str) -> float | None:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < float("inf"):
         raise JsonRpcException(f"`{key}` must be a number, 0 or more.", INVALID_PARAMS)
     return float(value)
-
-
-def _texts(params: Params, key: str) -> tuple[str, ...]:
-    value: object = params.get(key)
-    if value is None:
-        return ()
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in cast("list[object]", value)):
-        raise refused(f"`{key}` must be a list of texts.", INVALID_PARAMS)
-    return tuple(cast("list[str]", value))
 
 
 def _switch(params: Params, key: str) -> bool | None:

@@ -33,6 +33,7 @@ class TaskReport:
     """A task graded again beside its record. ``score`` is the mean of its trials' weighted scores.
 
     Of one that is ``doubted`` the record says that it, or a trial of it, passed, and verdicts say otherwise.
+    ``with_recorded`` is what it comes to with what other graders said in the run, where only some were asked.
     """
 
     task: RegradedTask
@@ -41,6 +42,7 @@ class TaskReport:
     score: float
     concluded: TaskConclusion
     doubted: bool = False
+    with_recorded: TaskResult | None = None
 
     @property
     def passed(self) -> bool:
@@ -59,6 +61,9 @@ def graded(
         written = regraded_task(task.recorded.document, trials, error=task.error)
         # A task that has no trials keeps the figures of its record.
         figures: Block = block_of(written, "stats") if task.trials and not task.error else {}
+        kept = None
+        if regrading.request.graders:
+            kept = regraded_task(task.recorded.document, trials, error=task.error, kept=True)
         report = TaskReport(
             task=task,
             now=task_result(written, timestamp),
@@ -66,6 +71,7 @@ def graded(
             score=number(figures.get("avg_weighted_score")),
             concluded=conclude_task(task_of(written), regrading.recording.header.executor),
             doubted=task_of(task.recorded.document, resampled=False).doubted,
+            with_recorded=None if kept is None else task_result(kept, timestamp),
         )
         reports.append(report)
         if tell is not None:
@@ -168,7 +174,7 @@ def _keys(reports: Sequence[TaskReport]) -> Iterator[str]:
 
 
 def _task(report: TaskReport) -> Answer:
-    now = report.now
+    now, kept = report.now, report.with_recorded
     verdicts = [trial.validations or {} for trial in report.task.trials]
     return {
         "name": now.name,
@@ -176,9 +182,9 @@ def _task(report: TaskReport) -> Answer:
         "overall_score": report.score,
         "avg_score": now.score,
         "passed": report.passed,
-        "trials": now.trials,
         "passed_trials": now.passed_trials,
         **({"error": now.error} if now.error else {}),
+        **given(with_recorded=None if kept is None else _figures(kept)),
         "conclusion": report.concluded.document(),
         "grader_averages": {name: grader.score for name, grader in now.graders.items()},
         "graders": {
@@ -190,6 +196,11 @@ def _task(report: TaskReport) -> Answer:
             for name, grader in now.graders.items()
         },
     }
+
+
+def _figures(task: TaskResult) -> Answer:
+    found: Answer = {"status": task.status, "avg_score": task.score, "passed_trials": task.passed_trials}
+    return {**found, "error": task.error} if task.error else found
 
 
 def grader_answer(now: GraderResult, recorded: GraderResult | None, verdicts: Sequence[Validation]) -> Answer:

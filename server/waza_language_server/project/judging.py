@@ -47,13 +47,14 @@ def judging_in_steps(document: Document, scores: DocumentScores, run: RunResult)
     own: Values = {}
     if document.kind != "trigger_tests":
         own = yield from values_today_in_steps(document.tree)
-    of_suite = own
+    of_suite, entries = own, dict[tuple[str, str], Json]()
     if document.kind == "task":
         of_suite = yield from values_of_file_in_steps(scores.project, suite)
-    again = scores.project.scores.regraded.of_suite(suite, run) if document.kind == "eval" else None
-    entries: Values = {}
-    if document.kind == "eval" and (again is not None or in_parts(run)):
+    regraded = scores.project.scores.regraded
+    is_again = any(regraded.again(suite, task) is not None for task in run.tasks.values())
+    if document.kind == "eval" and (is_again or in_parts(run)):
         entries = yield from entries_in_steps(scores.project, suite)
+    again = regraded.of_suite(suite, run) if document.kind == "eval" else None
     return Judging(scores, suite, own, of_suite, again, entries)
 
 
@@ -107,38 +108,53 @@ class Judging:
         then = self._at(task.timestamp)
         if then is None:
             return REWRITTEN.format("file")
-        before, today = then.get(place, {}), self._own.get(place, {})
-        if self.again(task) is not None:
-            is_asked = before.get(INPUTS) == today.get(INPUTS)
-            return self._rejudged(task, today) if is_asked else REWRITTEN.format("task")
-        return REWRITTEN.format("task") if before != today else self._rewritten_around(task, today)
+        before, today, again = then.get(place, {}), self._own.get(place, {}), self.again(task)
+        if before.get(INPUTS) != today.get(INPUTS) or (again is None and before != today):
+            return REWRITTEN.format("task")
+        return self._rewritten_around(task, today) if again is None else self._rejudged(task, before, today)
 
     def rewritten_part(self, task: TaskResult) -> str:
         """Return the same of any task of an eval file, the file of which may be another one."""
         if task.id in self._own:
             return self.rewritten_task(task, task.id)
-        recorded, today = self._scores.recorded, self._parts.get(task.id, {})
-        if self.again(task) is not None:
-            asks = recorded.asks_otherwise(task.timestamp, task.id)
-            return TASK_REWRITTEN if asks else self._rejudged(task, today)
-        if recorded.says_otherwise(task.timestamp, (task.id,)):
+        recorded, today, again = self._scores.recorded, self._parts.get(task.id, {}), self.again(task)
+        is_other = recorded.says_otherwise(task.timestamp, (task.id,))
+        if recorded.asks_otherwise(task.timestamp, task.id) or (again is None and is_other):
             return TASK_REWRITTEN
-        return self._rewritten_around(task, today)
-
-    def _rejudged(self, task: TaskResult, today: _Said) -> str:
-        again = self.again(task)
         if again is None:
-            return ""
-        judged = self._judged_by(again.entries)
-        is_same = _without_inputs(judged.get(task.id, {})) == _without_inputs(today)
-        is_same = is_same and not self._decides(judged.get("", {}), today, task)
-        return "" if is_same else A_JUDGE_REWRITTEN
+            return self._rewritten_around(task, today)
+        return self._rejudged(task, self._file_then(task) if is_other else today, today)
 
     def _rewritten_around(self, task: TaskResult, today: _Said) -> str:
-        of_suite = self._of_suite_at(task.timestamp)
-        if of_suite is None:
+        """Return that a grader of the suite is not as it was when a run judged a task, "" when all are."""
+        then = self._of_suite_at(task.timestamp)
+        if then is None:
             return REWRITTEN.format("suite")
-        return SUITE_GRADER_REWRITTEN if self._decides(of_suite, today, task) else ""
+        changed = self._changed_since(then).difference(today)
+        decides = any(name in task.graders or name not in then for name in changed)
+        return SUITE_GRADER_REWRITTEN if decides else ""
+
+    def _rejudged(self, task: TaskResult, then: _Said, today: _Said) -> str:
+        """Return that a grader is not as it was when it judged the recorded answers of a task last."""
+        again, suite_then = self.again(task), self._of_suite_at(task.timestamp)
+        if again is None or suite_then is None:
+            return REWRITTEN.format("suite")
+        judged = self._judged_by(again.entries)
+        own, of_suite = (judged.get(task.id, {}), judged.get("", {})) if again.whole else (then, suite_then)
+        kept = again.concluded.kept if again.whole and again.concluded is not None else ()
+
+        def entry(name: str, written: _Said, recorded: _Said) -> Json:
+            if name in kept:
+                return recorded.get(name)
+            is_asked = not again.whole and name in again.graders
+            return again.graders[name] if is_asked else written.get(name)
+
+        if any(entry(name, own, then) != today.get(name) for name in {*own, *today} - {INPUTS}):
+            return A_JUDGE_REWRITTEN
+        names = self._changed_since(of_suite).union(again.graders, kept).difference(today)
+        others = [name for name in names if entry(name, of_suite, suite_then) != self._of_suite.get(name)]
+        decides = any(name in task.graders or name not in of_suite for name in others)
+        return A_JUDGE_REWRITTEN if decides else ""
 
     def rewritten_suite(self, run: RunResult) -> str:
         """Return what is written otherwise than what came to the verdict of a suite, "" when nothing is."""
@@ -159,14 +175,24 @@ class Judging:
         added = recorded.added_since(run.timestamp)
         return TASK_ADDED.format(code(added)) if added else ""
 
-    def _decides(self, then: _Said, own: _Said, task: TaskResult) -> bool:
-        """Tell whether a grader of the suite that judges a task is not as it was, or new."""
+    def _changed_since(self, then: _Said) -> frozenset[str]:
+        """Return the graders of the suite that are not as they were, are new, or gone."""
         if self._changed is None or self._changed[0] is not then:
             names = {name for name in (*then, *self._of_suite) if not name.startswith("//")}
             changed = frozenset(name for name in names if then.get(name) != self._of_suite.get(name))
             self._changed = then, changed
-        changed = self._changed[1].difference(own)
-        return any(name in task.graders or name not in then for name in changed)
+        return self._changed[1]
+
+    def _file_then(self, task: TaskResult) -> _Said:
+        """Return what the file of a task said when it was run, nothing when nobody knows."""
+        project = self._scores.project
+        suites = (known for known in project.suites_of(self._suite) if known.path == self._suite)
+        paths = (one.path for known in suites for one in project.tasks_of(known).value if one.id == task.id)
+        for path in paths:
+            values = self._scores.recorded.values_then(path, task.timestamp)
+            if values is not None:
+                return _of_file(values)
+        return {}
 
     def _at(self, moment: datetime) -> _ByPlace | None:
         """Return what the document said at a moment, task by task; None when nobody knows."""
@@ -197,7 +223,3 @@ def _by_place(values: Values) -> _ByPlace:
 
 def _of_file(values: Values) -> _Said:
     return {name: value for (place, name), value in values.items() if not place}
-
-
-def _without_inputs(said: _Said) -> _Said:
-    return {name: value for name, value in said.items() if name != INPUTS}

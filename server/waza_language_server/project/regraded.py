@@ -78,20 +78,17 @@ class RegradedTask:
 class AskedAgain:
     """What of a task somebody has had graded again: the graders that judged, each as it was written then.
 
-    ``concluded`` is what it came to when all that ``entries`` have of it, by task and name, judged it at the
-    moment ``at``; None when only some have.
+    ``whole`` says that the task was judged by all that ``entries`` have of it, by task and name.
+    ``concluded`` is what it came to at the moment ``at``, with what graders that were not asked had said in
+    the run; None when nobody knows, for some have judged it before.
     """
 
     timestamp: datetime
     graders: Mapping[str, Json]
+    whole: bool
     entries: Values
     at: datetime
     concluded: RegradedTask | None
-
-    @property
-    def whole(self) -> bool:
-        """Whether all graders have judged the task again."""
-        return self.concluded is not None
 
 
 @frozen()
@@ -152,9 +149,15 @@ class Regradings:
         known = self._asked.pop((str(suite), task), None)
         judged = regraded.graders.items()
         graders = {name: entry_of(entries, task, name, one.result.type) for name, one in judged}
-        asked = AskedAgain(regraded.timestamp, graders, entries, at, regraded if whole else None)
-        if known is not None and known.timestamp == regraded.timestamp:
-            asked = replace(asked if whole else known, graders={**known.graders, **graders})
+        asked = AskedAgain(regraded.timestamp, graders, whole, entries, at, regraded)
+        if known is not None and known.timestamp == regraded.timestamp and not whole:
+            judged_now = known.graders.keys() <= graders.keys() and not known.whole
+            asked = replace(
+                known,
+                graders={**known.graders, **graders},
+                at=at,
+                concluded=regraded if judged_now else known.concluded if known.whole else None,
+            )
         self._asked[str(suite), task] = asked
         while len(self._asked) > MAX_ASKED:
             del self._asked[next(iter(self._asked))]
@@ -171,9 +174,12 @@ class Regradings:
         known = self._over.get(str(suite))
         if known is None or known[0] is not found or known[1] != self.version:
             told = replace(found, tasks={task.id: self._now(suite, task) for task in found.tasks.values()})
-            of_suite = self.of_suite(suite, found)
-            if found.whole is not None and of_suite is not None:
-                told = replace(told, whole=_suite_now(found.whole, of_suite))
+            of_suite, whole = self.of_suite(suite, found), found.whole
+            if whole is not None and of_suite is not None:
+                told = replace(told, whole=_suite_now(whole, of_suite))
+            elif whole is not None and any(self.again(suite, task) for task in found.tasks.values()):
+                # What its run has concluded is not what its tasks come to now.
+                told = replace(told, whole=replace(whole, status="", verdict="", reasons=()))
             known = self._over[str(suite)] = found, self.version, told
         return known[2]
 

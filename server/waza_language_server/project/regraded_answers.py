@@ -72,16 +72,19 @@ def regraded_tasks(
             )
             for grader, one in live.items()
         }
+        of_all = block_of(task, "with_recorded")
+        figures = of_all or task
+        known = said.keys() | then.graders.keys() if of_all else said.keys()
         yield (
             name,
             RegradedTask(
                 timestamp=then.timestamp,
-                status=text_of(task.get("status")),
-                score=number(task.get("avg_score")),
-                passed_trials=whole(task.get("passed_trials")),
-                error=text_of(task.get("error")),
+                status=text_of(figures.get("status")),
+                score=number(figures.get("avg_score")),
+                passed_trials=whole(figures.get("passed_trials")),
+                error=text_of(figures.get("error")),
                 graders=graders,
-                kept=frozenset(said.keys() - live.keys()),
+                kept=frozenset(known - live.keys()),
             ),
         )
 

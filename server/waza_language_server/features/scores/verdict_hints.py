@@ -162,7 +162,8 @@ class _View:
             run = put_together(self._run, run, parts)
             stale, changes = self._of_stale_parts(run)
             again = next(filter(None, map(self._judging.again, parts.values())), None)
-            origin = self._origin(self._run, stale, again, "Of several runs, the last one recorded")
+            words = "Of several runs, the last one recorded" if in_parts(self._run) else "Recorded"
+            origin = self._origin(self._run, stale, again, words)
         passed = sum(task.passed for task in run.tasks.values())
         label = f"{glyph(run)} {passed}/{counted(len(run.tasks), 'task')}" if run.tasks else "!"
         if label.startswith("◷") and not any(map(waits, run.tasks.values())):
@@ -198,8 +199,10 @@ class _View:
         return SuiteVerdict(label + stale_label(stale, changes), tooltip, stale, changes)
 
     def _parts(self) -> dict[str, TaskResult]:
-        """Return the tasks of today where some of them were run again since the whole suite was."""
-        if not in_parts(self._run):
+        """Return the tasks of today where some of them were run or graded again since the whole suite was."""
+        tasks = self._run.tasks.values()
+        is_again = self._judging.suite_again is None and any(map(self._judging.again, tasks))
+        if not (is_again or in_parts(self._run)):
             return {}
         today = self._judging.tasks_today
         return {name: task for name, task in self._run.tasks.items() if name in today}

@@ -22,10 +22,11 @@ from waza_language_server.protocol.handlers.run_requests import FAILED, confirm_
 from waza_language_server.protocol.handlers.watched_files import refresh_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterator
+    from collections.abc import Collection, Container, Iterator, Mapping
 
     from waza_engine.results.reading.scores import RunResult, TaskResult
     from waza_language_server.engine.runs import Event
+    from waza_language_server.project.recorded_values import Values
     from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.protocol.server import WazaServer
 
@@ -58,7 +59,7 @@ async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
         if target.task is not None:
             request["task"] = literal_glob(target.task)
         if target.grader is not None:
-            request["grader"] = target.grader
+            request["graders"] = _asked_with(ls, target, tasks, entries)
         try:
             answer = await ls.runs.ask("grader.grade", request, ANSWER_WITHIN_SECONDS)
         except EngineError as error:
@@ -77,6 +78,19 @@ async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
     ls.session.project.scores.refused.forget(target.suite)
     refresh_scores(ls)
     return {"status": "completed", "tasks": graded, "message": None}
+
+
+def _asked_with(
+    ls: WazaServer, target: RunnableId, tasks: Mapping[str, TaskResult], entries: Values
+) -> list[str]:
+    """Return the grader that is asked, and those that were asked before by themselves.
+
+    What a task comes to needs what all of them say of the text as it is now.
+    """
+    known = (ls.session.project.scores.regraded.asked(target.suite, task) for task in tasks.values())
+    before = {name for one in known if one is not None and not one.whole for name in one.graders}
+    written = {name for _, name in entries}
+    return sorted({target.grader or ""} | (before & written))
 
 
 def _whole_run(run: RunResult | None, record: Path, tasks: Collection[str]) -> RunResult | None:
