@@ -40,6 +40,8 @@ class Regraded:
     """When the run began on whose trials it was judged, of one that was chosen; None for the last answers."""
     read: Mapping[Path, str] = field(default_factory=dict[Path, str])
     """The files that it was judged by and no agent has seen, with the SHA-256 of each, "" for none."""
+    recorded: GraderResult | None = None
+    """What the grader said in the run, None when it was not asked then; known of what is judged live."""
 
 
 @frozen()

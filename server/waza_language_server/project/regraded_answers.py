@@ -49,7 +49,8 @@ def live_task(
     entry = entry_of(entries, then.id, grader, result.type)
     written = block_of(block, "read")
     read = {Path(os.path.normpath(path)): text_of(written.get(path)) for path in written}
-    verdict = Regraded(result, entry, at, live=True, failing=failing, bed=bed, read=read)
+    recorded = then.graders.get(grader)
+    verdict = Regraded(result, entry, at, live=True, failing=failing, bed=bed, read=read, recorded=recorded)
     return RegradedTask(then.timestamp, then.status, then.score, then.passed_trials, "", {grader: verdict})
 
 

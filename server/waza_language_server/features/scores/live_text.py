@@ -70,7 +70,7 @@ def live_label(outcomes: Sequence[Outcome]) -> str:
     if any(one.live is not None and one.live.bed is not None for one in outcomes):
         # What stands in the record is of other trials.
         return label
-    recorded = [one.task.graders.get(one.result.name) for one in outcomes]
+    recorded = [one.live.recorded for one in outcomes if one.live is not None]
     graded = [one.score for one in recorded if one is not None and one.status == "graded"]
     if len(graded) < len(outcomes):
         return label
