@@ -305,6 +305,23 @@ async def test_grading_again_is_told_as_a_run_is_and_says_so(suite: Path) -> Non
     assert told[2]["conclusion"]["graders"][0]["verdict"] == "passed"
 
 
+async def test_one_grader_that_judges_again_closes_its_task_with_what_the_others_had_said(
+    suite: Path,
+) -> None:
+    place = suite.as_posix()
+    async with editing(suite.parent, options={"runEvents": True}) as editor:
+        told = await events_of(editor, suite)
+        told.clear()
+        editor.open(suite, SUITE.replace("a phrase that no answer has", "hello"))
+        await editor.command("waza.regrade", {"id": f"{place}::::speaks"})
+    closed = next(
+        event for event in told if event.get("item") == f"{place}::one" and event["kind"] != "graded"
+    )
+    assert closed["with_recorded"]
+    judged = {grader["name"]: grader["verdict"] for grader in closed["conclusion"]["graders"]}
+    assert judged == {"speaks": "passed", "looks": "pending"}
+
+
 async def test_where_two_texts_were_compared_both_are_told(suite: Path) -> None:
     (suite.parent / "fixtures").mkdir()
     for name, text in (("notes.txt", "one\n"), ("wanted.txt", "two\n")):

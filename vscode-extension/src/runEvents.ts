@@ -61,6 +61,8 @@ export interface RunEvent {
     readonly baseline?: boolean;
     /** It tells of a recorded answer that was graded again, and not of a run. */
     readonly regraded?: boolean;
+    /** It closes a task that some graders have judged again, with what the others said in the run. */
+    readonly with_recorded?: boolean;
     readonly conclusion?: Conclusion;
     readonly results_file?: string;
 }

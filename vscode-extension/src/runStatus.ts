@@ -55,11 +55,9 @@ export class RunStatusBar implements vscode.Disposable {
 
     /** Says what recorded answers came to that were graded again; of those of several records the marks tell. */
     tellRegraded({ id, events }: Regraded): void {
-        if (kindOf(id) !== "grader") {
-            events.forEach((event) => {
-                takeLater(this.told, event);
-            });
-        }
+        events.filter((event) => kindOf(id) !== "grader" || event.with_recorded === true).forEach((event) => {
+            takeLater(this.told, event);
+        });
         const [conclusion, ...others] = events.filter(({ kind }) => kind === "ended").map((event) => event.conclusion);
         if (conclusion?.words === undefined || others.length > 0) {
             return;

@@ -64,6 +64,11 @@ void test("trials have lines of their own as soon as there is a second one", () 
     );
 });
 
+void test("one grader that judges again tells what its task comes to with what the others had said", () => {
+    const reports = told("grader", graded(1, true), { ...concluded("passed"), with_recorded: true });
+    assert.deepEqual(reports.filter(({ kind }) => kind === "ended").map(({ item, verdict }) => [item, verdict]), [[`${task}::short`, "passed"], [task, "passed"]]);
+});
+
 void test("a run of one grader says nothing of its task, and the run without skills nothing at all", () => {
     const items = told("grader", graded(1, true), closed("passed", 1), concluded("passed")).map(({ item }) => item);
     assert.deepEqual(items, [`${task}::short`]);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from waza_engine.executors.base import Cancellation
@@ -42,7 +43,7 @@ class TaskReport:
     score: float
     concluded: TaskConclusion
     doubted: bool = False
-    with_recorded: TaskResult | None = None
+    with_recorded: tuple[TaskResult, TaskConclusion] | None = None
 
     @property
     def passed(self) -> bool:
@@ -64,14 +65,15 @@ def graded(
         kept = None
         if regrading.request.graders:
             kept = regraded_task(task.recorded.document, trials, error=task.error, kept=True)
+        executor = regrading.recording.header.executor
         report = TaskReport(
             task=task,
             now=task_result(written, timestamp),
             recorded=task.recorded.scores,
             score=number(figures.get("avg_weighted_score")),
-            concluded=conclude_task(task_of(written), regrading.recording.header.executor),
+            concluded=conclude_task(task_of(written), executor),
             doubted=task_of(task.recorded.document, resampled=False).doubted,
-            with_recorded=None if kept is None else task_result(kept, timestamp),
+            with_recorded=None if kept is None else _with_recorded(kept, timestamp, executor),
         )
         reports.append(report)
         if tell is not None:
@@ -184,7 +186,7 @@ def _task(report: TaskReport) -> Answer:
         "passed": report.passed,
         "passed_trials": now.passed_trials,
         **({"error": now.error} if now.error else {}),
-        **given(with_recorded=None if kept is None else _figures(kept)),
+        **given(with_recorded=None if kept is None else _figures(*kept)),
         "conclusion": report.concluded.document(),
         "grader_averages": {name: grader.score for name, grader in now.graders.items()},
         "graders": {
@@ -198,9 +200,18 @@ def _task(report: TaskReport) -> Answer:
     }
 
 
-def _figures(task: TaskResult) -> Answer:
-    found: Answer = {"status": task.status, "avg_score": task.score, "passed_trials": task.passed_trials}
-    return {**found, "error": task.error} if task.error else found
+def _with_recorded(kept: Block, timestamp: datetime, executor: str) -> tuple[TaskResult, TaskConclusion]:
+    return task_result(kept, timestamp), conclude_task(task_of(kept), executor)
+
+
+def _figures(task: TaskResult, concluded: TaskConclusion) -> Answer:
+    return {
+        "status": task.status,
+        "avg_score": task.score,
+        "passed_trials": task.passed_trials,
+        **({"error": task.error} if task.error else {}),
+        "conclusion": concluded.document(),
+    }
 
 
 def grader_answer(now: GraderResult, recorded: GraderResult | None, verdicts: Sequence[Validation]) -> Answer:

@@ -83,7 +83,7 @@ export class RunReports {
     /** What waits or goes on. */
     private readonly open = new Set<string>();
 
-    /** @param target what runs: of a task that only one grader judges again, nothing is said as a whole */
+    /** @param target what runs: of a task that one grader alone judges, nothing is said as a whole but with what others said before */
     constructor(private readonly target: { readonly id: string; readonly kind: "suite" | "task" | "grader" | "prompt"; readonly whole: boolean }) {}
 
     /** What an event means for the items. */
@@ -206,7 +206,7 @@ export class RunReports {
                 }
             }
         }
-        if (this.target.kind !== "grader") {
+        if (this.target.kind !== "grader" || event.with_recorded === true) {
             const verdict = concludedVerdict(event);
             // The first failure that one walks to is that of the task: it says why, too.
             const text = [reason, ...failing].join("\n");

@@ -73,7 +73,10 @@ async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
         if target.kind == "suite" and (whole := _whole_run(run, record, tasks)) is not None:
             regraded.note_suite(target.suite, regraded_suite(answer, whole, found, entries, now))
         graded += len(found)
-        for event in _events(answer, tasks):
+        asked = {task: regraded.asked(target.suite, tasks[task]) for task in found}
+        # Others may have judged before, of which the engine knows nothing.
+        concluded = {task for task, one in asked.items() if one is not None and one.concluded is found[task]}
+        for event in _events(answer, tasks, concluded):
             tell_event(ls, target, {**event, "regraded": True})
     ls.session.project.scores.refused.forget(target.suite)
     refresh_scores(ls)
@@ -101,8 +104,12 @@ def _whole_run(run: RunResult | None, record: Path, tasks: Collection[str]) -> R
     return whole if all(task.id in tasks or not task.trials for task in whole.tasks.values()) else None
 
 
-def _events(answer: Block, asked: Container[str]) -> Iterator[Event]:
-    """Yield what was found as a run tells it: what graders said, and what each task comes to."""
+def _events(answer: Block, asked: Container[str], concluded: Container[str]) -> Iterator[Event]:
+    """Yield what was found as a run tells it: what graders said, and what each task comes to.
+
+    Of tasks that only some graders have judged it is told that they are ``concluded`` with what others had
+    said in the run.
+    """
     for task, found in blocks_by_name(answer, "tasks").items():
         if task not in asked:
             continue
@@ -118,9 +125,12 @@ def _events(answer: Block, asked: Container[str]) -> Iterator[Event]:
                 "message": said.get("feedback"),
                 **{key: said[key] for key in ("score", "passed", "status", "failures") if key in said},
             }
-        conclusion = block_of(found, "conclusion")
+        of_all = block_of(block_of(found, "with_recorded"), "conclusion")
+        is_whole = bool(of_all) and task in concluded
+        conclusion = of_all if is_whole else block_of(found, "conclusion")
         kind = _KINDS.get(str(conclusion.get("verdict")), "skipped")
-        yield {"kind": kind, "task": task, "conclusion": conclusion}
+        told: Event = {"kind": kind, "task": task, "conclusion": conclusion}
+        yield {**told, "with_recorded": True} if is_whole else told
     yield {"kind": "ended", "status": "completed", "conclusion": block_of(answer, "conclusion")}
 
 
