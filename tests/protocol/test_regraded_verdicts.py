@@ -189,9 +189,10 @@ async def test_a_judge_whose_verdict_is_kept_makes_its_task_stale_when_it_is_rew
         await ask(editor, "waza.run", str(suite))
         editor.replace(eval_file, 2, text.replace("kind?", "rude?"))
         await ask(editor, "waza.regrade", str(suite))
-        (label, *_) = await labels(editor, two)
-        assert label.startswith("↻ !")
-        assert label.endswith("· stale")
+        for uri in (two, eval_file):
+            (label, *_) = await labels(editor, uri)
+            assert label.startswith("↻ !")
+            assert label.endswith("· stale")
 
 
 async def test_the_next_run_replaces_what_was_graded_again(suite: Path) -> None:

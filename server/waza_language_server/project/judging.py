@@ -164,10 +164,9 @@ class Judging:
         if again is not None:
             if again.entries != self._entries:
                 return SUITE_REWRITTEN_AGAIN
-            inline = (task for task in run.tasks if task in self._own and task in then)
-            asks = any(then[task].get(INPUTS) != self._own[task].get(INPUTS) for task in inline)
-            if asks or any(recorded.asks_otherwise(run.timestamp, task) for task in run.tasks):
-                return TASK_REWRITTEN
+            tasks = (task for name, task in run.tasks.items() if name in self.tasks_today)
+            if said := next(filter(None, map(self.rewritten_part, tasks)), ""):
+                return said
         elif then != self._own:
             return REWRITTEN.format("suite")
         elif recorded.says_otherwise(run.timestamp, run.tasks):
