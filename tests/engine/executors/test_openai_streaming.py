@@ -138,7 +138,7 @@ class TestStreams:
         model = scripted_model(lambda _request: Events([piece(content="It"), failed]))
 
         with openai_executor(model.base_url) as executor:
-            response = ask(executor, "Explain.", tmp_path, timeout_seconds=2.0)
+            response = ask(executor, "Explain.", tmp_path, timeout_seconds=5.0)
 
         assert (response.error or "").endswith("failed in the middle of the answer: out of memory")
 
