@@ -164,7 +164,8 @@ class Judging:
         if again is not None:
             if again.entries != self._entries:
                 return SUITE_REWRITTEN_AGAIN
-            tasks = (task for name, task in run.tasks.items() if name in self.tasks_today)
+            today = self.tasks_today
+            tasks = (task for name, task in run.tasks.items() if name in today)
             if said := next(filter(None, map(self.rewritten_part, tasks)), ""):
                 return said
         elif then != self._own:
