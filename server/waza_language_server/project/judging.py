@@ -13,7 +13,9 @@ from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps
 from waza_language_server.project.recorded_values import (
     INPUTS,
+    ByPlace,
     Values,
+    by_place,
     entries_in_steps,
     values_of_file_in_steps,
     values_today_in_steps,
@@ -37,8 +39,6 @@ if TYPE_CHECKING:
     from waza_language_server.project.regraded import AskedAgain, RegradedSuite
 
 _Said = Mapping[str, Json]
-_ByPlace = Mapping[str, _Said]
-"""What is written, by the task that it belongs to (``""`` for the file itself) and by its name."""
 
 
 def judging_in_steps(document: Document, scores: DocumentScores, run: RunResult) -> Steps[Judging]:
@@ -80,13 +80,13 @@ class Judging:
     ) -> None:
         self._scores = scores
         self._suite = suite
-        self._own = _by_place(own)
+        self._own = by_place(own)
         self._of_suite = _of_file(of_suite)
         self._entries = entries
-        self._parts = _by_place(entries)
-        self._then: dict[datetime, _ByPlace | None] = {}
+        self._parts = by_place(entries)
+        self._then: dict[datetime, ByPlace | None] = {}
         self._of_suite_then: dict[datetime, _Said | None] = {}
-        self._judged: tuple[Values, _ByPlace] | None = None
+        self._judged: tuple[Values, ByPlace] | None = None
         self._changed: tuple[_Said, frozenset[str]] | None = None
         self.suite_again = suite_again
         """What the suite came to when all of it was graded again, None when the verdict of its run holds."""
@@ -165,15 +165,22 @@ class Judging:
             if again.entries != self._entries:
                 return SUITE_REWRITTEN_AGAIN
             today = self.tasks_today
-            tasks = (task for name, task in run.tasks.items() if name in today)
-            if said := next(filter(None, map(self.rewritten_part, tasks)), ""):
-                return said
+            for name, task in run.tasks.items():
+                if name in today and (said := self.rewritten_part(task)):
+                    return said
         elif then != self._own:
             return REWRITTEN.format("suite")
         elif recorded.says_otherwise(run.timestamp, run.tasks):
             return TASK_REWRITTEN
-        added = recorded.added_since(run.timestamp)
-        return TASK_ADDED.format(code(added)) if added else ""
+        return self.added_task(run)
+
+    def added_task(self, run: RunResult) -> str:
+        """Return that the suite has a task in a file of its own that its last whole run had not, "" for none.
+
+        One that was run since, as ``run.tasks`` tell, is none.
+        """
+        added = self._scores.recorded.added_since(run.timestamp)
+        return TASK_ADDED.format(code(added)) if added and added not in run.tasks else ""
 
     def _changed_since(self, then: _Said) -> frozenset[str]:
         """Return the graders of the suite that are not as they were, are new, or gone."""
@@ -194,11 +201,11 @@ class Judging:
                 return _of_file(values)
         return {}
 
-    def _at(self, moment: datetime) -> _ByPlace | None:
+    def _at(self, moment: datetime) -> ByPlace | None:
         """Return what the document said at a moment, task by task; None when nobody knows."""
         if moment not in self._then:
             values = self._scores.then(moment)
-            self._then[moment] = None if values is None else _by_place(values)
+            self._then[moment] = None if values is None else by_place(values)
         return self._then[moment]
 
     def _of_suite_at(self, moment: datetime) -> _Said | None:
@@ -207,18 +214,11 @@ class Judging:
             self._of_suite_then[moment] = None if values is None else _of_file(values)
         return self._of_suite_then[moment]
 
-    def _judged_by(self, entries: Values) -> _ByPlace:
+    def _judged_by(self, entries: Values) -> ByPlace:
         # All tasks that were judged together share them.
         if self._judged is None or self._judged[0] is not entries:
-            self._judged = entries, _by_place(entries)
+            self._judged = entries, by_place(entries)
         return self._judged[1]
-
-
-def _by_place(values: Values) -> _ByPlace:
-    found: dict[str, dict[str, Json]] = {}
-    for place, name in values:
-        found.setdefault(place, {})[name] = values[place, name]
-    return found
 
 
 def _of_file(values: Values) -> _Said:

@@ -23,6 +23,9 @@ INPUTS = "//inputs"
 Values = Mapping[tuple[str, str], Json]
 """By task (`""` for the file itself) and by the name of a grader, or `//inputs` and the like."""
 
+ByPlace = Mapping[str, Mapping[str, Json]]
+"""The same by task, and then by name."""
+
 _of_trees: WeakKeyDictionary[Tree, Values] = WeakKeyDictionary()
 """What open documents say, as long as they are not edited."""
 _written: WeakKeyDictionary[Green, Json] = WeakKeyDictionary()
@@ -83,6 +86,14 @@ def values_in_steps(tree: Tree) -> Steps[Values]:
             value = node.get(key)
             found[place, f"//{key}"] = value.to_python() if value is not None else None
         yield
+    return found
+
+
+def by_place(values: Values) -> ByPlace:
+    """Return values by the task that they belong to."""
+    found: dict[str, dict[str, Json]] = {}
+    for place, name in values:
+        found.setdefault(place, {})[name] = values[place, name]
     return found
 
 

@@ -16,7 +16,7 @@ from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.scores.score_text import stale_label
 from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.document_scores import DocumentScores
-from waza_language_server.project.recorded_values import INPUTS, Values, entries_in_steps
+from waza_language_server.project.recorded_values import INPUTS, ByPlace, Values, by_place, entries_in_steps
 from waza_language_server.project.runnable_id import RunnableId
 
 if TYPE_CHECKING:
@@ -49,8 +49,6 @@ _CAME_TO = {
 }
 _EXPECTED = "//expected"
 _METRICS = "//metrics"
-_ByPlace = Mapping[str, Mapping[str, "Json"]]
-"""What is written, by the task (``""`` for the suite) and by its name."""
 
 
 @frozen()
@@ -177,9 +175,9 @@ class _Evidence:
         self._shown = shown
         self._scores = scores
         self._regraded = project.scores.regraded
-        self._today = _by_place(today)
-        self._then: dict[tuple[Path, datetime], _ByPlace | None] = {}
-        self._entries: tuple[Values, _ByPlace] | None = None
+        self._today = by_place(today)
+        self._then: dict[tuple[Path, datetime], ByPlace | None] = {}
+        self._entries: tuple[Values, ByPlace] | None = None
 
     def of_task(self, task: TaskResult) -> list[StaleResult]:
         """Return what is stale of a task that is still written; nothing of others."""
@@ -270,7 +268,7 @@ class _Evidence:
         """Tell whether the graders and expectations that a task has today are those that judged it."""
         again = self._again(task)
         if again is not None and again.whole:
-            then = self._by_place_of(again.entries)
+            then = self._judged_by(again.entries)
         else:
             own, of_suite = self._then_of(task.id, task.timestamp), self._then_of("", task.timestamp)
             if own is None or of_suite is None:
@@ -280,16 +278,16 @@ class _Evidence:
         names = [set(self._names(each, task.id)) for each in (then, self._today)]
         return expected[0] == expected[1] and names[0] == names[1]
 
-    def _by_place_of(self, entries: Values) -> _ByPlace:
+    def _judged_by(self, entries: Values) -> ByPlace:
         # All tasks that were judged together share them.
         if self._entries is None or self._entries[0] is not entries:
-            self._entries = entries, _by_place(entries)
+            self._entries = entries, by_place(entries)
         return self._entries[1]
 
     def _again(self, task: TaskResult) -> AskedAgain | None:
         return self._regraded.asked(self._suite, task)
 
-    def _names(self, written: _ByPlace, task: str) -> list[str]:
+    def _names(self, written: ByPlace, task: str) -> list[str]:
         """Return the names under which the graders and expectations of a task are recorded."""
         own = written.get(task, {})
         expected = own.get(_EXPECTED)
@@ -305,19 +303,12 @@ class _Evidence:
         path = self.places.get(place, self._suite)
         if (path, moment) not in self._then:
             values = self._scores.recorded.values_then(path, moment)
-            self._then[path, moment] = None if values is None else _by_place(values)
+            self._then[path, moment] = None if values is None else by_place(values)
         then = self._then[path, moment]
         return None if then is None else then.get(place if path == self._suite else "", {})
 
 
-def _by_place(values: Values) -> _ByPlace:
-    found: dict[str, dict[str, Json]] = {}
-    for place, name in values:
-        found.setdefault(place, {})[name] = values[place, name]
-    return found
-
-
-def _entry(written: _ByPlace, task: str, name: str) -> Json:
+def _entry(written: ByPlace, task: str, name: str) -> Json:
     """Return what is written of a grader, a task's own before that of the suite, or of an expectation."""
     own = written.get(task, {})
     if name in own or not name.startswith("_"):

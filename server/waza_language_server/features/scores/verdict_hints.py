@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,6 @@ from waza_language_server.project.staleness import (
     CUT_SHORT,
     GRADED_SINCE,
     RUN_SINCE,
-    TASK_ADDED,
     said_by,
     why_stale,
 )
@@ -155,15 +155,16 @@ class _View:
             return self._of_cut()
         if not (run.tasks or run.reasons):
             return None
-        stale, changes = self._of_stale(run)
-        again, origin = self._judging.suite_again, self._origin(run, stale, self._judging.suite_again)
-        parts = self._parts()
-        if parts:
-            run = put_together(self._run, run, parts)
+        if self._parts:
+            run = put_together(self._run, run, self._parts)
             stale, changes = self._of_stale_parts(run)
-            again = next(filter(None, map(self._judging.again, parts.values())), None)
+            again = next(filter(None, map(self._judging.again, run.tasks.values())), None)
             words = "Of several runs, the last one recorded" if in_parts(self._run) else "Recorded"
             origin = self._origin(self._run, stale, again, words)
+        else:
+            stale, changes = self._of_stale_whole(run)
+            again = self._judging.suite_again
+            origin = self._origin(run, stale, again)
         passed = sum(task.passed for task in run.tasks.values())
         label = f"{glyph(run)} {passed}/{counted(len(run.tasks), 'task')}" if run.tasks else "!"
         if label.startswith("◷") and not any(map(waits, run.tasks.values())):
@@ -191,15 +192,17 @@ class _View:
             return SuiteVerdict(RUNNING, "The suite runs, and has no result yet.", "", ())
         if run is None:
             return None
-        stale, changes = self._of_stale(run)
+        since = RUN_SINCE if self._run.timestamp > run.timestamp else ""
+        stale, changes = self._of_stale(run, awaited=False, since=since)
         label = cut_label(run)
         lines = [f"**{code(run.eval_name or 'The suite')}** {label}", "", fenced(cut_reason(run)), ""]
         lines += [task_line(task) for task in worst_first(run)[:MAX_LISTED]]
         tooltip = "\n".join([*lines, "", self._origin(run, stale)])
         return SuiteVerdict(label + stale_label(stale, changes), tooltip, stale, changes)
 
+    @cached_property
     def _parts(self) -> dict[str, TaskResult]:
-        """Return the tasks of today where some of them were run or graded again since the whole suite was."""
+        """The tasks of today where some of them were run or graded again since the whole suite was."""
         tasks = self._run.tasks.values()
         is_again = self._judging.suite_again is None and any(map(self._judging.again, tasks))
         if not (is_again or in_parts(self._run)):
@@ -207,17 +210,19 @@ class _View:
         today = self._judging.tasks_today
         return {name: task for name, task in self._run.tasks.items() if name in today}
 
-    def _of_stale(self, run: RunResult) -> tuple[str, tuple[ChangedInput, ...]]:
+    def _of_stale_whole(self, run: RunResult) -> tuple[str, tuple[ChangedInput, ...]]:
+        awaited = self._scores.awaits_suite(self._run, run.timestamp)
+        return self._of_stale(run, awaited=awaited, since=self._told_since(run))
+
+    def _of_stale(self, run: RunResult, *, awaited: bool, since: str) -> tuple[str, tuple[ChangedInput, ...]]:
         """Return why a run of the whole suite may have another result today, and the files that changed."""
         changes = self._scores.recorded.changes(run.timestamp, tuple(run.tasks))
-        is_cut = run is self._run.cut
-        since = RUN_SINCE if is_cut and self._run.timestamp > run.timestamp else ""
         stale = why_stale(
             written=self._judging.rewritten_suite(run),
             changes=changes,
             agent=self._scores.recorded.other_agent(run.timestamp),
-            awaited=not is_cut and self._scores.awaits_suite(self._run, run.timestamp),
-            since=since if is_cut else self._told_since(run),
+            awaited=awaited,
+            since=since,
         )
         return stale, changes
 
@@ -227,9 +232,8 @@ class _View:
             stale, changes = self._of_stale_task(task, self._judging.rewritten_part(task))
             if stale:
                 return stale, changes
-        added = self._scores.recorded.added_since(run.timestamp)
-        written = TASK_ADDED.format(code(added)) if added and added not in run.tasks else ""
-        return why_stale(written=written, awaited=self._scores.awaits_suite(self._run, run.timestamp)), ()
+        awaited = self._scores.awaits_suite(self._run, run.timestamp)
+        return why_stale(written=self._judging.added_task(run), awaited=awaited), ()
 
     def _of_stale_task(self, task: TaskResult, written: str) -> tuple[str, tuple[ChangedInput, ...]]:
         """Return the same of a task, of which something may be ``written`` otherwise."""
@@ -263,7 +267,7 @@ class _View:
         if run is None:
             return
         # A part that was run since has no figures of the whole suite.
-        stale, changes = self._of_stale(run)
+        stale, changes = self._of_stale_whole(run) if self._parts else (whole.stale, whole.changes)
         metrics = root.get("metrics")
         by_name = {metric.name: metric for metric in run.metrics}
         for item in metrics.target.each_item() if metrics is not None else ():
