@@ -180,11 +180,16 @@ def _write_suite(folder: Path, size: int) -> Path:
 
 
 def _peer_command() -> list[str]:
-    """Return the peer's command line; it is installed from ``package-lock.json`` on first use."""
-    script = HERE / "node_modules" / "yaml-language-server" / "bin" / "yaml-language-server"
-    if not script.exists():
+    """Return the peer's command line; what ``package-lock.json`` says is installed on first use.
+
+    It needs a newer Node than the rest of this repository: where npm has one for this machine, that runs it.
+    """
+    modules, locked = HERE / "node_modules", HERE / "package-lock.json"
+    installed = modules / ".package-lock.json"
+    if not installed.exists() or installed.stat().st_mtime < locked.stat().st_mtime:
         subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--silent"], cwd=HERE, check=True)
-    return ["node", str(script), "--stdio"]
+    node = next(iter(modules.glob("node-*/bin/node")), "node")
+    return [str(node), str(modules / "yaml-language-server" / "bin" / "yaml-language-server"), "--stdio"]
 
 
 def _peer_settings(suite: Path) -> dict[str, Any]:
