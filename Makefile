@@ -41,6 +41,7 @@ bench: $(READY) ## Our server beside yaml-language-server in one interleaved run
 	$(BIN)/python -m tests.bench $(ARGS)
 	$(BIN)/python -m tests.bench.regrading
 	$(BIN)/python -m tests.bench.large_runs
+	$(BIN)/python -m tests.bench.workspace
 
 schemas: $(READY) ## Write again what is generated from the models: JSON Schemas, docs/graders.md, docs/diagnostics.md.
 	$(BIN)/waza-engine schema --out waza_engine/schemas

@@ -9,7 +9,7 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import psutil
 from pylsp_jsonrpc.endpoint import Endpoint
@@ -17,6 +17,7 @@ from pylsp_jsonrpc.streams import JsonRpcStreamReader, JsonRpcStreamWriter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import Future
 
 PATIENCE_SECONDS = 120.0
 
@@ -100,7 +101,11 @@ class Client:
 
     def request(self, method: str, params: dict[str, Any]) -> Any:
         """Send a request and return its result."""
-        return cast("Any", self._endpoint.request(method, params)).result(PATIENCE_SECONDS)
+        return self.asked(method, params).result(PATIENCE_SECONDS)
+
+    def asked(self, method: str, params: dict[str, Any]) -> Future[Any]:
+        """Send a request and return its result to come."""
+        return self._endpoint.request(method, params)
 
     def timed_request(self, method: str, params: dict[str, Any]) -> Cost:
         """Send a request and return what it took."""
