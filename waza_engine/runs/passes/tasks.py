@@ -377,7 +377,7 @@ class TaskRunner:
             )
         status = judged_status(trial)
         kind = _kind(status, pending=any(verdicts_of(trial)))
-        score = composite(trial.graded).score if trial.graded or status != "skipped" else None
+        score = None if status == "skipped" else composite(trial.graded).score
         self._tell_end(
             1,
             kind,
