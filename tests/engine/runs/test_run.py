@@ -126,7 +126,9 @@ def test_fail_fast_skips_what_has_not_started(tmp_path: Path) -> None:
     tasks = {"a": task("a", f"graders:\n{GREETS}"), "b": task("b", f"graders:\n{FAILS}"), "c": task("c")}
     report, events = run(write_suite(tmp_path, tasks, config=config("fail_fast: true")))
     assert [found.status for found in report.outcome.tasks] == ["passed", "failed", "skipped"]
-    assert [event.task for event in events if event.kind == "skipped"] == ["c"]
+    assert [(event.task, event.message) for event in events if event.kind == "skipped"] == [
+        ("c", "`fail_fast`: a task before it did not pass")
+    ]
 
 
 def test_tasks_run_at_the_same_time_and_are_reported_in_their_order(tmp_path: Path) -> None:
