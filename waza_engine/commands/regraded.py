@@ -33,6 +33,7 @@ class TaskReport:
     """A task graded again beside its record. ``score`` is the mean of its trials' weighted scores.
 
     Of one that is ``doubted`` the record says that it, or a trial of it, passed, and verdicts say otherwise.
+    ``part``: only some of its graders were asked, so that what it comes to is not held against its record.
     """
 
     task: RegradedTask
@@ -41,6 +42,7 @@ class TaskReport:
     score: float
     concluded: TaskConclusion
     doubted: bool = False
+    part: bool = False
 
     @property
     def passed(self) -> bool:
@@ -65,6 +67,7 @@ def graded(
             score=number(figures.get("avg_weighted_score")),
             concluded=conclude_task(task_of(written), regrading.recording.header.executor),
             doubted=task_of(task.recorded.document, resampled=False).doubted,
+            part=bool(regrading.request.graders),
         )
         reports.append(report)
         if tell is not None:
@@ -98,7 +101,7 @@ def _run_now(regrading: Regrading, reports: Sequence[TaskReport]) -> RunOutcome:
         recorded = replace(recorded, status="completed")
     outcomes = [report.concluded.task for report in reports]
     metrics = tuple(counted_again(recorded.metrics, outcomes))
-    header = replace(recorded.header, regraded=True)
+    header = replace(recorded.header, regraded=True, graders=request.graders)
     return replace(recorded, header=header, tasks=outcomes, summary=suite_summary(scores), metrics=metrics)
 
 
@@ -165,7 +168,7 @@ def _keys(reports: Sequence[TaskReport]) -> Iterator[str]:
 
 
 def _task(regrading: Regrading, report: TaskReport) -> Answer:
-    now, is_part = report.now, bool(regrading.request.graders)
+    now = report.now
     verdicts = [trial.validations or {} for trial in report.task.trials]
     return {
         "name": now.name,
@@ -175,7 +178,7 @@ def _task(regrading: Regrading, report: TaskReport) -> Answer:
         "passed": report.passed,
         "passed_trials": now.passed_trials,
         **({"error": now.error} if now.error else {}),
-        **given(with_recorded=_with_recorded(regrading, report) if is_part else None),
+        **given(with_recorded=_with_recorded(regrading, report) if report.part else None),
         "conclusion": report.concluded.document(),
         "grader_averages": {name: grader.score for name, grader in now.graders.items()},
         "graders": {
