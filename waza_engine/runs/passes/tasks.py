@@ -369,7 +369,7 @@ class TaskRunner:
                 task=task_id,
                 trial=trial.number,
                 grader=grader,
-                score=verdict.score,
+                score=None if verdict.status == "pending" else verdict.score,
                 passed=verdict.passed,
                 message=verdict.feedback,
                 status=verdict.status,
