@@ -199,16 +199,23 @@ async def test_what_ran_in_a_terminal_since_is_not_what_the_client_shows(suite: 
         assert await shown(editor, suite, since, done["resultsFile"]) == [("", f"{newer}, it passed", True)]
 
 
-async def test_what_is_shown_as_waiting_is_stale_when_a_person_has_reviewed_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("trials", "passed", "came_to"),
+    [(1, False, "failed"), (1, True, "passed"), (2, True, "waits for a review"), (2, False, "failed")],
+)
+async def test_what_is_shown_as_waiting_is_stale_when_a_person_has_reviewed_it(
+    tmp_path: Path, trials: int, passed: bool, came_to: str
+) -> None:
     human = "  - {type: human, name: expert}\n"
-    suite = write_suite(tmp_path, SUITE + human, one=ONE, two=TWO)
+    text = SUITE.replace("trials_per_task: 1", f"trials_per_task: {trials}")
+    suite = write_suite(tmp_path, text + human, one=ONE, two=TWO)
     async with editing(tmp_path) as editor:
         since = datetime.now(UTC) - timedelta(seconds=1)  # a review is written down in whole seconds
         done = await editor.command("waza.run", {"id": suite.as_posix()})
         assert await shown(editor, suite, since.isoformat(), done["resultsFile"]) == []
-        review = {"id": f"{suite.as_posix()}::one::expert", "passed": False}
+        review = {"id": f"{suite.as_posix()}::one::expert", "trial": 1, "passed": passed}
         await editor.command("waza.review", review)
-        words = "stale: reviewed since, it failed"
+        words = f"stale: reviewed since, it {came_to}"
         assert await shown(editor, suite, since.isoformat(), done["resultsFile"]) == [
             ("", words, False),
             ("::one", words, False),

@@ -303,6 +303,7 @@ async def test_grading_again_is_told_as_a_run_is_and_says_so(suite: Path) -> Non
         ("ended", None),
     ]
     assert told[2]["conclusion"]["graders"][0]["verdict"] == "passed"
+    assert [event.get("score") for event in told[:2]] == [1.0, None]  # a person has said nothing yet
 
 
 async def test_one_grader_that_judges_again_closes_its_task_with_what_the_others_had_said(

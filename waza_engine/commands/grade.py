@@ -153,7 +153,7 @@ def _kept(reports: Sequence[TaskReport], *, of_files: bool) -> str:
 
 
 def _print_task(printer: Printer, report: TaskReport) -> None:
-    then = "" if report.now.status == report.recorded.status else f"  (was {report.recorded.status})"
+    then = f"  (was {report.recorded.status})" if _is_other(report) else ""
     if report.doubted:
         then += "  (was recorded as passed, which a verdict contradicts)"
     score = f"  {shown_score(report.score)}" if report.concluded.scored else ""
@@ -196,8 +196,11 @@ def _explain(printer: Printer, report: TaskReport) -> None:
 
 def _differs(report: TaskReport) -> bool:
     graders = report.now.graders.values()
-    changed = report.now.status != report.recorded.status or report.doubted
-    return changed or any(_then(grader, report) for grader in graders)
+    return _is_other(report) or report.doubted or any(_then(grader, report) for grader in graders)
+
+
+def _is_other(report: TaskReport) -> bool:
+    return report.now.status != report.recorded.status and not report.part
 
 
 def _then(grader: GraderResult, report: TaskReport) -> str:

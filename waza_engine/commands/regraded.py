@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from waza_engine.executors.base import Cancellation
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.codec.tasks import task_of
 from waza_engine.results.conclusion import Conclusion, conclude
-from waza_engine.results.json_values import Block, block_of, given, number, plain
+from waza_engine.results.json_values import Block, Json, block_of, given, number, plain
 from waza_engine.results.metrics import counted_again
 from waza_engine.results.reading.scores import GraderResult, TaskResult
 from waza_engine.results.reading.task_scores import task_result
@@ -34,7 +33,7 @@ class TaskReport:
     """A task graded again beside its record. ``score`` is the mean of its trials' weighted scores.
 
     Of one that is ``doubted`` the record says that it, or a trial of it, passed, and verdicts say otherwise.
-    ``with_recorded`` is what it comes to with what other graders said in the run, where only some were asked.
+    ``part``: only some of its graders were asked, so that what it comes to is not held against its record.
     """
 
     task: RegradedTask
@@ -43,7 +42,7 @@ class TaskReport:
     score: float
     concluded: TaskConclusion
     doubted: bool = False
-    with_recorded: tuple[TaskResult, TaskConclusion] | None = None
+    part: bool = False
 
     @property
     def passed(self) -> bool:
@@ -58,27 +57,28 @@ def graded(
     reports: list[TaskReport] = []
     timestamp = regrading.recording.header.started
     for task in regrading.grade(cancellation):
-        trials = [(trial.recorded, trial.validations) for trial in task.trials]
-        written = regraded_task(task.recorded.document, trials, error=task.error)
+        written = _written(task)
         # A task that has no trials keeps the figures of its record.
         figures: Block = block_of(written, "stats") if task.trials and not task.error else {}
-        kept = None
-        if regrading.request.graders:
-            kept = regraded_task(task.recorded.document, trials, error=task.error, kept=True)
-        executor = regrading.recording.header.executor
         report = TaskReport(
             task=task,
             now=task_result(written, timestamp),
             recorded=task.recorded.scores,
             score=number(figures.get("avg_weighted_score")),
-            concluded=conclude_task(task_of(written), executor),
+            concluded=conclude_task(task_of(written), regrading.recording.header.executor),
             doubted=task_of(task.recorded.document, resampled=False).doubted,
-            with_recorded=None if kept is None else _with_recorded(kept, timestamp, executor),
+            part=bool(regrading.request.graders),
         )
         reports.append(report)
         if tell is not None:
             tell(report)
     return reports
+
+
+def _written(task: RegradedTask, *, kept: bool = False) -> Json:
+    """Return a task as a record has it; with ``kept`` the verdicts of graders that were not asked count."""
+    trials = [(trial.recorded, trial.validations) for trial in task.trials]
+    return regraded_task(task.recorded.document, trials, error=task.error, kept=kept)
 
 
 def conclusion_of(regrading: Regrading, reports: Sequence[TaskReport]) -> Conclusion:
@@ -101,7 +101,7 @@ def _run_now(regrading: Regrading, reports: Sequence[TaskReport]) -> RunOutcome:
         recorded = replace(recorded, status="completed")
     outcomes = [report.concluded.task for report in reports]
     metrics = tuple(counted_again(recorded.metrics, outcomes))
-    header = replace(recorded.header, regraded=True)
+    header = replace(recorded.header, regraded=True, graders=request.graders)
     return replace(recorded, header=header, tasks=outcomes, summary=suite_summary(scores), metrics=metrics)
 
 
@@ -112,7 +112,7 @@ def answer(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
     ``origin`` is ``live``, or ``recorded`` for what was not graded again: a judge, files that are gone.
     ``judging`` says what judges spent, when some were asked.
     """
-    tasks = {key: _task(report) for key, report in zip(_keys(reports), reports, strict=True)}
+    tasks = {key: _task(regrading, report) for key, report in zip(_keys(reports), reports, strict=True)}
     return {**_head(regrading, reports), "tasks": tasks}
 
 
@@ -123,7 +123,7 @@ def answer_in_parts(regrading: Regrading, reports: Sequence[TaskReport]) -> Iter
     yield f"{beginning}{{"
     separator = ""
     for key, report in zip(_keys(reports), reports, strict=True):
-        written = json_text(plain(_task(report)), indent=2).replace("\n", "\n    ")
+        written = json_text(plain(_task(regrading, report)), indent=2).replace("\n", "\n    ")
         yield f"{separator}\n    {json_text(key)}: {written}"
         separator = ","
     yield f"\n  }}{end}\n" if reports else f"}}{end}\n"
@@ -132,15 +132,7 @@ def answer_in_parts(regrading: Regrading, reports: Sequence[TaskReport]) -> Iter
 def document(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
     """Return the record with the new verdicts; what was not graded again stays in it."""
     request = regrading.request
-    new = {
-        id(report.task.recorded): regraded_task(
-            report.task.recorded.document,
-            [(trial.recorded, trial.validations) for trial in report.task.trials],
-            error=report.task.error,
-            kept=bool(request.graders),
-        )
-        for report in reports
-    }
+    new = {id(report.task.recorded): _written(report.task, kept=bool(request.graders)) for report in reports}
     tasks = [new.get(id(task), dict(task.document)) for task in regrading.recording.tasks]
     is_whole = len(reports) == regrading.task_count
     patterns = request.tasks if is_whole else [report.now.id for report in reports]
@@ -175,8 +167,8 @@ def _keys(reports: Sequence[TaskReport]) -> Iterator[str]:
     return told_apart(report.now.id for report in reports)
 
 
-def _task(report: TaskReport) -> Answer:
-    now, kept = report.now, report.with_recorded
+def _task(regrading: Regrading, report: TaskReport) -> Answer:
+    now = report.now
     verdicts = [trial.validations or {} for trial in report.task.trials]
     return {
         "name": now.name,
@@ -186,7 +178,7 @@ def _task(report: TaskReport) -> Answer:
         "passed": report.passed,
         "passed_trials": now.passed_trials,
         **({"error": now.error} if now.error else {}),
-        **given(with_recorded=None if kept is None else _figures(*kept)),
+        **given(with_recorded=_with_recorded(regrading, report) if report.part else None),
         "conclusion": report.concluded.document(),
         "grader_averages": {name: grader.score for name, grader in now.graders.items()},
         "graders": {
@@ -200,17 +192,16 @@ def _task(report: TaskReport) -> Answer:
     }
 
 
-def _with_recorded(kept: Block, timestamp: datetime, executor: str) -> tuple[TaskResult, TaskConclusion]:
-    return task_result(kept, timestamp), conclude_task(task_of(kept), executor)
-
-
-def _figures(task: TaskResult, concluded: TaskConclusion) -> Answer:
+def _with_recorded(regrading: Regrading, report: TaskReport) -> Answer:
+    """Return what a task comes to with what the graders that were not asked said in the run."""
+    header, kept = regrading.recording.header, _written(report.task, kept=True)
+    task = task_result(kept, header.started)
     return {
         "status": task.status,
         "avg_score": task.score,
         "passed_trials": task.passed_trials,
         **({"error": task.error} if task.error else {}),
-        "conclusion": concluded.document(),
+        "conclusion": conclude_task(task_of(kept), header.executor).document(),
     }
 
 

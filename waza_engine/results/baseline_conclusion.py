@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from waza_engine.counting import counted
+from waza_engine.figures import shown_percent
 from waza_engine.results.record import RunOutcome
 from waza_engine.results.task_conclusion import TaskConclusion, conclude_task, tasks_by_name, trial_changes
 from waza_engine.scoring.impact import compared_rates, improves
@@ -73,4 +74,4 @@ def _difference_words(difference: float, baseline: float, p: float) -> str:
 
 
 def _percent(rate: float) -> str:
-    return f"{rate * 100:.0f} %"
+    return f"{shown_percent(rate)} %"

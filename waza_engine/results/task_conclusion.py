@@ -10,6 +10,7 @@ from waza_engine.figures import shown_score
 from waza_engine.results.cause import Cause, cause_of
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation, verdicts_of
 from waza_engine.scoring.composite import TrialStatus
+from waza_engine.scoring.statistics import mean
 from waza_engine.scoring.tasks import task_status
 from waza_engine.vocabulary import COULD_NOT_GRADE, shown_grader, told_apart
 
@@ -36,6 +37,7 @@ class GraderConclusion:
     """One grader of a task over the trials that came to their end.
 
     It failed when it said so of any; ``feedback`` is that of the first that did not pass, or of the last.
+    ``score`` is the mean of what it said: where a person is still asked, it has said nothing.
     """
 
     name: str
@@ -272,10 +274,11 @@ def _graders(ended: Sequence[TrialOutcome]) -> Iterator[GraderConclusion]:
         for name, verdict in verdicts_of(trial):
             found.setdefault(name, []).append(verdict)
     for name, verdicts in found.items():
-        yield _grader(name, verdicts)
+        yield conclude_grader(name, verdicts)
 
 
-def _grader(name: str, verdicts: Sequence[Validation]) -> GraderConclusion:
+def conclude_grader(name: str, verdicts: Sequence[Validation]) -> GraderConclusion:
+    """Return what a grader says of some trials, of which there is at least one."""
     said = [_said(verdict) for verdict in verdicts]
     worst: GraderVerdict = "passed"
     for verdict in ("failed", "errored", "pending"):
@@ -287,7 +290,7 @@ def _grader(name: str, verdicts: Sequence[Validation]) -> GraderConclusion:
         name=name,
         type=verdicts[0].type,
         verdict=worst,
-        score=sum(verdict.score for verdict in verdicts) / len(verdicts),
+        score=mean([verdict.score for verdict in verdicts if verdict.status != "pending"]),
         passed_trials=said.count("passed"),
         trials=len(verdicts),
         feedback=(verdicts[-1] if worst == "passed" else telling).feedback,

@@ -336,7 +336,7 @@ class PreparedRun:
             status=status,
             results_file=None if path is None else str(path),
             message=outcome.message or course.write_error or course.lost or None,
-            score=outcome.summary.aggregate_score,
+            score=found.score if found.scored else None,
             completed=sum(len(task.trials) for task in both),
             total=self.total,
             conclusion=found.document(),

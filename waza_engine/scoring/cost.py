@@ -35,6 +35,11 @@ class Spending:
     tokens: int = 0
     cost: Cost = Cost()
 
+    @property
+    def anything(self) -> bool:
+        """Whether anything was spent: some agents report what they cost, and no tokens."""
+        return self.tokens > 0 or self.cost != Cost()
+
 
 def cost_of(usage: Usage | None, model: str = "") -> Cost:
     """Return the cost of a usage; ``model`` answered whatever the usage does not ascribe to a model."""

@@ -113,13 +113,17 @@ def task_status(trials: Sequence[TrialStatus]) -> TaskStatus:
 def task_statistics(
     trials: Sequence[TrialScore], *, seed: int = 0, resampled: bool = True
 ) -> TaskStatistics | None:
-    """Return the figures of a task's trials, None without any; only when ``resampled`` with an interval."""
+    """Return the figures of a task's trials, None without any; only when ``resampled`` with an interval.
+
+    Beside trials that were judged, those that wait for a person are left out: nothing is known of them.
+    """
     if not trials:
         return None
-    statuses = [trial.status for trial in trials]
-    scores = [trial.score for trial in trials]
-    weighted = [trial.weighted_score for trial in trials]
-    passed, total = statuses.count("passed"), len(trials)
+    counted = [trial for trial in trials if trial.status != "skipped"] or trials
+    statuses = [trial.status for trial in counted]
+    scores = [trial.score for trial in counted]
+    weighted = [trial.weighted_score for trial in counted]
+    passed, total = statuses.count("passed"), len(counted)
     interval = bootstrap(weighted, seed=seed) if resampled and total > 1 else None
     return TaskStatistics(
         pass_rate=passed / total,
@@ -137,7 +141,7 @@ def task_statistics(
         ci95_lo=interval.lower if interval else 0.0,
         ci95_hi=interval.upper if interval else 0.0,
         flaky=is_flaky(passed, total),
-        avg_duration_ms=sum(trial.duration_ms for trial in trials) // total,
+        avg_duration_ms=sum(trial.duration_ms for trial in trials) // len(trials),
         pass_at_k=pass_at_k(passed, total),
         pass_exp_k=pass_exp_k(passed, total),
         interval=interval,

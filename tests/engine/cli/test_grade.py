@@ -38,6 +38,29 @@ def test_a_record_that_no_longer_passes_is_exit_code_1_and_says_what_changed(tmp
     assert "greets  0.00  (was 1.00, passed)" in found.stdout
 
 
+PART = "only the grader `greets` was asked: no verdict of all"
+
+
+def test_what_some_graders_say_is_not_held_against_what_all_of_them_said(tmp_path: Path) -> None:
+    fails = task("a", "expected: {output_contains: [adieu]}\n")
+    record = recorded(write_suite(tmp_path, {"a": fails}, graders=GREETS))
+    found = engine("grade", record, "--grader", "greets").stdout
+    assert "(was failed)" not in found
+    assert PART in found
+    assert "all as recorded" in found
+
+
+def test_a_run_of_some_graders_is_one_of_all_when_all_have_graded_it_again(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
+    report, _ = run(path, graders=("greets",))
+    assert report.results_file is not None
+    whole, part = tmp_path / "whole.json", tmp_path / "part.json"
+    assert PART not in engine("grade", report.results_file, "-o", whole).stdout
+    assert PART not in engine("report", whole).stdout
+    engine("grade", report.results_file, "--task", "a", "-o", part)
+    assert PART in engine("report", part).stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

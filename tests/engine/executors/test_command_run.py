@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.engine.executors.agents import write_agent
+from waza_engine.results.reports.words import spending_words
 
 AGENT = """
     import pathlib
@@ -129,3 +130,13 @@ def test_dollars_limit_an_agent_that_reports_them_whatever_its_model_is(tmp_path
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 3, done.stdout + done.stderr
     assert "the limit of $0.0200 is reached: $0.0200 are spent" in done.stderr
+
+
+def test_a_cost_that_an_agent_reports_without_tokens_is_told(tmp_path: Path) -> None:
+    path = suite(tmp_path)
+    resume = {"flag": "--resume", "sessionIdPath": "$.session_id"}
+    write_agent(tmp_path, AGENT, resume=resume, **{"x-waza": {"usage": {"cost_usd": "$.cost"}}})
+    document = run(path, "--task", "two")
+    # Two trials of two turns.
+    assert document["summary"]["cost"] == {"tokens": 0, "usd": 0.04}
+    assert spending_words(document) == "$0.0400"

@@ -266,7 +266,7 @@ def test_a_score_beyond_all_measure_costs_nothing(tmp_path: Path) -> None:
     (tmp_path / REVIEWS_NAME).write_text(json.dumps(review))
     found = read(tmp_path, document)
     assert found is not None
-    assert found.tasks["a"].graders["g"].passed_trials == 2
+    assert found.tasks["a"].graders["g"].passed_trials == 1
 
 
 @pytest.mark.parametrize("cut_off", ["half a smiley \ud83d", "half a smiley \ud83d and more", "\ude0a"])

@@ -58,6 +58,12 @@ def suite_of(found: dict[str, Any]) -> ElementTree.Element:
     return suite
 
 
+def test_markdown_says_what_passed_so_far_only() -> None:
+    cut = task("cut", "passed", "the run was interrupted; 1 of 2 trials ran", greets=verdict(passed=True))
+    row = "| ✅ | `cut` | 1.00 so far: the run was interrupted; 1 of 2 trials ran | 1/1 |"
+    assert row in markdown_report(document(cut))
+
+
 def test_junit_has_a_suite_with_its_counts_and_properties() -> None:
     suite = suite_of(FOUR)
     counts = {key: suite.get(key) for key in ("name", "tests", "failures", "errors", "skipped", "time")}

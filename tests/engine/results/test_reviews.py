@@ -90,6 +90,21 @@ def test_from_a_run_that_waits_to_the_score_that_the_editor_shows(tmp_path: Path
     assert listed(tmp_path, "--all")["items"][0]["reviewer"] == "Ann"
 
 
+@pytest.mark.parametrize(("verdict", "status"), [("--pass", "pending"), ("--fail", "graded")])
+def test_a_trial_that_still_waits_is_no_zero_beside_a_reviewed_one(
+    tmp_path: Path, verdict: str, status: str
+) -> None:
+    graders = "- {type: human, name: expert}\n"
+    results = reviewed_suite(tmp_path, graders, config=THREE_TRIALS)
+    assert review("--task", "a", "--trial", "2", verdict, "--score", "0.4", cwd=tmp_path).returncode == 0
+    assert read_recording(results).document["tasks"][0]["stats"]["avg_score"] == 0.4
+    assert "a  0.40  " in engine("report", results).stdout
+    shown = latest_results(tmp_path)
+    assert shown is not None
+    expert = shown.tasks["a"].graders["expert"]
+    assert (shown.tasks["a"].score, expert.score, expert.scores, expert.status) == (0.4, 0.4, (0.4,), status)
+
+
 def test_reports_and_figures_of_the_run_count_a_review(tmp_path: Path) -> None:
     results = reviewed_suite(tmp_path)
     waits = "note: 1 task passed so far, and a review is still to come"

@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import StartModel
 from tests.engine.executors.talking import write_skill
 from tests.engine.suites import CONFIG, run, task, write_suite
-from tests.scripted_model import ModelRequest, Reply, call
+from tests.scripted_model import ModelRequest, Reply, Status, call
 from waza_engine.results.codec.runs import run_document, run_of
 from waza_engine.results.codec.tasks import task_document, task_of
 from waza_engine.results.conclusion import conclude
@@ -167,6 +167,29 @@ def test_only_tasks_that_were_judged_both_times_are_compared() -> None:
     )
     assert "cannot be compared" in said(tasks("passed"), tasks("skipped"))
     assert "cannot be compared" in said(tasks("skipped"), tasks("failed"))
+
+
+def test_a_share_is_no_whole_one_where_a_single_task_is_lacking() -> None:
+    tasks = [{"test_id": f"t{n}", "status": "passed" if n else "failed"} for n in range(300)]
+    without = [{**task, "status": "passed"} for task in tasks]
+    found = conclude(run_of({"tasks": tasks, "baseline_outcome": {"tasks": without}}))
+    assert found.baseline is not None
+    assert found.baseline.words.startswith("99 % of the tasks pass with skills, 100 % without")
+
+
+@pytest.mark.usefixtures("skills")
+def test_a_task_that_broke_in_one_of_the_runs_has_no_impact(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    def answer(request: ModelRequest) -> Reply:
+        return "fine" if knows_the_skill(request) else Status(400, "down")
+
+    model = scripted_model(answer)
+    path = write_suite(tmp_path, {"a": task("a")}, graders=SAYS, config=config(model.base_url))
+    report, _ = run(path, baseline=True)
+    assert report.outcome.baseline is not None
+    assert [found.status for found in report.outcome.baseline.tasks] == ["error"]
+    assert report.outcome.tasks[0].impact is None
 
 
 def test_a_suite_without_skills_runs_once_and_says_so(tmp_path: Path) -> None:

@@ -90,7 +90,8 @@ def test_the_log_ends_with_what_stopped_the_run(tmp_path: Path) -> None:
     run(write_suite(tmp_path, {"a": task("a")}, more=hook), session_log=True)
     *_, error, complete = lines_of(tmp_path / ".waza" / "sessions")
     assert "no-such-program" in error["data"]["message"]
-    assert (complete["data"]["status"], complete["data"]["skipped"]) == ("error", 0)
+    # As the record counts: the task did not run.
+    assert (complete["data"]["status"], complete["data"]["skipped"]) == ("error", 1)
 
 
 def test_another_directory_of_results_gets_a_copy(tmp_path: Path) -> None:

@@ -68,13 +68,15 @@ def test_a_review_to_come_is_pending_and_decides_nothing(tmp_path: Path) -> None
     assert verdicts(report)["review"].status == "pending"
     assert only_task(report).status == "passed"
     assert report.outcome.summary.aggregate_score == 1.0
-    assert [event.status for event in events if event.grader == "review"] == ["pending"]
+    said = [(event.status, event.score) for event in events if event.grader == "review"]
+    assert said == [("pending", None)]
 
 
 def test_a_task_with_nothing_but_reviews_is_told_as_pending(tmp_path: Path) -> None:
     report, events = run(write_suite(tmp_path, {"a": task("a")}, graders="- {type: human, name: review}\n"))
     assert only_task(report).status == "skipped"
     assert [event.kind for event in events if event.task == "a"][-1] == "pending"
+    assert [event.score for event in events if event.kind in ("pending", "ended")] == [None, None, None]
     assert report.outcome.status == "completed"
 
 
@@ -125,7 +127,9 @@ def test_fail_fast_skips_what_has_not_started(tmp_path: Path) -> None:
     tasks = {"a": task("a", f"graders:\n{GREETS}"), "b": task("b", f"graders:\n{FAILS}"), "c": task("c")}
     report, events = run(write_suite(tmp_path, tasks, config=config("fail_fast: true")))
     assert [found.status for found in report.outcome.tasks] == ["passed", "failed", "skipped"]
-    assert [event.task for event in events if event.kind == "skipped"] == ["c"]
+    assert [(event.task, event.message) for event in events if event.kind == "skipped"] == [
+        ("c", "`fail_fast`: a task before it did not pass")
+    ]
 
 
 def test_tasks_run_at_the_same_time_and_are_reported_in_their_order(tmp_path: Path) -> None:

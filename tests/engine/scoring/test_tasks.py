@@ -38,6 +38,14 @@ def test_the_spread_is_that_of_the_unweighted_scores_and_the_interval_that_of_th
     assert found.flakiness_percent == pytest.approx(100 / 3)
 
 
+def test_a_trial_that_waits_for_a_person_lowers_no_figure() -> None:
+    found = task_statistics([TrialScore("passed", 0.8, 0.8, 100), TrialScore("skipped", 0.0, 0.0, 300)])
+    assert found is not None
+    assert (found.avg_score, found.min_score, found.pass_rate, found.pass_exp_k) == (0.8, 0.8, 1.0, 1.0)
+    assert not found.flaky
+    assert (found.total_runs, found.avg_duration_ms) == (1, 200)
+
+
 def test_one_trial_has_no_interval() -> None:
     found = task_statistics([TrialScore("passed", 1.0, 1.0)])
     assert found is not None

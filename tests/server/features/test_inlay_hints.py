@@ -174,6 +174,15 @@ def test_trials_are_told_one_by_one(suite: Path) -> None:
     assert "Trials: ✓ 1.00, ✗ 0.50" in Editor().hints(suite, "eval")[0].tooltip
 
 
+def test_a_trial_in_which_a_grader_broke_was_found_neither_right_nor_wrong(suite: Path) -> None:
+    broke = grade("mentions", 0.0, "no such file", status="error")
+    write_results(suite, {"first": [[passing()], [broke]]})
+    assert "Trials: ✓ 1.00, ! 0.00" in Editor().hints(suite, "eval")[0].tooltip
+    # Where it failed an answer as well, that is what it says.
+    write_results(suite, {"first": [[broke], [failing()]]})
+    assert Editor().label(suite, "eval") == "✗ 0.25 1/2"
+
+
 def test_what_the_agent_wrote_cannot_become_markdown(suite: Path) -> None:
     write_results(suite, {"first": [[grade("mentions", 0.0, "```\n[click](command:evil)")]]})
     assert "````text\n```\n[click](command:evil)\n````" in Editor().hints(suite, "eval")[0].tooltip

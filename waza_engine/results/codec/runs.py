@@ -62,7 +62,7 @@ def figures_document(outcome: RunOutcome) -> Json:
             )
         ),
     }
-    if outcome.spending is not None and outcome.spending.tokens:
+    if outcome.spending is not None and outcome.spending.anything:
         spent = outcome.spending
         document["summary"]["cost"] = {"tokens": spent.tokens, **cost_document(spent.cost)}
     document["metrics"] = {

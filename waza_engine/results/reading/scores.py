@@ -36,9 +36,9 @@ class RunOrigin:
 class GraderResult:
     """One grader of one task, over all trials. ``status`` is ``graded``, ``pending`` or ``error``.
 
-    ``score`` is the mean of ``scores`` (one a trial); ``passed`` means that all trials passed. ``feedback``
-    is that of the first trial that did not pass, or of the last one. ``reviewed`` is when a person last gave
-    one of the verdicts, None when no person did.
+    ``score`` is the mean of ``scores`` (one a trial in which it does not wait for a person); ``passed`` means
+    that all trials passed. ``feedback`` is that of the first trial that did not pass, or of the last one.
+    ``reviewed`` is when a person last gave one of the verdicts, None when no person did.
     """
 
     name: str

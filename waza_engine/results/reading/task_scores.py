@@ -11,10 +11,12 @@ from waza_engine.results.json_values import Block, block_of, blocks_of, moment, 
 from waza_engine.results.reading.scores import CheckResult, GraderResult, RunOrigin, TaskResult
 from waza_engine.results.record import Validation
 from waza_engine.results.reviews.review import recorded_review
+from waza_engine.results.task_conclusion import conclude_grader
 from waza_engine.steps import Steps, finished
 from waza_engine.vocabulary import Check, checkpoint_grader
 
 _VALUES_PER_PAUSE = 1_000
+_STATUSES = {"errored": "error", "pending": "pending"}
 
 
 def task_result(task: Block, timestamp: datetime) -> TaskResult:
@@ -77,7 +79,7 @@ def _score_in_steps(task: Block, runs: Sequence[Block]) -> Steps[float]:
     judged = False
     done = 0
     for run in runs:
-        if run.get("stopped") is True:
+        if run.get("stopped") is True or run.get("status") == "skipped":
             continue
         verdicts = (verdict_of(name, block) for name, block in verdict_blocks(run).items())
         scores: list[float] = []
@@ -133,19 +135,17 @@ def grader_result(
     name: str, verdicts: Sequence[Validation], timestamp: datetime, origin: RunOrigin | None = None
 ) -> GraderResult:
     """Return what a grader says of the trials of a task, of which there is at least one."""
-    statuses = [verdict.status for verdict in verdicts]
-    scores = [verdict.score for verdict in verdicts]
-    passes = [verdict.passed for verdict in verdicts]
-    passed = all(passes)
+    found = conclude_grader(name, verdicts)
+    said = [verdict for verdict in verdicts if verdict.status != "pending"]
     return GraderResult(
         name=name,
-        type=verdicts[0].type,
-        status="error" if "error" in statuses else "pending" if "pending" in statuses else "graded",
-        score=sum(scores) / len(scores),
-        passed=passed,
-        scores=tuple(scores),
-        passes=tuple(passes),
-        feedback=verdicts[-1 if passed else passes.index(False)].feedback,
+        type=found.type,
+        status=_STATUSES.get(found.verdict, "graded"),
+        score=found.score,
+        passed=found.verdict == "passed",
+        scores=tuple(verdict.score for verdict in said),
+        passes=tuple(verdict.passed for verdict in said),
+        feedback=found.feedback,
         checks=tuple(_checks(verdicts)),
         timestamp=timestamp,
         origin=origin,

@@ -88,6 +88,7 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
     for task in found.tasks:
         score = f"{shown_score(task.score)}" if task.scored else ""
         score += f" ({cell_sentence(task.untold)})" if task.untold else ""
+        score += f" so far: {cell_sentence(task.cut_short)}" if task.cut_short else ""
         yield f"| {_MARKS[task.verdict]} | {cell(task.id or task.name)} | {score} | {task.share} |\n"
     yield from _flaky(found)
     if found.triggers is not None:

@@ -16,11 +16,14 @@ from waza_engine.vocabulary import CANCELLED
 
 
 def spending_words(document: Block) -> str:
-    """Return what a run spent: ``12,345 tokens, $0.0123``; "" when nothing was spent or it is not known."""
+    """Return what a run spent: ``12,345 tokens, $0.0123``; "" when nothing was spent or it is not known.
+
+    An agent that reports its cost alone has no tokens.
+    """
     cost = block_of(block_of(document, "summary"), "cost")
     tokens = int(number(cost.get("tokens")))
     if not tokens:
-        return ""
+        return _cost(cost) if number(cost.get("usd")) else ""
     return f"{tokens:,} tokens, {_cost(cost)}"
 
 

@@ -14,7 +14,7 @@ import waza_engine
 from waza_engine.results.codec.figures import counted_run, counted_task
 from waza_engine.results.codec.recounting import counted_document
 from waza_engine.results.codec.verdicts import verdict_blocks, verdict_document
-from waza_engine.results.json_values import Block, Json, block_of, plain
+from waza_engine.results.json_values import Block, Json, block_of, given, plain, texts_of
 from waza_engine.results.reading.recordings import RecordedTrial, Recording
 from waza_engine.results.record import Validation
 from waza_engine.results.reviews.calibration import with_calibration
@@ -63,6 +63,10 @@ def regraded_document(
         **({"tasks": list(task_patterns)} if task_patterns else {}),
         **({"graders": list(graders)} if graders else {}),
     }
+    if asked := texts_of(engine.pop("graders", None)):
+        # A run of some graders alone is one of all when all have judged its tasks again.
+        is_whole = not task_patterns and not graders
+        engine |= given(graders=None if is_whole else list(dict.fromkeys([*asked, *graders])))
     document["metadata"] = {**metadata, "engine": engine}
     return cast("Json", plain(document))
 

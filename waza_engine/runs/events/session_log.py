@@ -41,7 +41,6 @@ class SessionListener:
         self._grader_types = grader_types
         self._started = time.monotonic()
         self._tasks: dict[tuple[str, bool], float] = {}
-        self._ended: list[str] = []
 
     def tell(self, event: RunEvent) -> None:
         """Write what the log has a line for, then pass the event on."""
@@ -97,8 +96,6 @@ class SessionListener:
         if event.trial is not None:
             return
         status = _RESULTS.get(event.kind, event.kind)
-        if not event.baseline:
-            self._ended.append(status)
         started = self._tasks.get((event.task or "", bool(event.baseline)))
         took = None if started is None else _milliseconds_since(started)
         self._add("task_complete", event, task_name=name, status=status, score=event.score, duration_ms=took)
@@ -106,14 +103,14 @@ class SessionListener:
     def _finish(self, event: RunEvent) -> None:
         if event.message:
             self._add("error", event, message=event.message)
-        counts = {key: self._ended.count(key) for key in ("passed", "failed", "error", "skipped", "pending")}
+        counts: Mapping[str, int] = (event.conclusion or {}).get("tasks", {})
         self._add(
             "session_complete",
             event,
-            passed=counts["passed"],
-            failed=counts["failed"],
-            errors=counts["error"],
-            skipped=counts["skipped"] + counts["pending"],
+            passed=counts.get("passed", 0),
+            failed=counts.get("failed", 0),
+            errors=counts.get("errored", 0),
+            skipped=sum(counts.get(key, 0) for key in ("skipped", "lost", "not_run")),
             status=event.status,
             results_file=event.results_file,
             duration_ms=_milliseconds_since(self._started),

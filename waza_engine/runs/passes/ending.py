@@ -8,6 +8,7 @@ from typing import cast
 
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.record import RunHeader, RunOutcome, RunStatus, TaskOutcome
+from waza_engine.results.task_conclusion import conclude_task
 from waza_engine.runs.limits.budget import Meter
 from waza_engine.runs.passes.suite_pass import Findings
 from waza_engine.scoring.cost import Spending
@@ -76,7 +77,7 @@ def _outcome(header: RunHeader, findings: Findings, duration_ms: int) -> RunOutc
 
 
 def _compared(tasks: Sequence[TaskOutcome], baseline: Sequence[TaskOutcome]) -> list[TaskOutcome]:
-    """Return the tasks with their impact; a task that did not run both times has none."""
+    """Return the tasks with their impact; a task that was not judged both times has none."""
     without = dict(zip(told_apart(task.id for task in baseline), baseline, strict=True))
     names = told_apart(task.id for task in tasks)
     return [_with_impact(task, without.get(name)) for name, task in zip(names, tasks, strict=True)]
@@ -84,14 +85,11 @@ def _compared(tasks: Sequence[TaskOutcome], baseline: Sequence[TaskOutcome]) -> 
 
 def _with_impact(task: TaskOutcome, without: TaskOutcome | None) -> TaskOutcome:
     pairs = _pairs(task)
-    if task.statistics is None or without is None:
+    if task.statistics is None or without is None or not conclude_task(task).judged:
         return task
-    if task.status == "skipped":
+    before = without.statistics.pass_rate if without.statistics and conclude_task(without).judged else None
+    if before is None and pairs is None:
         return task
-    judged = without.statistics is not None and without.status != "skipped"
-    if not judged and pairs is None:
-        return task
-    before = without.statistics.pass_rate if judged and without.statistics else None
     return replace(task, impact=skill_impact(task.statistics.pass_rate, before, pairs))
 
 

@@ -30,6 +30,7 @@ from waza_engine.scoring.composite import TrialStatus, composite
 from waza_engine.scoring.tasks import task_statistics, task_status
 
 ENDED_BEFORE = "the run ended before"
+STOPPED_EARLY = "`fail_fast`: a task before it did not pass"
 _CLEANING_SECONDS = 0.5
 _KINDS: dict[TrialStatus, EventKind] = {
     "passed": "passed",
@@ -169,7 +170,7 @@ class TaskRunner:
 
     def _begin(self, position: int, selected: SelectedTask) -> None:
         if self._stopped:
-            self._finish(position, unrun_task(selected, "fail_fast"))
+            self._finish(position, unrun_task(selected, STOPPED_EARLY))
         elif selected.trial is None:
             self._send("started", task=selected.source.id)
             self._finish(position, _broken(selected, selected.source.error))
@@ -368,7 +369,7 @@ class TaskRunner:
                 task=task_id,
                 trial=trial.number,
                 grader=grader,
-                score=verdict.score,
+                score=None if verdict.status == "pending" else verdict.score,
                 passed=verdict.passed,
                 message=verdict.feedback,
                 status=verdict.status,
@@ -377,7 +378,7 @@ class TaskRunner:
             )
         status = judged_status(trial)
         kind = _kind(status, pending=any(verdicts_of(trial)))
-        score = composite(trial.graded).score if trial.graded or status != "skipped" else None
+        score = None if status == "skipped" else composite(trial.graded).score
         self._tell_end(
             1,
             kind,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -89,6 +90,8 @@ def _check(settings: RunSettings) -> None:
     budget = settings.budget
     if (budget.max_cost_usd or 0) < 0 or (budget.max_tokens or 0) < 0:
         raise SuiteError("A limit of cost or tokens must not be negative.")
+    if budget.max_cost_usd is not None and not math.isfinite(budget.max_cost_usd):
+        raise SuiteError("A limit of cost must be an amount; leave it out to have none.")
 
 
 def _parallel(settings: RunSettings, default: bool | None) -> bool | None:

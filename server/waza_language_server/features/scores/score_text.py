@@ -148,8 +148,10 @@ def _outcome_story(outcome: Outcome) -> list[str]:
     if result.feedback:
         lines += ["", fenced(result.feedback[:MAX_FEEDBACK])]
     if result.trials > 1:
+        # Of a grader that broke no trial was found wrong.
+        against = "!" if result.status == "error" else "✗"
         verdicts = zip(result.passes, result.scores, strict=False)
-        trials = ", ".join(f"{'✓' if passed else '✗'} {shown_score(score)}" for passed, score in verdicts)
+        trials = ", ".join(f"{'✓' if passed else against} {shown_score(score)}" for passed, score in verdicts)
         lines += ["", f"Trials: {trials}"]
     failed = [check for check in result.checks if not check.passed and check.message]
     if len(failed) > 1:

@@ -245,11 +245,12 @@ class _Evidence:
     def _words_of_grader(self, task: TaskResult, name: str) -> str:
         verdict = task.graders[name]
         moment = verdict.timestamp
+        graded = "passed" if verdict.passed else "failed"
+        came_to = graded if verdict.status == "graded" else verdict.status
         if self._ran_elsewhere(verdict.origin, moment) and self._again(task) is None:
-            graded = "passed" if verdict.passed else "failed"
-            return _elsewhere(graded if verdict.status == "graded" else verdict.status)
+            return _elsewhere(came_to)
         if self._was_reviewed(verdict) and self._again(task) is None:
-            return f"{REVIEWED}, {_CAME_TO['passed' if verdict.passed else 'failed']}"
+            return f"{REVIEWED}, {_CAME_TO[came_to]}"
         words = self._words_of_answer(task.id, moment)
         if words:
             return words

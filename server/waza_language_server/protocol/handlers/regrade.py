@@ -117,13 +117,15 @@ def _events(answer: Block, asked: Container[str], concluded: Container[str]) -> 
             if said.get("origin") == "recorded":
                 kept = f"{grader}: as recorded, for judging it again is not free"
                 yield {"kind": "output", "task": task, "grader": grader, "message": kept}
+            # Who waits for a person has given no score.
+            score = () if said.get("status") == "pending" else ("score",)
             yield {
                 "kind": "graded",
                 "task": task,
                 "trial": 1,
                 "grader": grader,
                 "message": said.get("feedback"),
-                **{key: said[key] for key in ("score", "passed", "status", "failures") if key in said},
+                **{key: said[key] for key in (*score, "passed", "status", "failures") if key in said},
             }
         of_all = block_of(block_of(found, "with_recorded"), "conclusion")
         is_whole = bool(of_all) and task in concluded
