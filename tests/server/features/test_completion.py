@@ -486,6 +486,7 @@ def test_in_front_of_a_block_in_brackets_there_is_no_other_value(source: str, va
 # In and beside marks of YAML.
 
 
+ASSERTIONS = "graders:\n  - type: code\n    config:\n     assertions:\n"
 ANCHORED = "tasks:\n  - &first {id: a, tags: &words [x]}\n"
 
 
@@ -501,6 +502,24 @@ ANCHORED = "tasks:\n  - &first {id: a, tags: &words [x]}\n"
 )
 def test_an_alias_is_one_of_the_anchors_above(source: str, expected: list[str]) -> None:
     assert labels(source) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "label", "line"),
+    [
+        ("config:\n  executor: &e mo<CURSOR>\n", "mock", "  executor: &e mock\n"),
+        ("config: {executor: !!str <CURSOR>}\n", "mock", "config: {executor: !!str mock}\n"),
+        ("graders:\n  - &g type: te<CURSOR>xt\n    name: a\n", "text", "  - &g type: text\n"),
+        (f"{ASSERTIONS}      - &a 'len(ou<CURSOR>t)'\n", "output", "      - &a 'len(output)'\n"),
+    ],
+)
+def test_a_value_is_completed_behind_its_anchor(source: str, label: str, line: str) -> None:
+    assert line in taken(source, label)
+
+
+@pytest.mark.parametrize("typed", ["&g <CURSOR>", "&g ty<CURSOR>"])
+def test_behind_an_anchor_no_grader_begins_for_it_would_be_that_of_its_first_key(typed: str) -> None:
+    assert labels(f"graders:\n  - {typed}\n") == []
 
 
 def test_an_alias_is_written_behind_its_key() -> None:

@@ -130,8 +130,8 @@ def _list_items(place: Place, holder: Shape) -> list[Completion]:
     items: list[Completion] = []
     branches = shape.branches or (shape,)
     existing = frozenset(place.cursor.existing_keys)
-    if place.quote:
-        # In quotes there is a text, whatever else an item may be.
+    if place.quote or place.has_properties:
+        # In quotes there is a text, whatever else an item may be; an anchor would be that of the first key.
         return list(value_items(place, shape.branch("scalar"), place.cursor.key or ""))
     if any(branch.kind == "grader" for branch in branches):
         if not existing & {"type", "ref"}:
