@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import GlobError, is_literal, split_pattern
-from waza_language_server.project.places import FIXTURES
+from waza_language_server.project.places import FIXTURES, roots_around
 from waza_language_server.project.suites import paths_of_pattern
 
 if TYPE_CHECKING:
@@ -141,18 +141,18 @@ class PathsIn:
             for suite in self._suites if not own else ():
                 yield suite.parent / FIXTURES, suite
             # A run takes it from where it is started: an open folder or that of the suite, most likely.
-            for root in self._project.roots if own else ():
+            for root in roots_around(self._project, path) if own else ():
                 yield root / own, None
             for holder in self.holders if own else ():
                 yield holder.parent / own, None
         for holder in self.holders:
             yield holder.parent, holder
-        for root in self._project.roots:
+        for root in roots_around(self._project, path):
             yield root, None
 
     def _bases_of_programs(self, path: Path) -> Iterator[tuple[Path, Path | None]]:
         """Yield where programs start: where runs do, else beside the eval file or in a folder above it."""
-        roots = self._project.roots
+        roots = roots_around(self._project, path)
         for root in roots:
             yield root, None
         for suite in self._suites or (path,):

@@ -49,7 +49,12 @@ def after(folder: Path, **moves: str) -> dict[str, str]:
     renames = {
         folder / old.replace("__", "/").replace("_dot_", "."): folder / new for old, new in moves.items()
     }
-    change = finished(moved_files(Workspace(Project([folder]), default_catalog()), renames))
+    return changed(folder, renames, folder)
+
+
+def changed(folder: Path, renames: dict[Path, Path], *roots: Path) -> dict[str, str]:
+    """Return the texts below a folder that change when ``roots`` are open."""
+    change = finished(moved_files(Workspace(Project(roots), default_catalog()), renames))
     found: dict[str, str] = {}
     for file in change.files:
         path = path_of(file.uri)
@@ -93,6 +98,18 @@ def test_programs_and_their_arguments_follow_where_they_are_files(suite: Path) -
         "[evals/graders/check.py, out"
         in after(suite, evals__eval_dot_yaml="evals/new/eval.yaml")["evals/eval.yaml"]
     )
+
+
+def test_a_file_of_another_open_folder_is_none_of_the_suite(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    for folder in (one, two):
+        put(folder, "eval.yaml", PROGRAMS)
+        put(folder, "graders/check.py", "")
+    for folder in (one, two):
+        moves = {folder / "graders/check.py": folder / "graders/look.py"}
+        text = changed(tmp_path, moves, one, two)
+        assert list(text) == [f"{folder.name}/eval.yaml"]
+        assert "[graders/look.py" in text[f"{folder.name}/eval.yaml"]
 
 
 def test_a_folder_takes_all_paths_into_it_along(suite: Path) -> None:
