@@ -112,6 +112,13 @@ def test_a_file_of_another_open_folder_is_none_of_the_suite(tmp_path: Path) -> N
         assert "[graders/look.py" in text[f"{folder.name}/eval.yaml"]
 
 
+def test_the_name_of_a_script_may_have_blanks(suite: Path) -> None:
+    put(suite, "evals/eval.yaml", PROGRAMS.replace("[graders/check.py", '["graders/check it.py"'))
+    put(suite, "evals/graders/check it.py", "")
+    text = after(suite, **{"evals__graders__check it_dot_py": "evals/graders/look.py"})["evals/eval.yaml"]
+    assert '"graders/look.py"' in text
+
+
 def test_a_folder_takes_all_paths_into_it_along(suite: Path) -> None:
     assert after(suite, evals__tasks="evals/cases") == {
         "evals/eval.yaml": EVAL.replace("tasks/first", "cases/first")
