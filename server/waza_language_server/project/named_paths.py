@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
-from waza_engine.spec.reading.task_globs import GlobError, is_literal, split_pattern
+from waza_engine.spec.reading.task_globs import GlobError, is_literal, literally, split_pattern
 from waza_language_server.project.places import FIXTURES, roots_around
 from waza_language_server.project.suites import paths_of_pattern
 
@@ -97,6 +97,8 @@ class PathsIn:
         if written is None or (written.startswith("../") and mention.schema_kind == "path.fixture"):
             # No relative path leads to another drive of Windows, and none to a fixture out of its folder.
             return None
+        if mention.schema_kind == "task.glob":
+            written = literally(written)
         plain = mention.name.removeprefix(_INCLUDE)
         head = mention.name[: len(mention.name) - len(plain)]
         steps = (*((written,) if written != "." or not rest else ()), *rest)

@@ -69,6 +69,17 @@ def test_a_task_that_is_listed_is_listed_under_its_new_name(suite: Path) -> None
     }
 
 
+def test_signs_of_globs_in_a_new_name_stand_for_themselves(suite: Path) -> None:
+    text = after(suite, evals__tasks__first_dot_yaml="evals/tasks/[a*].yaml")["evals/eval.yaml"]
+    assert "- tasks/[[]a[*]].yaml # the first" in text
+    put(suite, "evals/eval.yaml", text)
+    (suite / "evals/tasks/first.yaml").rename(suite / "evals/tasks/[a*].yaml")
+    project = Project([suite])
+    found = project.task_paths(project.suite(suite / "evals/eval.yaml")).value
+    assert "[a*].yaml" in [path.name for path in found]
+    assert "- m[[]1]/*.yaml" in after(suite, evals__more="evals/m[1]")["evals/eval.yaml"]
+
+
 def test_a_script_is_named_anew_in_its_quotes(suite: Path) -> None:
     assert after(suite, evals__graders__check_dot_py="evals/graders/look.py") == {
         "evals/eval.yaml": EVAL.replace("check.py", "look.py")
