@@ -273,10 +273,14 @@ def test_the_name_of_a_grader_is_new_so_nothing_is_offered() -> None:
 def test_task_files_and_globs(tmp_path: Path) -> None:
     path = small_suite(tmp_path)
     put(tmp_path, "tasks/deep/second.yml", "id: second\nname: Second\ninputs: {prompt: x}\n")
+    put(tmp_path, "tasks/[a]/third.yaml", "id: third\nname: Third\ninputs: {prompt: x}\n")
     found = completions("skill: x\ngraders: []\ntasks:\n  - <CURSOR>\n", "eval", path)[1].items
     shown = [(one.label, one.detail) for one in found if one.kind == "file"]
     assert ("tasks/*.yaml", "1 file") in shown
     assert ("tasks/deep/second.yml", "Second") in shown
+    # Signs of globs in names stand for themselves.
+    assert ("tasks/[[]a]/*.yaml", "1 file") in shown
+    assert ("tasks/[[]a]/third.yaml", "Third") in shown
 
 
 def test_fixtures_of_the_suite(tmp_path: Path) -> None:

@@ -171,6 +171,9 @@ def test_a_task_that_stays_below_the_folder_of_its_glob_stays_in_the_suite(suite
     assert after(suite, evals__more__second_dot_yaml="evals/more/new/second.yaml") == {
         "evals/eval.yaml": EVAL.replace("  - more/*.yaml\n", listed)
     }
+    assert after(suite, evals__more__second_dot_yaml="evals/more/[x]/second.yaml") == {
+        "evals/eval.yaml": EVAL.replace("  - more/*.yaml\n", listed.replace("new", "[[]x]"))
+    }
     put(suite, "evals/eval.yaml", 'tasks: ["more/s*.yaml"] # all\nskill: deployer\n')
     assert after(suite, evals__more__second_dot_yaml="evals/more/2.yaml") == {
         "evals/eval.yaml": 'tasks: ["more/s*.yaml", more/2.yaml] # all\nskill: deployer\n'
