@@ -270,6 +270,17 @@ def test_the_name_of_a_grader_is_new_so_nothing_is_offered() -> None:
     assert labels("graders:\n  - {type: text, name: a}\n  - type: text\n    name: <CURSOR>\n") == []
 
 
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_a_comment_stays_on_its_line_when_more_lines_are_written(ending: str) -> None:
+    source = "graders:\n  - type: ll<CURSOR>  # ${why} \\d\n"
+    after = taken(source.replace("\n", ending), "llm")
+    assert f"  - type: llm  # ${{why}} \\d{ending}    name: " in after
+    assert after.count("#") == 1
+    assert "    config: # of both\n      contains:" in taken(
+        "graders:\n  - type: text\n    con<CURSOR> # of both\n", "config"
+    )
+
+
 def test_task_files_and_globs(tmp_path: Path) -> None:
     path = small_suite(tmp_path)
     put(tmp_path, "tasks/deep/second.yml", "id: second\nname: Second\ninputs: {prompt: x}\n")
