@@ -31,6 +31,7 @@ from waza_engine.graders.matching.proposing import (
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Conflict, Given
 from waza_engine.spec.fields import Alternatives, Limit, ListOf, PlainText, ToolNameList, text_or_block
+from waza_engine.spec.values import Shown
 from waza_engine.vocabulary import Check, ToolCall
 
 
@@ -43,7 +44,7 @@ class CallPattern(GraderConfig):
         ),
         examples=["azd up"],
         min_length=1,
-        json_schema_extra={"x-waza-kind": "regex"},
+        json_schema_extra={"x-waza-kind": "regex", "x-waza-any-case": True},
     )
 
     misspellings: ClassVar = {
@@ -59,7 +60,8 @@ class CallPattern(GraderConfig):
 
 
 Pattern = Annotated[
-    Annotated[PlainText, Tag("text")] | Annotated[CallPattern, Tag("block")],
+    Annotated[PlainText, Shown({"x-waza-any-case": True}), Tag("text")]
+    | Annotated[CallPattern, Tag("block")],
     Discriminator(text_or_block),
     Alternatives("regex"),
 ]

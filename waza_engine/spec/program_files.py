@@ -23,7 +23,7 @@ def script_of(command: str, arguments: Sequence[str]) -> str:
 
 def may_be_file(argument: str) -> bool:
     """Whether an argument looks like the path of a file; if there is one it is what is meant."""
-    plain = not argument.startswith("-") and not any(character.isspace() for character in argument)
+    plain = not argument.startswith("-") and argument.isprintable()
     return plain and (is_path(argument) or PurePath(argument).suffix in _SCRIPTS)
 
 

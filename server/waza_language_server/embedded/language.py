@@ -139,9 +139,11 @@ class Surroundings:
 
     ``names`` are those that earlier values of the same list have bound, ``files`` those that the value
     matches as a glob, ``paths`` those that can be written as one, the best first, each with what it is.
+    ``any_case`` is whether a pattern is searched without regard to upper and lower case.
     """
 
     names: frozenset[str] = frozenset()
+    any_case: bool = False
     files: Callable[[], Files | None] = _unknown
     paths: Callable[[], Iterable[tuple[str, str]]] = _nowhere
 

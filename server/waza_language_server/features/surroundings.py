@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from waza_engine.files import shown
+from waza_engine.spec.reading.task_globs import literally
 from waza_language_server.embedded.language import NOWHERE, Files, Surroundings
 from waza_language_server.project.claim import CONFIG_NAMES, TRIGGER_NAMES
 from waza_language_server.project.nearby import Nearby
@@ -60,7 +61,7 @@ def _paths(document: Document, workspace: Workspace) -> Iterator[tuple[str, str]
         if file.name not in others and _looks_like_task(workspace, file)
     ]
     for file in tasks:
-        parent = str(PurePosixPath(_relative(file, path.parent)).parent)
+        parent = literally(str(PurePosixPath(_relative(file, path.parent)).parent))
         folders.setdefault("" if parent == "." else f"{parent}/", set()).add(file.suffix)
     for folder, suffixes in sorted(folders.items()):
         for suffix in sorted(suffixes):
@@ -68,7 +69,7 @@ def _paths(document: Document, workspace: Workspace) -> Iterator[tuple[str, str]
             yield f"{folder}*{suffix}", "1 file" if count == 1 else f"{count} files"
     for file in tasks:
         task = project.outline(file)
-        yield _relative(file, path.parent), task.name or task.id or ""
+        yield literally(_relative(file, path.parent)), task.name or task.id or ""
 
 
 def _yaml_files(nearby: Nearby, folder: Path) -> Iterator[Path]:

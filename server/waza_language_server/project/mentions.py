@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from weakref import WeakKeyDictionary
 
 from waza_engine.frozen import frozen
+from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.program_files import may_be_file
 from waza_language_server.project.skills import written_name
 from waza_language_server.project.suite_file import SuiteFile, word
@@ -59,6 +60,8 @@ _FILES_AND_GRADERS = frozenset(
 _files_kept: WeakKeyDictionary[Catalog, dict[Shape, KeptItems[tuple[Mention, ...]]]] = WeakKeyDictionary()
 """What items of lists of graders mention of files, as seen from the start of each, by their shape."""
 
+_TO_ANCHOR = compiled_later(r"(?:[\s:?,\[{-]|(?<!\S)#[^\r\n]*|![^\s,\[\]{}]*)*+&")
+"""What may stand between the value before an anchor, or its key, and the anchor."""
 _MOST_OCCURRENCES = 1_000
 """Of a word that stands in more places the whole file is looked at."""
 
@@ -277,9 +280,20 @@ def _anchors_of(tree: Tree, node: Node) -> Iterator[Mention]:
     if node.kind == "alias":
         yield Mention("anchor", node.value, Span(node.span.start + 1, node.span.end), False, node.span)
     name = node.green.anchor
-    at = tree.text.rfind(f"&{name}", 0, node.span.start) if name else -1
+    at = _start_of_anchor(tree.text, node) if name else -1
     if name and at >= 0:
         yield Mention("anchor", name, Span(at + 1, at + 1 + len(name)), True, node.span)
+
+
+def _start_of_anchor(text: str, node: Node) -> int:
+    """Return where the anchor of a node begins; comments between the two may have its sign, too."""
+    above, begin = node.parent, 0
+    if above is not None:
+        place = above.children_before(node.span.start)
+        before = above.nth_child(place - 1) if place else None
+        begin = before.span.end if before is not None else above.span.start
+    found = _TO_ANCHOR.match(text, begin, node.span.start)
+    return found.end() - 1 if found else text.rfind(f"&{node.green.anchor}", 0, node.span.start)
 
 
 def mention_at(document: Document, catalog: Catalog, offset: int) -> Mention | None:

@@ -13,8 +13,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
-from waza_engine.spec.reading.task_globs import GlobError, is_literal, split_pattern
-from waza_language_server.project.places import FIXTURES
+from waza_engine.spec.reading.task_globs import GlobError, is_literal, literally, split_pattern
+from waza_language_server.project.places import FIXTURES, roots_around
 from waza_language_server.project.suites import paths_of_pattern
 
 if TYPE_CHECKING:
@@ -97,6 +97,8 @@ class PathsIn:
         if written is None or (written.startswith("../") and mention.schema_kind == "path.fixture"):
             # No relative path leads to another drive of Windows, and none to a fixture out of its folder.
             return None
+        if mention.schema_kind == "task.glob":
+            written = literally(written)
         plain = mention.name.removeprefix(_INCLUDE)
         head = mention.name[: len(mention.name) - len(plain)]
         steps = (*((written,) if written != "." or not rest else ()), *rest)
@@ -141,18 +143,18 @@ class PathsIn:
             for suite in self._suites if not own else ():
                 yield suite.parent / FIXTURES, suite
             # A run takes it from where it is started: an open folder or that of the suite, most likely.
-            for root in self._project.roots if own else ():
+            for root in roots_around(self._project, path) if own else ():
                 yield root / own, None
             for holder in self.holders if own else ():
                 yield holder.parent / own, None
         for holder in self.holders:
             yield holder.parent, holder
-        for root in self._project.roots:
+        for root in roots_around(self._project, path):
             yield root, None
 
     def _bases_of_programs(self, path: Path) -> Iterator[tuple[Path, Path | None]]:
         """Yield where programs start: where runs do, else beside the eval file or in a folder above it."""
-        roots = self._project.roots
+        roots = roots_around(self._project, path)
         for root in roots:
             yield root, None
         for suite in self._suites or (path,):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from waza_language_server.project.claim import CONFIG_NAMES
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.outline import GraderOutline, outline_of, tags_of
-from waza_language_server.project.places import FIXTURES
+from waza_language_server.project.places import FIXTURES, roots_around
 from waza_language_server.project.skills import skill_name
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suites import folders_above, folders_below
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
-    from waza_language_server.project.places import FIXTURES
-from waza_language_server.project.suites import Suite
+    from waza_language_server.project.suites import Suite
 
 MAX_FIXTURES = 2_000
 MAX_NEIGHBOURS = 200
@@ -86,7 +85,8 @@ class Nearby:
         if not context_dir:
             return tuple(dict.fromkeys(folder / FIXTURES for folder in suites))
         # A run takes it from its working folder, which the editor does not know: an open folder, most likely.
-        bases = (*self._project.roots, *suites, self._path.parent)
+        roots = roots_around(self._project, self._path)
+        bases = (*roots, *suites, self._path.parent, *self._project.roots)
         candidates = dict.fromkeys(base / context_dir for base in bases)
         return tuple(folder for folder in candidates if not self.entries(folder).absent)
 

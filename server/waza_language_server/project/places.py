@@ -26,6 +26,14 @@ def bases_of_run(project: Project, suite_folder: Path) -> tuple[Path, ...]:
     return tuple(dict.fromkeys((suite_folder, *project.roots, *above)))
 
 
+def roots_around(project: Project, path: Path) -> tuple[Path, ...]:
+    """Return the open folders that hold a file, or all where none does.
+
+    In another one its run is not started: that may have files of the same names.
+    """
+    return tuple(root for root in project.roots if path.is_relative_to(root)) or project.roots
+
+
 def found_at(
     project: Project, suite_folder: Path, bases: Iterable[Path], written: str, kind: Kind | None = None
 ) -> Iterator[Path | None]:

@@ -146,6 +146,11 @@ class Shape:
         return kinds.pop() if len(kinds) == 1 else None
 
     @property
+    def ignores_case(self) -> bool:
+        """Whether upper and lower case are the same in a pattern, whatever it says itself."""
+        return bool(self.schema.get("x-waza-any-case")) or any(each.ignores_case for each in self.branches)
+
+    @property
     def snippet(self) -> str | None:
         """A minimal valid YAML text to start from."""
         return self.schema.get("x-waza-snippet")

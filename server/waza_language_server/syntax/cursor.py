@@ -14,7 +14,7 @@ from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import MAX_DEPTH
 from waza_language_server.syntax.flow import flow_position
 from waza_language_server.syntax.frames import Frame, column_of, frames_above, line_start_of
-from waza_language_server.syntax.lines import dash_at, key_at
+from waza_language_server.syntax.lines import behind_properties, dash_at, key_at
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
@@ -310,6 +310,7 @@ class _Line:
 
     def at_text(self, path: Path, node: Node | None, dashed: bool) -> Cursor:
         column = column_of(self.text, self.content)
+        self.content = behind_properties(self.text, self.content, self.offset)
         key = key_at(self.text, self.content)
         if key is None and dashed:
             replace, prefix = self.word(self.content)
@@ -343,7 +344,7 @@ class _Line:
         end = self.end if end is None else end
         while start < self.offset and text[start] in " \t":
             start += 1
-        stop = start
+        stop = start = behind_properties(text, start, self.offset)
         if text[start : start + 1] in {'"', "'"} and self.offset > start:
             quote = text[start]
             start += 1

@@ -9,7 +9,7 @@ from typing import Literal
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.syntax.frames import Frame, line_start_of
-from waza_language_server.syntax.lines import dash_at, key_at
+from waza_language_server.syntax.lines import behind_properties, dash_at, key_at
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.span import Span
 
@@ -72,6 +72,7 @@ def flow_position(root: Node | None, text: str, offset: int, frames: list[Frame]
     token = level.token
     while token < offset and text[token] in " \t\r\n":
         token += 1
+    token = behind_properties(text, token, offset)
     node = root.get(*steps) if root is not None else None
     keys = node.key_names if node is not None else ()
     here = tuple(steps)

@@ -17,6 +17,7 @@ _KEY = compiled_later(
 _STRAY = compiled_later(
     r"""(?!\*[ ])(?:[|>@`%&*!,;~^$+=\\/\]}]|[\[{](?!.*[\]}]))[ ]*(?=-[ ]|[A-Za-z_][\w.-]*:(?:[ \t\r\n]|\Z))"""
 )
+_PROPERTIES = compiled_later(r"(?:[&!][^\s,\[\]{}]*[ \t]+)+")
 _DASH = compiled_later(r"-(?=[ \t\r\n]|\Z)[ \t]*")
 _DASH_OR_BULLET = compiled_later(
     r"(?:-(?=[ \t\r\n]|\Z)|[*\u2013\u2014\u2212\u2022\u2023\u25aa\u25cf\u25e6](?=[^\S\r\n]))[^\S\r\n]*"
@@ -99,6 +100,12 @@ def key_at(text: str, offset: int) -> re.Match[str] | None:
 def dash_at(text: str, offset: int) -> re.Match[str] | None:
     """Match the dash of a list item and the blanks behind it."""
     return _DASH.match(text, offset)
+
+
+def behind_properties(text: str, start: int, offset: int) -> int:
+    """Return where a key or value begins behind its anchor and its tag, if these end before an offset."""
+    found = _PROPERTIES.match(text, start)
+    return found.end() if found is not None and found.end() <= offset else start
 
 
 def item_at(text: str, offset: int) -> re.Match[str] | None:

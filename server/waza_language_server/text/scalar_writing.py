@@ -96,7 +96,7 @@ def _plain(value: str, *, flow: bool, typed: bool) -> str | None:
 
 
 def _block(source: str, node: Node, value: str, *, folded: bool) -> str | None:
-    """Write a block scalar at the columns of the old one."""
+    """Write a block scalar at the columns of the old one, with the comment behind its sign."""
     body = value.rstrip("\n")
     ends = len(value) - len(body)
     if not body or _CONTROL.search(body.replace("\n", "").replace("\t", "")):
@@ -120,7 +120,8 @@ def _block(source: str, node: Node, value: str, *, folded: bool) -> str | None:
         rows = _fold(rows)
     content = line_break.join(" " * indent + row if row else "" for row in rows)
     mark = ">" if folded else "|"
-    text = f"{mark}{digits}{chomping}{line_break}{content}"
+    comment = source[node.span.start : node.span.end].splitlines()[0][1 + len(old.signs) :].rstrip()
+    text = f"{mark}{digits}{chomping}{comment}{line_break}{content}"
     if ends and not source.startswith(("\r", "\n"), node.span.end):
         text += line_break
     behind = line_break * max(ends, 1)

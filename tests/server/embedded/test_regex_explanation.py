@@ -31,6 +31,15 @@ def test_groups_alternatives_classes_quantifiers_and_anchors_are_told() -> None:
     assert explained(r"^(?<kind>error|warn(ing)?)[[:space:]]+[^a-z_]{2,}?\z") is not None
 
 
+def test_blanks_of_a_pattern_are_seen() -> None:
+    text = explained(r"Total:  \d+ (?:a b )+[ x][^ ]| ") or ""
+    assert "the text `Total:␣␣` (`␣` is a blank)" in text
+    assert "the text `a b␣` (`␣` is a blank)" in text
+    assert "one of: a blank, `x`" in text
+    assert "a character other than a blank" in text
+    assert text.endswith("alternative 2\n    - a blank")
+
+
 def test_what_only_python_reads_says_so_and_means_what_python_means() -> None:
     text = explained(r"(?=\d)a$") or ""
     assert "searched anywhere in the text by Python" in text

@@ -270,13 +270,28 @@ def test_the_name_of_a_grader_is_new_so_nothing_is_offered() -> None:
     assert labels("graders:\n  - {type: text, name: a}\n  - type: text\n    name: <CURSOR>\n") == []
 
 
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_a_comment_stays_on_its_line_when_more_lines_are_written(ending: str) -> None:
+    source = "graders:\n  - type: ll<CURSOR>  # ${why} \\d\n"
+    after = taken(source.replace("\n", ending), "llm")
+    assert f"  - type: llm  # ${{why}} \\d{ending}    name: " in after
+    assert after.count("#") == 1
+    assert "    config: # of both\n      contains:" in taken(
+        "graders:\n  - type: text\n    con<CURSOR> # of both\n", "config"
+    )
+
+
 def test_task_files_and_globs(tmp_path: Path) -> None:
     path = small_suite(tmp_path)
     put(tmp_path, "tasks/deep/second.yml", "id: second\nname: Second\ninputs: {prompt: x}\n")
+    put(tmp_path, "tasks/[a]/third.yaml", "id: third\nname: Third\ninputs: {prompt: x}\n")
     found = completions("skill: x\ngraders: []\ntasks:\n  - <CURSOR>\n", "eval", path)[1].items
     shown = [(one.label, one.detail) for one in found if one.kind == "file"]
     assert ("tasks/*.yaml", "1 file") in shown
     assert ("tasks/deep/second.yml", "Second") in shown
+    # Signs of globs in names stand for themselves.
+    assert ("tasks/[[]a]/*.yaml", "1 file") in shown
+    assert ("tasks/[[]a]/third.yaml", "Third") in shown
 
 
 def test_fixtures_of_the_suite(tmp_path: Path) -> None:
@@ -486,6 +501,7 @@ def test_in_front_of_a_block_in_brackets_there_is_no_other_value(source: str, va
 # In and beside marks of YAML.
 
 
+ASSERTIONS = "graders:\n  - type: code\n    config:\n     assertions:\n"
 ANCHORED = "tasks:\n  - &first {id: a, tags: &words [x]}\n"
 
 
@@ -501,6 +517,24 @@ ANCHORED = "tasks:\n  - &first {id: a, tags: &words [x]}\n"
 )
 def test_an_alias_is_one_of_the_anchors_above(source: str, expected: list[str]) -> None:
     assert labels(source) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "label", "line"),
+    [
+        ("config:\n  executor: &e mo<CURSOR>\n", "mock", "  executor: &e mock\n"),
+        ("config: {executor: !!str <CURSOR>}\n", "mock", "config: {executor: !!str mock}\n"),
+        ("graders:\n  - &g type: te<CURSOR>xt\n    name: a\n", "text", "  - &g type: text\n"),
+        (f"{ASSERTIONS}      - &a 'len(ou<CURSOR>t)'\n", "output", "      - &a 'len(output)'\n"),
+    ],
+)
+def test_a_value_is_completed_behind_its_anchor(source: str, label: str, line: str) -> None:
+    assert line in taken(source, label)
+
+
+@pytest.mark.parametrize("typed", ["&g <CURSOR>", "&g ty<CURSOR>"])
+def test_behind_an_anchor_no_grader_begins_for_it_would_be_that_of_its_first_key(typed: str) -> None:
+    assert labels(f"graders:\n  - {typed}\n") == []
 
 
 def test_an_alias_is_written_behind_its_key() -> None:

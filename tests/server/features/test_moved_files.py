@@ -49,7 +49,12 @@ def after(folder: Path, **moves: str) -> dict[str, str]:
     renames = {
         folder / old.replace("__", "/").replace("_dot_", "."): folder / new for old, new in moves.items()
     }
-    change = finished(moved_files(Workspace(Project([folder]), default_catalog()), renames))
+    return changed(folder, renames, folder)
+
+
+def changed(folder: Path, renames: dict[Path, Path], *roots: Path) -> dict[str, str]:
+    """Return the texts below a folder that change when ``roots`` are open."""
+    change = finished(moved_files(Workspace(Project(roots), default_catalog()), renames))
     found: dict[str, str] = {}
     for file in change.files:
         path = path_of(file.uri)
@@ -62,6 +67,17 @@ def test_a_task_that_is_listed_is_listed_under_its_new_name(suite: Path) -> None
     assert after(suite, evals__tasks__first_dot_yaml="evals/tasks/1.yaml") == {
         "evals/eval.yaml": EVAL.replace("tasks/first.yaml", "tasks/1.yaml")
     }
+
+
+def test_signs_of_globs_in_a_new_name_stand_for_themselves(suite: Path) -> None:
+    text = after(suite, evals__tasks__first_dot_yaml="evals/tasks/[a*].yaml")["evals/eval.yaml"]
+    assert "- tasks/[[]a[*]].yaml # the first" in text
+    put(suite, "evals/eval.yaml", text)
+    (suite / "evals/tasks/first.yaml").rename(suite / "evals/tasks/[a*].yaml")
+    project = Project([suite])
+    found = project.task_paths(project.suite(suite / "evals/eval.yaml")).value
+    assert "[a*].yaml" in [path.name for path in found]
+    assert "- m[[]1]/*.yaml" in after(suite, evals__more="evals/m[1]")["evals/eval.yaml"]
 
 
 def test_a_script_is_named_anew_in_its_quotes(suite: Path) -> None:
@@ -93,6 +109,25 @@ def test_programs_and_their_arguments_follow_where_they_are_files(suite: Path) -
         "[evals/graders/check.py, out"
         in after(suite, evals__eval_dot_yaml="evals/new/eval.yaml")["evals/eval.yaml"]
     )
+
+
+def test_a_file_of_another_open_folder_is_none_of_the_suite(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    for folder in (one, two):
+        put(folder, "eval.yaml", PROGRAMS)
+        put(folder, "graders/check.py", "")
+    for folder in (one, two):
+        moves = {folder / "graders/check.py": folder / "graders/look.py"}
+        text = changed(tmp_path, moves, one, two)
+        assert list(text) == [f"{folder.name}/eval.yaml"]
+        assert "[graders/look.py" in text[f"{folder.name}/eval.yaml"]
+
+
+def test_the_name_of_a_script_may_have_blanks(suite: Path) -> None:
+    put(suite, "evals/eval.yaml", PROGRAMS.replace("[graders/check.py", '["graders/check it.py"'))
+    put(suite, "evals/graders/check it.py", "")
+    text = after(suite, **{"evals__graders__check it_dot_py": "evals/graders/look.py"})["evals/eval.yaml"]
+    assert '"graders/look.py"' in text
 
 
 def test_a_folder_takes_all_paths_into_it_along(suite: Path) -> None:
@@ -135,6 +170,9 @@ def test_a_task_that_stays_below_the_folder_of_its_glob_stays_in_the_suite(suite
     listed = "  - more/*.yaml\n  - more/new/second.yaml\n"
     assert after(suite, evals__more__second_dot_yaml="evals/more/new/second.yaml") == {
         "evals/eval.yaml": EVAL.replace("  - more/*.yaml\n", listed)
+    }
+    assert after(suite, evals__more__second_dot_yaml="evals/more/[x]/second.yaml") == {
+        "evals/eval.yaml": EVAL.replace("  - more/*.yaml\n", listed.replace("new", "[[]x]"))
     }
     put(suite, "evals/eval.yaml", 'tasks: ["more/s*.yaml"] # all\nskill: deployer\n')
     assert after(suite, evals__more__second_dot_yaml="evals/more/2.yaml") == {

@@ -48,6 +48,14 @@ def test_other_assertions_are_not_split(value: str) -> None:
     assert "Split into 2 assertions" not in offered(f'{GRADERS}        - "¦{value}"\n')
 
 
+@pytest.mark.parametrize(
+    "source", ["|\n          # why\n          ¦a", "|  # why\n          ¦a", "|\n          ¦a  # why"]
+)
+def test_an_assertion_with_a_comment_is_not_split(source: str) -> None:
+    source = source.replace("¦a", "¦'#' in output and output")
+    assert "Split into 2 assertions" not in offered(f"{GRADERS}        - {source}\n")
+
+
 def test_what_the_first_half_binds_is_known_in_the_second() -> None:
     found = offered(GRADERS + '        - "¦(n := len(output)) and n > 3"\n')
     assert '- "(n := len(output))"\n        - "n > 3"\n' in found["Split into 2 assertions"]

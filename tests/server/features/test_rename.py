@@ -124,6 +124,17 @@ def test_an_anchor_is_renamed_with_its_aliases(tmp_path: Path) -> None:
         renamed(opened, "größe")
 
 
+def test_the_sign_of_an_anchor_in_a_comment_below_it_is_no_anchor(tmp_path: Path) -> None:
+    text = (
+        "skill: x\n&k x-limits: &a  # as &a, and # &a\n  # &a\n  max_tool_calls: 5\n"
+        "graders:\n  - {type: behavior, name: a, config: *<CURSOR>a}\n"
+    )
+    opened = open_at_cursor(tmp_path, {"eval.yaml": text}, "eval")
+    after = opened.after(renamed(opened, "every").change)
+    expected = text.replace("x-limits: &a", "x-limits: &every").replace("*<CURSOR>a", "*every")
+    assert after["eval.yaml"] == expected
+
+
 @pytest.mark.parametrize(
     ("files", "kind", "name"),
     [

@@ -87,3 +87,24 @@ def test_a_tool_is_a_pattern_but_a_name_in_allow_only(suite: Path, option: str, 
     assert kind in (told(suite, "eval", "tool: bash") or "")
     pattern = told(suite, "eval", "bash")
     assert ("Regular expression" in (pattern or "")) == (option == "expect_tools")
+
+
+@pytest.mark.parametrize(
+    ("grader", "ignores_case"),
+    [
+        ("{type: tool_constraint, name: g, config: {expect_tools: [{tool: ^X}]}}", True),
+        ("{type: tool_constraint, name: g, config: {reject_tools: [{tool: a, path_pattern: ^X}]}}", True),
+        ("{type: tool_calls, name: g, config: {expect: [{tool: ^X}]}}", True),
+        ("{type: tool_calls, name: g, config: {forbidden: [^X]}}", True),
+        ("{type: tool_calls, name: g, config: {required: [{pattern: ^X}]}}", True),
+        ("{type: tool_calls, name: g, config: {expect: [{tool: a, args: {path: {regex: ^X}}}]}}", False),
+        ("{type: text, name: g, config: {regex_match: [^X]}}", False),
+    ],
+)
+def test_a_pattern_says_where_upper_and_lower_case_are_the_same(
+    suite: Path, grader: str, ignores_case: bool
+) -> None:
+    put(suite.parent, "eval.yaml", f"name: x\nskill: y\ngraders: [{grader}]\n")
+    text = told(suite, "eval", "^X") or ""
+    assert "the start of the text" in text
+    assert ("upper and lower case are the same" in text) == ignores_case

@@ -162,6 +162,7 @@ def test_a_written_value_is_read_back(holder: str, value: str, windows: bool) ->
         ('a: "x"\n', 'say "hi"\\d', 'a: "say \\"hi\\"\\\\d"\n'),
         ("a: |\n    x\n", "y\n  z\n", "a: |\n    y\n      z\n"),
         ("a: |\n    x\n", "y", "a: |-\n    y\n"),
+        ("a: |-  # why\n    x\n", "y\n", "a: |  # why\n    y\n"),
         ("a: >\n  x\n", "one\ntwo\n", "a: >\n  one\n\n  two\n"),
         ("a: [x]\n", "p, q", "a: ['p, q']\n"),
         ("a:\n", "x", "a: x\n"),

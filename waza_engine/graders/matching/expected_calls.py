@@ -39,7 +39,7 @@ class ExpectedCall(GraderConfig):
         ),
         examples=["^bash$"],
         pattern=r"\S",
-        json_schema_extra={"x-waza-kind": "regex"},
+        json_schema_extra={"x-waza-kind": "regex", "x-waza-any-case": True},
     )
     args: dict[str, ArgumentMatcher] = Field(
         default_factory=dict[str, ArgumentMatcher],

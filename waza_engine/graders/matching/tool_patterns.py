@@ -24,19 +24,19 @@ class ToolPattern(ExpectedCall):
         default=None,
         description="A regular expression for the argument `command`; upper and lower case are the same.",
         examples=["azd\\s+up"],
-        json_schema_extra={"x-waza-kind": "regex"},
+        json_schema_extra={"x-waza-kind": "regex", "x-waza-any-case": True},
     )
     skill_pattern: PlainText | None = Field(
         default=None,
         description="A regular expression for the argument `skill`; upper and lower case are the same.",
         examples=["^azure-deploy$"],
-        json_schema_extra={"x-waza-kind": "regex"},
+        json_schema_extra={"x-waza-kind": "regex", "x-waza-any-case": True},
     )
     path_pattern: PlainText | None = Field(
         default=None,
         description="A regular expression for the argument `path`; upper and lower case are the same.",
         examples=["^src/"],
-        json_schema_extra={"x-waza-kind": "regex"},
+        json_schema_extra={"x-waza-kind": "regex", "x-waza-any-case": True},
     )
     misspellings: ClassVar = {
         **ExpectedCall.misspellings,

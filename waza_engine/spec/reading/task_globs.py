@@ -117,6 +117,11 @@ def split_pattern(pattern: str) -> list[str]:
     return segments
 
 
+def literally(path: str) -> str:
+    """Return the pattern that picks up a path alone, with slashes, whatever its names are made of."""
+    return _SPECIAL.sub(lambda sign: "\\\\" if sign[0] == "\\" else f"[{sign[0]}]", path)
+
+
 def is_literal(segment: str) -> bool:
     """Return whether a directory level names itself alone."""
     return not _SPECIAL.search(segment)

@@ -8,12 +8,19 @@ from waza_language_server.embedded.python.python_source import PythonSource, par
 
 
 def conjuncts(value: str) -> tuple[str, ...]:
-    """Return what stands on both sides of the outermost ``and``, as assertions; () without one."""
+    """Return what stands on both sides of the outermost ``and``, as assertions; () without one.
+
+    Beside a comment neither: nobody knows which of them it is about.
+    """
     source = parse_python(value)
     if not isinstance(source, PythonSource):
         return ()
     body = source.expression.body
     if not isinstance(body, ast.BoolOp) or not isinstance(body.op, ast.And):
+        return ()
+    ends = [0, *map(source.end, body.values)]
+    starts = [*map(source.start, body.values), len(value)]
+    if any("#" in value[end:start] for end, start in zip(ends, starts, strict=True)):
         return ()
     parts = (source.segment(each) for each in body.values)
     found = tuple(

@@ -48,9 +48,14 @@ _SPELT = compiled_later(
     re.DOTALL,
 )
 
+_LOST_BLANKS = compiled_later(r"\A +| +\Z| {2,}")
 
-def explained(pattern: str) -> str | None:
-    """Return the pattern in Markdown, None when it is empty, invalid or too long to be read."""
+
+def explained(pattern: str, *, any_case: bool = False) -> str | None:
+    """Return the pattern in Markdown, None when it is empty, invalid or too long to be read.
+
+    ``any_case`` is whether the grader ignores upper and lower case, whatever the pattern says.
+    """
     if not pattern or len(pattern) > LONGEST:
         return None
     try:
@@ -68,7 +73,7 @@ def explained(pattern: str) -> str | None:
     lines = list(words.of(parsed, 0))
     if len(lines) > MOST_LINES:
         lines = [*lines[:MOST_LINES], f"- … and {len(lines) - MOST_LINES} more parts"]
-    flags = _flags(parsed.state.flags)
+    flags = _flags(parsed.state.flags | (re.IGNORECASE if any_case else 0))
     parts = [heading]
     if never_matches(parsed, is_re2=is_re2):
         parts.append("**Never matches**: no text has what it asks for, in this order.")
@@ -149,11 +154,11 @@ class _Words:
                 text += chr(argument)
                 continue
             if text:
-                yield _line(depth, f"the text {code(_visible(text))}")
+                yield _line(depth, _text(text))
                 text = ""
             yield from self._part(operation, argument, depth, "")
         if text:
-            yield _line(depth, f"the text {code(_visible(text))}")
+            yield _line(depth, _text(text))
 
     def _part(self, operation: Any, argument: Any, depth: int, times: str) -> Iterator[str]:
         if depth > DEEPEST_NESTING:
@@ -212,9 +217,9 @@ class _Words:
 
     def _single(self, operation: Any, argument: Any) -> str:
         if operation is _C.LITERAL:
-            return f"the text {code(_visible(chr(argument)))}"
+            return _text(chr(argument))
         if operation is _C.NOT_LITERAL:
-            return f"a character other than {code(_visible(chr(argument)))}"
+            return f"a character other than {_character(argument)}"
         if operation is _C.ANY:
             return "any character" if self.flags & re.DOTALL else "any character but a line break"
         if operation is _C.GROUPREF:
@@ -250,9 +255,9 @@ class _Words:
 
     def _member(self, operation: Any, argument: Any) -> str:
         if operation is _C.LITERAL:
-            return code(_visible(chr(argument)))
+            return _character(argument)
         if operation is _C.RANGE:
-            return f"{code(_visible(chr(argument[0])))} to {code(_visible(chr(argument[1])))}"
+            return f"{_character(argument[0])} to {_character(argument[1])}"
         kind = "ASCII " if self.is_re2 else ""
         known = {
             _C.CATEGORY_DIGIT: f"{_article(kind)}digit",
@@ -290,6 +295,18 @@ def _flags(flags: int) -> str:
         re.ASCII: "classes are those of ASCII",
     }
     return ", ".join(words for flag, words in known.items() if flags & flag)
+
+
+def _text(text: str) -> str:
+    """Return a text in words; blanks that Markdown would lose are told by their sign."""
+    if text == " ":
+        return "a blank"
+    told = _LOST_BLANKS.sub(lambda blanks: "␣" * len(blanks[0]), _visible(text))
+    return f"the text {code(told)}{' (`␣` is a blank)' if told != _visible(text) else ''}"
+
+
+def _character(number: int) -> str:
+    return "a blank" if number == ord(" ") else code(_visible(chr(number)))
 
 
 def _visible(text: str) -> str:

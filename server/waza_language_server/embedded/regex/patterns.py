@@ -31,7 +31,7 @@ class Patterns:
         """Explain the whole pattern, whichever part of it is pointed at."""
         from waza_language_server.embedded.regex.explanation import explained
 
-        text = explained(value)
+        text = explained(value, any_case=around.any_case)
         return Explanation(0, len(value), text) if text is not None else None
 
     def signature(self, value: str, offset: int) -> Signature | None:

@@ -32,6 +32,7 @@ _CONJUNCTS: Mapping[str, Callable[[str], tuple[str, ...]]] = {
     "javascript.assertion": javascript.conjuncts,
 }
 """By language: the parts of an assertion that all must hold."""
+_BLOCKS = {"literal", "folded"}
 _STYLES = {"plain": "without quotes", "single": "in single quotes", "double": "in double quotes"}
 
 
@@ -52,7 +53,9 @@ def rewritten_values(document: Document, workspace: Workspace, selected: Span) -
 
 def _split(document: Document, node: Node) -> Iterator[CodeAction]:
     kind = language_kind_of(node, _ASSERTION)
-    if kind is None or kind not in _CONJUNCTS:
+    header = document.text[node.span.start : node.span.end].splitlines()[0]
+    if kind is None or kind not in _CONJUNCTS or (node.style in _BLOCKS and "#" in header):
+        # A comment behind the sign of a block is about all of it.
         return
     scalar = ScalarMap.of(document.text, node)
     parts = _CONJUNCTS[kind](scalar.value)

@@ -20,6 +20,7 @@ from waza_language_server.features.completion.anchors import anchor_items
 from waza_language_server.features.completion.graders import grader_items, grader_type_items
 from waza_language_server.features.completion.item import Completion, Place
 from waza_language_server.features.completion.keys import key_items
+from waza_language_server.features.completion.snippets import escaped
 from waza_language_server.features.completion.values import value_items
 from waza_language_server.features.hover.model_prices import NO_PRICES, ModelPrices
 from waza_language_server.project.claim import says_nothing
@@ -27,6 +28,7 @@ from waza_language_server.schema.locate import shape_at, shape_below
 from waza_language_server.syntax.cursor import cursor_at
 from waza_language_server.syntax.merges import value_at
 from waza_language_server.text.edit import Edit
+from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
@@ -38,6 +40,7 @@ __all__ = ["Completion", "Completions", "complete"]
 MAX_ITEMS = 200
 _MARK = compiled_later(r"[*&!\[{|>%@`]")
 """What begins something else than a word that could be completed."""
+_COMMENT = compiled_later(r"[ \t]+#[^\r\n]*")
 _LINE_MARK = compiled_later(r"(?:-{2,}|\.{2,})")
 """What parts documents, or is about to."""
 
@@ -130,8 +133,8 @@ def _list_items(place: Place, holder: Shape) -> list[Completion]:
     items: list[Completion] = []
     branches = shape.branches or (shape,)
     existing = frozenset(place.cursor.existing_keys)
-    if place.quote:
-        # In quotes there is a text, whatever else an item may be.
+    if place.quote or place.has_properties:
+        # In quotes there is a text, whatever else an item may be; an anchor would be that of the first key.
         return list(value_items(place, shape.branch("scalar"), place.cursor.key or ""))
     if any(branch.kind == "grader" for branch in branches):
         if not existing & {"type", "ref"}:
@@ -153,10 +156,21 @@ def _entry_shape(place: Place) -> Shape:
     return known or place.workspace.catalog.any_grader
 
 
+def _before_comment(place: Place, item: Completion) -> Completion:
+    """Return an item of several lines with the comment of its line, which stays behind the first of them."""
+    comment = _COMMENT.match(place.text, item.edit.span.end)
+    if comment is None or "\n" not in item.edit.text:
+        return item
+    head = item.edit.text.partition("\n")[0].rstrip()
+    written = escaped(comment[0]) if item.is_snippet else comment[0]
+    span = Span(item.edit.span.start, comment.end())
+    return replace(item, edit=Edit(span, head + written + item.edit.text[len(head) :]))
+
+
 def _capped(place: Place, items: Iterable[Completion]) -> Completions:
     unique: dict[str, Completion] = {}
     for item in items:
-        unique.setdefault(item.label, item)
+        unique.setdefault(item.label, _before_comment(place, item))
     found: Sequence[Completion] = sorted(unique.values(), key=lambda item: item.sort_text)
     if len(found) <= MAX_ITEMS:
         return Completions(tuple(found), place.asks_again)

@@ -110,6 +110,13 @@ class Place:
         return before if before in {'"', "'"} else ""
 
     @property
+    def has_properties(self) -> bool:
+        """Whether an anchor or a tag stands in front of what is written, on its line."""
+        start = self.cursor.replace.start - bool(self.quote)
+        before = self.text[line_start_of(self.text, start) : start].split()
+        return bool(before) and before[-1][0] in "&!"
+
+    @property
     def outside_text(self) -> bool:
         """Whether the cursor stands right beside something written, which a value would break."""
         cursor = self.cursor

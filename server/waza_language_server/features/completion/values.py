@@ -14,6 +14,7 @@ from waza_language_server.features.completion.item import Completion, Completion
 from waza_language_server.features.completion.known_models import known_models
 from waza_language_server.features.hover.shape_text import value_text
 from waza_language_server.project.likely_skills import unlikeliness
+from waza_language_server.project.places import roots_around
 from waza_language_server.project.programs import programs_on_path
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.value_language import language_kind
@@ -101,7 +102,7 @@ def _suite_files(place: Place) -> Iterator[Completion]:
     key = _key_of(place)
     # A run takes the folder of a task from where it is started: that may be the folder of the suite, too.
     suites = place.nearby.suite_folders() if key == "context_dir" else ()
-    for base in dict.fromkeys((path.parent, *suites, *place.workspace.project.roots)):
+    for base in dict.fromkeys((path.parent, *suites, *roots_around(place.workspace.project, path))):
         for name, is_folder in place.nearby.entries(base / head).value[:MAX_FILES]:
             if name.startswith(".") and not typed.rpartition("/")[2].startswith("."):
                 continue

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -138,7 +139,7 @@ def _told(
         text = named_thing(document, workspace, pointed.node, kind)
         return Hover(pointed.node.span, text) if text is not None else None
     if kind in LANGUAGES:
-        around = surroundings(document, workspace, kind, pointed.node)
+        around = replace(surroundings(document, workspace, kind, pointed.node), any_case=shape.ignores_case)
         value = EmbeddedValue.of(document.text, pointed.node, kind)
         found = value.explained(offset, around) if value is not None else None
         return Hover(*found) if found is not None else None

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from waza_engine.spec.reading.task_globs import GlobError, is_literal, matches, split_pattern
+from waza_engine.spec.reading.task_globs import GlobError, is_literal, literally, matches, split_pattern
 from waza_language_server.features.actions.moving_items import added
 from waza_language_server.project.named_paths import PathsIn, moved_path
 from waza_language_server.project.naming_places import mentions_in
@@ -95,12 +95,11 @@ def _stays_below(folder: Path, pattern: str, old: Path, new: Path, moves: Mappin
 
 
 def _written(path: Path, folder: Path) -> str | None:
-    """Return the path from the folder of a suite, None when it would be read as a glob."""
+    """Return what picks up a path from the folder of a suite, None on another drive of Windows."""
     try:
-        written = PurePosixPath(*Path(os.path.relpath(path, folder)).parts).as_posix()
+        return literally(PurePosixPath(*Path(os.path.relpath(path, folder)).parts).as_posix())
     except ValueError:
         return None
-    return written if all(map(is_literal, split_pattern(written))) else None
 
 
 def _listed(document: Document, written: list[str]) -> Steps[list[tuple[FilePlace, str]]]:
