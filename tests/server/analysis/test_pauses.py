@@ -32,6 +32,7 @@ def long_texts(size: int) -> dict[str, str]:
         "open quotes": HEAD + "  - type: text\n    name: 'b\n" * (size // 4),
         "aliases": HEAD + "inputs:\n  a: &a [x, y]\n" + "".join(f"  k{at}: [*a, b]\n" for at in range(size)),
         "comments that leave problems out": HEAD + "    naem: b # waza: ignore\n" * (size // 2),
+        "comments that leave other problems out": HEAD + "  - naem: b # waza: ignore[x]\n" * (size // 2),
         "wrong assertions of one grader": HEAD
         + "  - type: code\n    name: b\n    config:\n      assertions:\n"
         + "".join(f"        - outpt.includes({at})\n" for at in range(size // 5)),
