@@ -370,8 +370,9 @@ class Project:
         for known in islice(self.far.of(path), most_far):
             if known not in found and self._is_eval(known) and picks_up(suite := self.suite(known), path):
                 found[known] = suite
-        for known, document in self.documents.items():
-            if document.kind == "eval" and known not in found and picks_up(suite := self.suite(known), path):
+        opened = [known for known, document in self.documents.items() if document.kind == "eval"]
+        for known in sorted(opened):
+            if known not in found and picks_up(suite := self.suite(known), path):
                 found[known] = suite
         return tuple(found.values())
 
