@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import stat
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.protocol.raw_client import PATIENCE_SECONDS, RawClient
-from tests.server.kept.suites import EVAL, make
+from tests.server.kept.suites import EVAL, make, shown_in_steps
+from waza_engine.steps import finished
+from waza_language_server.kept import code, noting, store
+from waza_language_server.kept.conditions import Conditions
 from waza_language_server.kept.digests import digest
 from waza_language_server.project.uris import uri_of
+from waza_language_server.protocol.services import kept_problems
+from waza_language_server.protocol.services.session import Session
 
 PUSHED = "textDocument/publishDiagnostics"
 PULLS = {
@@ -296,3 +304,80 @@ def document(path: Path) -> dict[str, Any]:
 def answer_to(message: Any) -> bytes:
     body = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": None}).encode()
     return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+
+
+def always(answer: bool) -> Callable[[object], bool]:
+    def answered(_question: object) -> bool:
+        return answer
+
+    return answered
+
+
+class Keeping:
+    """What keeps problems needs of a server with one document open; ``asked_again`` are the tries."""
+
+    def __init__(self, root: Path, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(kept_problems, "AGAIN_AFTER_SECONDS", 0)
+        self.session = Session([root], "utf-16")
+        self.text = path.read_text("utf-8")
+        self.uri = uri_of(path)
+        self.session.open(self.uri, "yaml", 1, self.text)
+        self.asked_again: list[int] = []
+        ls: Any = SimpleNamespace(
+            abilities=SimpleNamespace(pulls_diagnostics=False),
+            loaded_session=self.session,
+            session=self.session,
+            workspace=SimpleNamespace(folders={}),
+            server_capabilities=SimpleNamespace(position_encoding="utf-16"),
+            options=SimpleNamespace(severity=None),
+            started_ns=time.time_ns() + 3_600 * 10**9,
+            wire_diagnostics=shown_in_steps,
+            keep_problems=self._asked,
+        )
+        self.new = partial(kept_problems.KeptProblems, ls)
+        self.problems = self.new()
+
+    def _asked(self, _uri: str, tries: int) -> None:
+        self.asked_again.append(tries)
+
+    async def keep(self, tries: int) -> list[int]:
+        """Try to keep the problems and return which try is to follow."""
+        finished(self.problems.keep_in_steps(self.uri, tries))
+        await asyncio.sleep(0.01)
+        return self.asked_again
+
+
+@pytest.fixture
+def keeping(root: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Keeping:
+    monkeypatch.setenv(store.VARIABLE, str(cache))
+    monkeypatch.setattr(noting, "is_settled", always(True))
+    return Keeping(root, root / "evals/one/eval.yaml", monkeypatch)
+
+
+async def test_what_changes_while_it_is_kept_is_kept_later(
+    keeping: Keeping, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Conditions, "hold", always(False))
+    assert await keeping.keep(0) == [1]
+    monkeypatch.undo()
+    assert not kept_files(cache)
+
+
+async def test_each_time_a_document_is_opened_or_saved_it_is_tried_as_often(
+    keeping: Keeping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(noting, "is_settled", always(False))
+    for _ in range(kept_problems.MOST_TRIES + 1):
+        await keeping.keep(0)
+    assert await keeping.keep(kept_problems.MOST_TRIES) == [1] * (kept_problems.MOST_TRIES + 1)
+
+
+async def test_a_document_is_opened_while_the_server_is_being_replaced(
+    keeping: Keeping, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert await keeping.keep(0) == []
+    wait_for(lambda: kept_files(cache))
+    assert keeping.new().take(keeping.uri, 1, keeping.text) is not None
+    monkeypatch.setattr(code, "_PACKAGES", (SimpleNamespace(__file__="/gone/__init__.py"),))
+    assert keeping.new().take(keeping.uri, 1, keeping.text) is None
+    assert await keeping.keep(0) == []

@@ -278,3 +278,14 @@ def places(found: object) -> list[tuple[str, int, int, int]]:
         (each.uri, each.range.start.line, each.range.start.character, each.range.end.character)
         for each in locations
     ]
+
+
+async def test_a_file_that_is_open_with_other_unsaved_text_is_found_and_keeps_its_text(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        task = editor.open(suite.parent / "tasks" / "one.yaml", TASK)
+        uri = editor.open(suite, "- notes\n")
+        symbols = await editor.workspace_symbol_async(types.WorkspaceSymbolParams("greets"))
+        start = types.Location(uri, types.Range(types.Position(0, 0), types.Position(0, 0)))
+        assert [symbol.location for symbol in symbols or ()] == [start]
+        with pytest.raises(JsonRpcException, match=r"^eval\.yaml has unsaved text that is no"):
+            await renamed(editor, task, 5, 12, "said")

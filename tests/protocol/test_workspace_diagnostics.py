@@ -83,3 +83,17 @@ async def test_suites_beside_the_skills_of_agents_are_told_of(tmp_path: Path) ->
     (tmp_path / "venv" / "pyvenv.cfg").touch()
     async with editing(tmp_path, pulls=True) as editor:
         assert set(await asked(editor)) == {uri_of(path) for path in beside}
+
+
+@pytest.mark.parametrize("name", ["eval.yaml", "%65val.yaml"])
+async def test_nothing_is_told_of_a_file_that_is_open_however_it_is_spelled_and_whatever_it_says(
+    suite: Path, tmp_path: Path, name: str
+) -> None:
+    async with editing(tmp_path, pulls=True) as editor:
+        told = {uri: result for uri, (result, _) in (await asked(editor)).items()}
+        uri = f"{uri_of(suite.parent)}/{name}"
+        editor.open_uri(uri, "- notes\n")
+        assert uri_of(suite) not in await asked(editor)
+        editor.close(uri)
+        assert (await asked(editor))[uri_of(suite)][1] == ["unknown-key"]
+        assert uri_of(suite) not in await asked(editor, told)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
 
-PROBLEMS_PER_PAUSE = 500
+PROBLEMS_PER_PAUSE = 100
 _with_consequences: WeakKeyDictionary[Document, tuple[Problem, ...]] = WeakKeyDictionary()
 """All that was found in the documents of which not everything is told."""
 _hiding: WeakSet[Document] = WeakSet()

@@ -57,12 +57,14 @@ def as_wanted(
     severities = {**workspace.severities, **_of_project(document, workspace), **directives.severities}
     if not severities and not directives.lines and not directives.file:
         return tuple(problems)
-    return tuple(
-        wanted
-        for problem in problems
-        if not _is_ignored(problem, document, directives)
-        and (wanted := _as_grave(problem, severities.get(problem.code))) is not None
-    )
+    found: list[Problem] = []
+    for number, problem in enumerate(problems, 1):
+        if not number % _READ_AT_ONCE:
+            yield
+        if not _is_ignored(problem, document, directives):
+            wanted = _as_grave(problem, severities.get(problem.code))
+            found += () if wanted is None else (wanted,)
+    return tuple(found)
 
 
 def directives_of(document: Document) -> Steps[Directives]:

@@ -46,9 +46,15 @@ class Excerpt:
     whole_items: Node
     only_graders: bool
 
-    def covers(self, spans: Sequence[Span]) -> bool:
+    def covers(self, spans: Sequence[Span]) -> Steps[bool]:
         """Whether what was said of these places before the edits is judged again after them."""
-        judged = sorted(self._judged())
+        judged: list[Span] = []
+        for place in self._judged():
+            if place is None:
+                yield
+            else:
+                judged.append(place)
+        judged.sort()
         starts = [place.start for place in judged]
         for span in spans:
             index = bisect_right(starts, span.start)
@@ -56,11 +62,12 @@ class Excerpt:
                 return False
         return True
 
-    def _judged(self) -> Iterator[Span]:
-        """Yield the places before the edits that are judged again; they lie apart from each other."""
+    def _judged(self) -> Iterator[Span | None]:
+        """Yield the places before the edits that are judged again, which lie apart, and pauses."""
         if not self.only_graders:
             yield Span(0, self.before.span.start - 1)
         for entry in self.before.each_entry():
+            yield None
             if not self.only_graders:
                 yield entry.key.span
             value, now = entry.value, self.after.get(entry.key.value)

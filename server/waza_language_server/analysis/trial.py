@@ -150,7 +150,7 @@ class Trials:
         excerpts = self._excerpts
         yield
         excerpt = yield from excerpts.of(tree, changes)
-        if excerpt is None or not excerpt.covers([problem.span for problem in repaired]):
+        if excerpt is None or not (yield from excerpt.covers([problem.span for problem in repaired])):
             return None
         return excerpt
 

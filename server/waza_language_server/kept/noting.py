@@ -42,9 +42,9 @@ class Notes:
         self.suites: set[str] = set()
         self.asks_all = False
         self.is_settled = True
-        """Whether all of it was left alone long enough for the next change to be seen."""
+        """Whether all of it was left alone meanwhile, and long enough for the next change to be seen."""
         self.is_complete = True
-        """Whether all was seen, and seen once."""
+        """Whether all was seen."""
 
     def conditions(self) -> Conditions:
         """Return what was noted. Of paths in folders that are resolved only links need to be followed."""
@@ -74,7 +74,7 @@ class Notes:
     def note(self, seen: dict[str, Value], what: str, value: Value) -> None:
         """Take something that was seen; what is seen twice must look the same."""
         if seen.setdefault(what, value) != value:
-            self.is_complete = False
+            self.is_settled = False
 
     def stamp(self, path: Path, stamp: Stamp | str | None) -> None:
         """Take the stamp of a file or folder."""

@@ -8,6 +8,7 @@ whether it still says so.
 from __future__ import annotations
 
 import os
+from bisect import insort
 from typing import TYPE_CHECKING
 
 from waza_engine.spec.reading.task_globs import is_literal, split_pattern
@@ -31,7 +32,8 @@ class FarSuites:
     def __init__(self) -> None:
         self.version = 0
         """Grows with each glob that is noted and was not known."""
-        self._at: dict[_Place, dict[Path, None]] = {}
+        self._at: dict[_Place, list[Path]] = {}
+        """In the order of their paths: which comes first does not depend on when it was noted."""
         self._places: dict[Path, frozenset[_Place]] = {}
         self._doubts = 1
         self._known_since = 0
@@ -62,9 +64,9 @@ class FarSuites:
         if places == before:
             return
         for place in before - places:
-            self._at[place].pop(suite.path, None)
+            self._at[place].remove(suite.path)
         for place in places - before:
-            self._at.setdefault(place, {})[suite.path] = None
+            insort(self._at.setdefault(place, []), suite.path)
             self._news.add(place)
             self.version += 1
         self._places[suite.path] = places

@@ -10,7 +10,7 @@ document first. Nothing here raises, and what cannot be found out is ``unknown``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -243,23 +243,28 @@ class Project:
         present = sorted(names.intersection(self.eval_names(folder / "eval.yaml")))
         return tuple(self.suite(folder / name) for name in present if self._is_eval(folder / name))
 
-    def tasks_with_id(self, suite: Suite, task_id: str) -> Iterator[Path | None]:
+    def tasks_with_id(self, suite: Suite, task_id: str) -> Generator[Path | None]:
         """Yield the task files of a suite with this ``id``, and None after each that was looked at."""
         paths: Iterable[Path] = self.task_paths(suite).value
         if self.disk.is_still:
             # Whoever looks at every task of a suite must not look at every other one for each of them.
-            by_id = self.disk.once((self, "ids", suite.path), lambda: self._by_written_id(suite))
+            by_id = yield from self._by_written_id(suite)
             paths = (*by_id.get(task_id, ()), *by_id.get(None, ()))
         for path in paths:
             if self._written_id(path) in (task_id, None) and self.outline(path).id == task_id:
                 yield path
             yield None
 
-    def _by_written_id(self, suite: Suite) -> dict[str | None, list[Path]]:
-        found: dict[str | None, list[Path]] = {}
-        for path in self.task_paths(suite).value:
-            found.setdefault(self._written_id(path), []).append(path)
-        return found
+    def _by_written_id(self, suite: Suite) -> Steps[dict[str | None, list[Path]]]:
+        known = self.disk.once((self, "ids", suite.path), dict[str | None, list[Path]])
+        if not known:
+            found: dict[str | None, list[Path]] = {}
+            for path in self.task_paths(suite).value:
+                found.setdefault(self._written_id(path), []).append(path)
+                yield
+            # Not before all are there: others may ask in the pauses.
+            known.update(found)
+        return known
 
     def _written_id(self, path: Path) -> str | None:
         """Return the ``id`` of a task file as far as one look tells it, None when only parsing does."""
@@ -365,8 +370,9 @@ class Project:
         for known in islice(self.far.of(path), most_far):
             if known not in found and self._is_eval(known) and picks_up(suite := self.suite(known), path):
                 found[known] = suite
-        for known, document in self.documents.items():
-            if document.kind == "eval" and known not in found and picks_up(suite := self.suite(known), path):
+        opened = [known for known, document in self.documents.items() if document.kind == "eval"]
+        for known in sorted(opened):
+            if known not in found and picks_up(suite := self.suite(known), path):
                 found[known] = suite
         return tuple(found.values())
 

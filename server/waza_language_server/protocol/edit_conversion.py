@@ -9,9 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from waza_engine.steps import in_steps
+from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.messages import OutdatedError
+from waza_language_server.text.labels import message
 from waza_language_server.text.line_index import LineIndex
 
 if TYPE_CHECKING:
@@ -36,10 +39,15 @@ class FileConverter:
 
     def location(self, place: FilePlace) -> types.Location:
         """Return a place; raises ``OutdatedError``."""
-        if place.span.end == 0:
+        if place.span.end == 0 or self.shows_others(place):
             # The start of a file, which need not be one that we read.
             return types.Location(place.uri, types.Range(types.Position(0, 0), types.Position(0, 0)))
         return types.Location(place.uri, self._range(place.uri, place.text, place.span))
+
+    def shows_others(self, file: FilePlace | FileEdit) -> bool:
+        """Whether a file is open with unsaved text that is not ours: what was read of it is on the disk."""
+        shown = self._session.text(file.uri)
+        return shown not in (None, file.text) and self._session.document(file.uri) is None
 
     def location_then(self, place: FilePlace) -> types.Location:
         """Return a place as it was when it was looked for, for what is shown and read again after edits."""
@@ -48,9 +56,13 @@ class FileConverter:
     def workspace_edit(self, edit: WorkspaceEdit) -> Steps[types.WorkspaceEdit]:
         """Return changes of the very versions they were made for, with pauses; raises ``OutdatedError``.
 
-        Clients that check versions refuse them for others. Operations on files must only be asked of a
-        client that can carry them out (``creates_files``, ``renames_files``, ``deletes_files``).
+        Those of a file that ``shows_others`` are refused in words. Clients that check versions refuse them
+        for others. Operations on files must only be asked of a client that can carry them out
+        (``creates_files``, ``renames_files``, ``deletes_files``).
         """
+        for file in filter(self.shows_others, edit.files):
+            why = f"{_name(file.uri)} has unsaved text that is no suite file; save or close it first."
+            raise JsonRpcException(message(why), types.LSPErrorCodes.RequestFailed.value)
         if self._abilities.versions_edits:
             found = types.WorkspaceEdit(document_changes=(yield from self._document_changes(edit)))
         else:
@@ -106,3 +118,8 @@ class FileConverter:
             types.Position(*lines.position(at, self._session.encoding)) for at in (span.start, span.end)
         )
         return types.Range(start, end)
+
+
+def _name(uri: str) -> str:
+    path = path_of(uri)
+    return uri if path is None else path.name

@@ -150,9 +150,9 @@ class WazaServer(LanguageServer):
 
         return KeptProblems(self)
 
-    def keep_problems(self, uri: str) -> None:
+    def keep_problems(self, uri: str, tries: int = 0) -> None:
         """Keep what there is to say of a document for the next session, when there is time for it."""
-        self.idle.add(f"problems of {uri}", lambda: self.kept_problems.keep_in_steps(uri))
+        self.idle.add(f"problems of {uri}", lambda: self.kept_problems.keep_in_steps(uri, tries))
 
     def wire_diagnostics(
         self, document: Document, problems: tuple[Problem, ...], project: Project

@@ -20,10 +20,13 @@ import waza_language_server
 from tests.server.kept.changes import change_something, install, programs_of
 from tests.server.kept.suites import EVAL, FILES, documents_of, make, recorded, shown_by_new
 from tests.shared_corpus import SUITES
+from waza_engine.steps import Steps, finished
 from waza_language_server.kept.conditions import Conditions, conditions_of
-from waza_language_server.kept.recording import Recorded
+from waza_language_server.kept.recording import Recorded, recorded_in_steps
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
+from waza_language_server.project.workspace import Workspace
+from waza_language_server.schema.catalog import default_catalog
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 ROUNDS = 30
@@ -122,6 +125,21 @@ def test_what_was_changed_just_now_is_not_kept_yet(tmp_path: Path) -> None:
     document = documents_of(root, project)[root / "evals/one/tasks/second.yaml"]
     with pytest.raises(AssertionError):
         recorded(document, project, wait_seconds=0.5)
+
+
+def test_what_changes_while_it_is_looked_at_is_kept_later(tmp_path: Path) -> None:
+    root = make(tmp_path / "work")
+    project = Project((root,))
+    path = root / "evals/one/tasks/first.yaml"
+    document = documents_of(root, project)[root / "evals/one/eval.yaml"]
+
+    def shown(_document: Document, _problems: object, seen: Project) -> Steps[object]:
+        yield
+        path.write_text(f"{path.read_text('utf-8')}# More.\n", "utf-8")
+        seen.disk.stamp(path)
+
+    workspace = Workspace(project, default_catalog())
+    assert finished(recorded_in_steps(document, workspace, shown)) == "later"
 
 
 @pytest.mark.parametrize("folder", [EXAMPLES, SUITES])

@@ -171,3 +171,15 @@ def test_the_command_knows_them_too(tmp_path: Path) -> None:
         if "tasks" in finding.path
     }
     assert {"unknown-grader-name", "duplicate-task-id"} <= codes
+
+
+def test_suites_come_in_one_order_whenever_they_were_noted_or_opened(tmp_path: Path) -> None:
+    first, second = (suite_with(tmp_path / name, "../tasks/*.yaml") for name in ("one", "two"))
+    task = put(tmp_path, "tasks/a.yaml", TASK)
+    project = Project([tmp_path])
+    for eval_file in (second, first):
+        project.far.note(project.suite(eval_file))
+    assert suites_of(project, task) == [first, second]
+    third, fourth = (put(tmp_path, f"{name}.suite.yaml", EVAL) for name in "ab")
+    others = Project([tmp_path], {path: opened(path, "eval") for path in (fourth, third)})
+    assert suites_of(others, task) == [third, fourth]

@@ -244,6 +244,16 @@ def test_the_id_of_another_task_is_found_without_parsing_the_others(
         ]
 
 
+def test_the_tasks_of_a_suite_are_looked_at_with_a_pause_after_each(tmp_path: Path) -> None:
+    project = Project()
+    suite = project.suite(small_suite(tmp_path))
+    for number in range(20):
+        put(tmp_path, f"tasks/other{number}.yaml", f"id: other{number}\nname: x\n")
+    with project.disk.held_still():
+        assert len(list(project.tasks_with_id(suite, "none"))) >= 20
+        assert list(project.tasks_with_id(suite, "none")) == []
+
+
 def test_looking_at_many_files_lists_each_folder_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -104,9 +104,10 @@ def _faults(globs: list[_Glob]) -> Found:
             yield Problem(fault.code, glob.node.span, fault.message)
 
 
-def _unreadable(document: Document, project: Project, path: Path, globs: list[_Glob]) -> Iterator[Problem]:
+def _unreadable(document: Document, project: Project, path: Path, globs: list[_Glob]) -> Found:
     for glob in globs:
         for file in glob.files.value[:_MOST_LOOKED_AT]:
+            yield from project.read_outline_in_steps(file)
             why = project.outline(file).unreadable
             if why:
                 name = shown(os.path.relpath(file, path.parent))

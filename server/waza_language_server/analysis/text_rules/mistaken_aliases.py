@@ -6,13 +6,14 @@ And what is to be merged and cannot be: `<<: (*base)`, `<: *base`.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from typing import TYPE_CHECKING
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_engine.spec.reading.yaml_faults import NO_BLOCK_TO_MERGE, sentence
 from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import Found
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
@@ -29,7 +30,7 @@ _IN_PARENTHESES = compiled_later(r"\((?P<names>\*[\w-]+(?:[ \t]*,[ \t]*\*[\w-]+)
 _HALF_MERGE = compiled_later(r"(?:(?<=[\s{,])|^)(?:<|<<<)(?=:[ \t]+\*)", re.MULTILINE)
 
 
-def mistaken_aliases(tree: Tree) -> Iterator[Problem]:
+def mistaken_aliases(tree: Tree) -> Found:
     """Yield the words and anchors of a text with anchors or merges that were meant to be aliases."""
     root, text = tree.root, tree.text
     if root is None:
@@ -38,6 +39,7 @@ def mistaken_aliases(tree: Tree) -> Iterator[Problem]:
     first = {each["name"]: each.start() for each in reversed(anchors)}
     told: set[int] = set()
     for match in _MERGED_WORD.finditer(text):
+        yield
         place = Span(match.start("name"), match.end("name"))
         node = root.at(place.start)
         if (
@@ -49,14 +51,19 @@ def mistaken_aliases(tree: Tree) -> Iterator[Problem]:
             message = f"`<<` merges what an alias stands for; write `*{match['name']}`."
             yield _alias(place, match["name"], message)
     yield from _no_blocks(text, root, told)
+    used: set[str] | None = None
     for match in anchors:
+        yield
         node = root.at(match.end())
         is_empty = node.kind == "scalar" and not len(node.span) and node.green.anchor == match["name"]
         if is_empty and first[match["name"]] < match.start():
             place = Span(match.start(), match.end())
             message = f"`&{match['name']}` names a value, and there is none; write `*` for the one above."
             yield _alias(place, match["name"], message)
-        elif is_empty and isinstance(node.step, str) and not _is_used(text, match["name"]):
+        elif is_empty and isinstance(node.step, str):
+            used = {each["name"] for each in _ALIAS.finditer(text)} if used is None else used
+            if match["name"] in used:
+                continue
             place = Span(match.start(), match.end())
             message = (
                 f"`&{match['name']}` names a value for YAML, and there is none; write `{match['name']}`."
@@ -65,13 +72,10 @@ def mistaken_aliases(tree: Tree) -> Iterator[Problem]:
             yield Problem("unlikely-value", place, message, "warning", (fix,))
 
 
-def _is_used(text: str, name: str) -> bool:
-    return any(match["name"] == name for match in _ALIAS.finditer(text))
-
-
-def _no_blocks(text: str, root: Node, told: Container[int]) -> Iterator[Problem]:
+def _no_blocks(text: str, root: Node, told: Container[int]) -> Found:
     """Yield the texts that stand where a block is merged, and the aliases behind half of the sign for it."""
     for match in _MERGED_TEXT.finditer(text):
+        yield
         place = Span(match.start("value"), match.end("value"))
         node = root.at(place.start)
         if node.step == MERGE_KEY and node.kind == "scalar" and node.span.start == place.start not in told:
@@ -83,6 +87,7 @@ def _no_blocks(text: str, root: Node, told: Container[int]) -> Iterator[Problem]
                 fixes = (Fix(f"Change to `{meant}`", (Edit(place, meant),)),)
             yield Problem("yaml-syntax", place, sentence(NO_BLOCK_TO_MERGE), "error", fixes)
     for match in _HALF_MERGE.finditer(text):
+        yield
         key = root.at(match.start())
         if key.step is None and key.style == "plain" and key.value == match[0]:
             message = f"`{match[0]}` is a key like any other; write `<<` to take over the keys of a block."

@@ -103,6 +103,8 @@ def _converted(
     files = FileConverter(ls.session, ls.abilities)
     actions: list[types.CodeAction] = []
     for action in found:
+        if any(map(files.shows_others, action.change.files)):
+            continue
         edit = yield from files.workspace_edit(action.change)
         actions.append(convert.code_action(action, edit, ls.session.project))
     return actions

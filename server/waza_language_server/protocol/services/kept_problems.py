@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 AGAIN_AFTER_SECONDS = 1.0
 MOST_TRIES = 8
-"""How often it is tried to keep what depends on a file that has just been written."""
+"""How often it is tried to keep what depends on files that are being written."""
 _LARGEST_BYTES = 4_000_000
 
 Diagnostics = list[dict[str, Any]]
@@ -54,7 +54,6 @@ class KeptProblems:
         self._code: Code | None = None
         """What judges, as soon as somebody has asked for it."""
         self._shown: dict[str, _Shown] = {}
-        self._tries: dict[str, int] = {}
 
     def take(self, uri: str, version: int, text: str) -> Diagnostics | None:
         """Return what to show of a document that has this text, None when nothing is known for sure.
@@ -88,8 +87,11 @@ class KeptProblems:
         """Show nothing any more that the analysis has not said itself."""
         self._shown.clear()
 
-    def keep_in_steps(self, uri: str) -> Steps[None]:
-        """Keep the problems of a document as it stands on the disk, if it is certain what they depend on."""
+    def keep_in_steps(self, uri: str, tries: int = 0) -> Steps[None]:
+        """Keep the problems of a document as it stands on the disk, if it is certain what they depend on.
+
+        ``tries`` is how often that came too soon since the document was opened or saved.
+        """
         place = self._place
         if place is None:
             return
@@ -108,12 +110,14 @@ class KeptProblems:
         recorded = yield from recorded_in_steps(document, session.workspace, self._converted)
         if not isinstance(recorded, Recorded):
             if recorded == "later":
-                self._try_again(uri)
+                self._try_again(uri, tries)
             return
         yield
         known = self._known(uri, document.text)
         yield
-        if session.is_current(document) and recorded.conditions.hold():
+        if not recorded.conditions.hold():
+            self._try_again(uri, tries)
+        elif session.is_current(document):
             conditions = recorded.conditions.as_json()
             content = {"known": known, "conditions": conditions, "diagnostics": recorded.shown}
             write = partial(store.write, place, self._name(uri, document.text), content)
@@ -123,10 +127,9 @@ class KeptProblems:
     def _converted(self, document: Document, problems: tuple[Problem, ...], project: Any) -> Steps[object]:
         return self._ls.wire_diagnostics(document, problems, project)
 
-    def _try_again(self, uri: str) -> None:
-        self._tries[uri] = self._tries.get(uri, 0) + 1
-        if self._tries[uri] <= MOST_TRIES:
-            again = partial(self._ls.keep_problems, uri)
+    def _try_again(self, uri: str, tries: int) -> None:
+        if tries < MOST_TRIES:
+            again = partial(self._ls.keep_problems, uri, tries + 1)
             asyncio.get_running_loop().call_later(AGAIN_AFTER_SECONDS, again)
 
     def _read(self, place: Path, uri: str, text: str) -> Diagnostics | None:
@@ -142,7 +145,8 @@ class KeptProblems:
                 return None
             conditions, diagnostics = conditions_of(written["conditions"]), written["diagnostics"]
             holds = conditions.hold() and self._is_alone(uri, conditions)
-        except (LookupError, TypeError, ValueError, AttributeError):
+        except (LookupError, TypeError, ValueError, AttributeError, OSError):
+            # Also where the code is just being replaced: a document is opened all the same.
             return None
         return diagnostics if holds else None
 
@@ -181,7 +185,10 @@ class KeptProblems:
         """Whether this process has loaded the code that is there now."""
         from waza_language_server.kept.code import code
 
-        self._code = code()
+        try:
+            self._code = code()
+        except OSError:
+            return False
         return self._code.changed_ns < self._ls.started_ns
 
     def _around(self) -> list[Any]:

@@ -17,6 +17,7 @@ from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME
 from waza_language_server.project.disk import LOOKED_AT_AGAIN_SECONDS
 from waza_language_server.project.document import Document
 from waza_language_server.project.suite_files import files_of_workspace, read_suites
+from waza_language_server.project.uris import path_of
 
 Shown = TypeVar("Shown")
 """What the client is shown of a problem."""
@@ -84,8 +85,10 @@ class WorkspaceProblems(Generic[Shown]):
     def reports(self, previous: Mapping[str, str]) -> Steps[list[Report[Shown]]]:
         """Return what is new since the results that a client has, by URI: problems, or none."""
         yield from self._judge()
-        opened = {document.uri for document in self._session.documents}
-        known = {each.uri: each for each in self._judged.values() if each.uri not in opened}
+        opened = set(self._session.uris)
+        # Whatever URI a file is open by, and whether or not its text is ours.
+        paths = set(map(path_of, opened))
+        known = {each.uri: each for path, each in self._judged.items() if path not in paths}
         found: list[Report[Shown]] = []
         shown = 0
         for uri, judged in known.items():
