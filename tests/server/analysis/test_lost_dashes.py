@@ -25,6 +25,16 @@ def test_graders_without_any_dash_become_items() -> None:
     assert not problems(after)
 
 
+def test_an_item_whose_first_line_is_gone_begins_with_a_dash_again() -> None:
+    text = graders(f"  - {FIRST}    name: b\n    config: {{contains: [b]}}\n")
+    [problem] = problems(text)
+    assert (problem.code, text[problem.span.start :]) == ("yaml-syntax", text[text.index("name: b") :])
+    [fix] = problem.fixes
+    after = apply(text, fix.edits)
+    assert after == text.replace("    name: b", "  - name: b")
+    assert [each.code for each in problems(after)] == ["missing-grader-type"]
+
+
 def test_a_key_that_stands_twice_elsewhere_is_no_item() -> None:
     found = problems(EVAL.replace("  executor: mock\n", "  executor: mock\n  trials_per_task: 1\n"), "eval")
     assert [problem.code for problem in found] == ["duplicate-key"]
