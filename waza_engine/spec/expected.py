@@ -64,6 +64,7 @@ class Expected(Block):
 
     misspellings: ClassVar = {
         "skill_activated": "should_trigger",
+        "should_not_trigger": "should_trigger",
         "output_excludes": "output_not_contains",
         "should_not_contain": "output_not_contains",
         "must_not_contain": "output_not_contains",
