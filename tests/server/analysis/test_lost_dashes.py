@@ -117,3 +117,16 @@ def test_a_dash_in_place_of_the_blanks_of_a_key() -> None:
     assert text[problem.span.start :].startswith("- parallel")
     [fix] = problem.fixes
     assert apply(text, fix.edits) == text.replace("- par", "  par")
+
+
+@pytest.mark.parametrize(
+    "written", ['"a"\n          "b"', "'a'\n          'b'", '"a", "b"', '"a" "b"', "'a','b'"]
+)
+def test_texts_in_quotes_that_lack_a_dash_become_items(written: str) -> None:
+    text = _option(f"        - {written}\n        - c\n")
+    [problem] = problems(text)
+    quote = written[0]
+    after = _option(f"        - {quote}a{quote}\n        - {quote}b{quote}\n        - c\n")
+    assert apply(text, problem.fixes[0].edits) == after
+    alone = text.replace("        - c\n", "")
+    assert apply(alone, problems(alone)[0].fixes[0].edits) == after.replace("        - c\n", "")
