@@ -28,7 +28,9 @@ def text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFau
         return needless
     if empty := _empty_above(text, start, closed, behind):
         return empty
-    if item := _item_without_dash(text, start, behind, line_end):
+    if item := _item_without_dash(text, start, behind, line_end) or _item_behind_key(
+        text, start, closed, behind
+    ):
         return item
     fixes: tuple[Fix, ...] = ()
     if end_of_line(text, start, end) == line_end:
@@ -75,6 +77,19 @@ def _item_without_dash(text: str, start: int, behind: int, line_end: int) -> Syn
         return None
     fix = Fix("Insert the dash", (Edit(Span(line, behind), text[above:start]),))
     return SyntaxFault(Span(behind, line_end), sentence(MISSING_DASH), fixes=(fix,))
+
+
+def _item_behind_key(text: str, start: int, closed: int, behind: int) -> SyntaxFault | None:
+    """Say that the first item of a list stands behind its key, and the others below it."""
+    line = text.rfind("\n", 0, behind) + 1
+    key = text[text.rfind("\n", 0, start) + 1 : start].rstrip(" ")
+    if line <= start or not text.startswith("- ", behind) or not key.endswith(":"):
+        return None
+    blanks = len(text[:start]) - len(text[:start].rstrip(" "))
+    ending = "\r\n" if "\r\n" in text else "\n"
+    edit = Edit(Span(start - blanks, start), f"{ending}{text[line:behind]}- ")
+    message = "A list stands below this, so it is its first item; write it there, behind a dash."
+    return SyntaxFault(Span(start, closed), message, fixes=(Fix("Make it the first item", (edit,)),))
 
 
 def _text_in_quotes(written: str, closed: int) -> str:

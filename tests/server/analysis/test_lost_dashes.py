@@ -130,3 +130,14 @@ def test_texts_in_quotes_that_lack_a_dash_become_items(written: str) -> None:
     assert apply(text, problem.fixes[0].edits) == after
     alone = text.replace("        - c\n", "")
     assert apply(alone, problems(alone)[0].fixes[0].edits) == after.replace("        - c\n", "")
+
+
+@pytest.mark.parametrize("first", ["one", "one word", '"one"', "'one'"])
+def test_the_first_item_behind_its_key_stands_among_the_others(first: str) -> None:
+    text = graders(
+        f"  - type: text\n    name: x\n    config:\n      contains: {first}\n        - two\n        - three\n"
+    )
+    [problem] = problems(text)
+    [fix] = problem.fixes
+    assert fix.title == "Make it the first item"
+    assert apply(text, fix.edits) == text.replace(f"contains: {first}", f"contains:\n        - {first}")
