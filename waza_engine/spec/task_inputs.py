@@ -29,6 +29,8 @@ class InputFile(Block):
     at_least_one: ClassVar = {"path": Given.WRITTEN}
     misspellings: ClassVar = {
         "source": "path",
+        "src": "path",
+        "filename": "path",
         "file": "path",
         "name": "path",
         "text": "content",
