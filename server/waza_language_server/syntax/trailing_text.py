@@ -33,8 +33,8 @@ def text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFau
     ):
         return item
     fixes: tuple[Fix, ...] = ()
-    if end_of_line(text, start, end) == line_end:
-        text_end = before_comment(text, start, line_end)
+    text_end = before_comment(text, start, line_end)
+    if end_of_line(text, start, end) == line_end and text_end > closed:
         whole = Edit(Span(start, text_end), quoted(_text_in_quotes(text[start:text_end], closed - start)))
         fixes = (
             *list_of_texts(text, Span(start, text_end)),

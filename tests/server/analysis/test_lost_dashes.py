@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.server.analysis.drawing import EVAL, graders, problems
+from tests.server.analysis.drawing import EVAL, TASK, graders, problems
 from waza_language_server.syntax.tried_edits import apply
 
 FIRST = "type: text\n    name: a\n    config: {contains: [a]}\n"
@@ -141,3 +141,8 @@ def test_the_first_item_behind_its_key_stands_among_the_others(first: str) -> No
     [fix] = problem.fixes
     assert fix.title == "Make it the first item"
     assert apply(text, fix.edits) == text.replace(f"contains: {first}", f"contains:\n        - {first}")
+
+
+def test_items_below_a_text_with_a_comment_are_told() -> None:
+    found = problems(f'{TASK}tags: "a"  # more\n  - b\n')
+    assert [each.code for each in found] == ["yaml-syntax"]
