@@ -75,6 +75,8 @@ def _above_items(text: str, node: Node) -> Edit | None:
     if len(indents) != 1 or not all(row.lstrip(" ").startswith("- ") for row in rows):
         return None
     blanks = len(text[: node.span.start]) - len(text[: node.span.start].rstrip(" "))
+    if text[node.span.start - blanks - 1 : node.span.start - blanks] != ":":
+        return None
     dash = f"{line_break(text)}{indents.pop()}- "
     return Edit(Span(node.span.start - blanks, node.span.start), dash)
 
