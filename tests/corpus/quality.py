@@ -24,7 +24,7 @@ from waza_language_server.project.document import Document
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.syntax.tried_edits import apply
 
-LOST = frozenset({"text for a number"})
+LOST = frozenset({"text for a number", "a variable for a model", "the first line of a grader left out"})
 """Kinds after which nobody can tell what stood there."""
 ADDED = frozenset(
     {
@@ -34,6 +34,7 @@ ADDED = frozenset(
         "`&&` in an assertion",
         "a capital letter behind `.lower()`",
         "graders under `expected`",
+        "`or` between texts before one `in`",
     }
 )
 """Kinds that also say something else: repaired is a file with no more problems than before."""

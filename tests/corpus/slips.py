@@ -242,6 +242,21 @@ SLIPS: Mapping[str, Slip] = {
         r"^( +)- type: text\n(?=\1  name: .*\n\1  config:\n\1    (?:not_)?contains:)", r"\1- type: code\n"
     ),
     "a fence above the file": _changed(r"\A(?=\w)", "```yaml\n"),
+    "two texts on one line": _changed(r"^( +)- (\"[^\"\n]+\")\n\1- (\"[^\"\n]+\")$", r"\1- \2, \3"),
+    "a text in quotes without its dash": _changed(
+        r"^( +)- (\"[^\"\n]+\")\n\1- (\"[^\"\n]+\")$", r"\1- \2\n\1  \3"
+    ),
+    "the first item behind its key": _changed(r"^( +\w+|tags):\n( +)- (\"?[^\n:]+)\n(?=\2- )", r"\1: \3\n"),
+    "the first line of a grader left out": _changed(r"^( +)- type: (?:text|code|behavior)\n(?= +name)", ""),
+    "two colons": _changed(r"^( +)(executor|model|name): (\S+)$", r"\1\2: : \3"),
+    "a variable for a model": _changed(r"^( +)model: \S+$", r"\1model: ${MODEL}"),
+    "`output_contains_all`": _changed(r"^( +)output_contains:", r"\1output_contains_all:"),
+    "`should_not_trigger`": _changed(r"should_trigger: false$", "should_not_trigger: true"),
+    "`input` for `prompt`": _changed(r"^(  )prompt:", r"\1input:"),
+    "assertions without `assertions:` above": _changed(r"^( +)assertions:\n(?=\1  - )", ""),
+    "`or` between texts before one `in`": _changed(
+        r"'([a-z]\w+)' in output\.lower\(\)", r"('\1' or 'other') in output.lower()"
+    ),
     "three quotes": _changed(r"^( +prompt): ([A-Za-z][^\"\n]*)$", r'\1: """\2"""'),
     "a list of several lines that lacks its bracket": _changed(
         r"^(tags|tasks):\n  - ([\w*/.-]+)\n  - ([\w*/.-]+)\n(?!  - )", r"\1: [\2,\n  \3\n"

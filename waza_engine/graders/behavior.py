@@ -62,6 +62,7 @@ class BehaviorConfig(GraderConfig):
         "max_time_ms": "max_duration_ms",
         "duration_ms": "max_duration_ms",
         "tokens": "max_tokens",
+        "token_limit": "max_tokens",
         "required": "required_tools",
         "expect_tools": "required_tools",
         "forbidden": "forbidden_tools",

@@ -65,6 +65,7 @@ class CodeConfig(GraderConfig):
         "asserts": "assertions",
         "expressions": "assertions",
         "checks": "assertions",
+        "code": "assertions",
         "lang": "language",
     }
 

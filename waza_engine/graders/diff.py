@@ -62,6 +62,8 @@ class ExpectedFile(GraderConfig):
         "expected": "snapshot",
         "snapshot_file": "snapshot",
         "fragments": "contains",
+        "includes": "contains",
+        "must_contain": "contains",
         "content": "contains",
     }
     uncertain: ClassVar = frozenset({"content", "expected"})

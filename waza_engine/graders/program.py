@@ -59,6 +59,7 @@ class ProgramConfig(GraderConfig):
         "timeout_sec": "timeout",
         "cmd": "command",
         "program": "command",
+        "run": "command",
         "arguments": "args",
     }
 

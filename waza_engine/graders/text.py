@@ -90,6 +90,7 @@ class TextConfig(GraderConfig):
         "must_not_contain": "not_contains",
         "must_not_include": "not_contains",
         "not_contains_any": "not_contains",
+        "contains_none": "not_contains",
         "excludes": "not_contains",
         "output_excludes": "not_contains",
         "output_not_contains": "not_contains",

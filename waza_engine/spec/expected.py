@@ -64,6 +64,7 @@ class Expected(Block):
 
     misspellings: ClassVar = {
         "skill_activated": "should_trigger",
+        "should_not_trigger": "should_trigger",
         "output_excludes": "output_not_contains",
         "should_not_contain": "output_not_contains",
         "must_not_contain": "output_not_contains",
@@ -74,6 +75,11 @@ class Expected(Block):
         "output_icontains": "output_contains",
         "should_contain": "output_contains",
         "contains": "output_contains",
+        "contains_all": "output_contains",
+        "output_contains_all": "output_contains",
+        "output_includes": "output_contains",
+        "output_contains_none": "output_not_contains",
+        "contains_none": "output_not_contains",
         "contains_any": "output_contains_any",
         "behaviour": "behavior",
         "outcome": "outcomes",

@@ -42,6 +42,8 @@ class GraderEntry(Block):
     )
     misspellings: ClassVar = {
         "id": "name",
+        "label": "name",
+        "title": "name",
         "kind": "type",
         "options": "config",
         "params": "config",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import PurePath
 
@@ -25,6 +26,19 @@ def may_be_file(argument: str) -> bool:
     """Whether an argument looks like the path of a file; if there is one it is what is meant."""
     plain = not argument.startswith("-") and argument.isprintable()
     return plain and (is_path(argument) or PurePath(argument).suffix in _SCRIPTS)
+
+
+def words_of(command: str) -> list[str]:
+    """Return the words of a command whose arguments stand behind the program, [] for a program alone.
+
+    A path may have blanks in it: there it takes an option, or a program that is no path, to tell.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return []
+    has_option = any(word.startswith("-") for word in words[1:])
+    return words if len(words) > 1 and (has_option or not is_path(words[0])) else []
 
 
 def is_path(command: str) -> bool:

@@ -67,6 +67,7 @@ class Defaults(Section):
         "session_log": "sessionLog",
         "timeout_seconds": "timeout",
         "max_workers": "workers",
+        "model_name": "model",
     }
 
     engine: Annotated[

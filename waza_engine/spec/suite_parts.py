@@ -51,6 +51,7 @@ class Hook(Block):
     misspellings: ClassVar = {
         "cmd": "command",
         "run": "command",
+        "script": "command",
         "cwd": "working_directory",
         "workdir": "working_directory",
     }
@@ -87,6 +88,10 @@ class Hooks(Block):
         "before_all": "before_run",
         "beforeAll": "before_run",
         "setup": "before_run",
+        "pre_run": "before_run",
+        "post_run": "after_run",
+        "pre_task": "before_task",
+        "post_task": "after_task",
         "after": "after_run",
         "after_all": "after_run",
         "afterAll": "after_run",

@@ -34,6 +34,7 @@ _TASK_MISSPELLINGS = {
     "expectations": "expected",
     "timeout": "timeout_seconds",
     "display_name": "name",
+    "title": "name",
     "task_id": "id",
     "tag": "tags",
     "grader": "graders",

@@ -29,6 +29,8 @@ class InputFile(Block):
     at_least_one: ClassVar = {"path": Given.WRITTEN}
     misspellings: ClassVar = {
         "source": "path",
+        "src": "path",
+        "filename": "path",
         "file": "path",
         "name": "path",
         "text": "content",
@@ -100,7 +102,11 @@ class TaskInputs(Block):
 
     at_least_one: ClassVar = {"prompt": Given.PRESENT, "prompt_file": Given.WRITTEN}
     misspellings: ClassVar = {
-        **dict.fromkeys(("message", "query", "question", "instruction", "instructions"), "prompt"),
+        **dict.fromkeys(
+            ("input", "message", "query", "question", "instruction", "instructions", "user", "user_prompt"),
+            "prompt",
+        ),
+        **dict.fromkeys(("text", "content"), "prompt"),
         "prompts": "follow_up_prompts",
         "followup_prompts": "follow_up_prompts",
         "followups": "follow_up_prompts",
@@ -111,7 +117,7 @@ class TaskInputs(Block):
         "file": "files",
         "env": "environment",
     }
-    uncertain: ClassVar = frozenset({"vars", "variables"})
+    uncertain: ClassVar = frozenset({"vars", "variables", "text", "content"})
     rules: ClassVar = (
         {
             "not": {

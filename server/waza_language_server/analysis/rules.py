@@ -8,6 +8,7 @@ from __future__ import annotations
 from waza_language_server.analysis.file_rules.eval_file import inline_ids, mock_servers, rows, weights
 from waza_language_server.analysis.file_rules.expected_graders import expected_graders
 from waza_language_server.analysis.file_rules.grader_names import duplicate_names
+from waza_language_server.analysis.file_rules.hook_commands import hook_commands
 from waza_language_server.analysis.file_rules.input_files import input_files
 from waza_language_server.analysis.file_rules.modeline import wrong_schema
 from waza_language_server.analysis.file_rules.repeated_items import repeated_items
@@ -86,6 +87,7 @@ ITEM_RULES: tuple[Rule[FileView], ...] = (
     Rule("suppressions", unknown_codes, _words("unknown-code"), reads_comments=True),
     Rule("files of tasks", input_files, _words("outside-workspace")),
     Rule("turns", turns, _words("duplicate-turn turn-never-comes")),
+    Rule("commands of hooks", hook_commands, _words("unlikely-value")),
     Rule("rows", rows, _words("bounds-reversed")),
     Rule("weights", weights, _words("weights-not-one")),
     Rule("ids of inline tasks", inline_ids, _words("duplicate-task-id")),

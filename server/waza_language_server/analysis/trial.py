@@ -288,11 +288,16 @@ def _has_same_faults(before: Tree, after: Tree, changes: Changes) -> bool:
 
 
 def _is_tolerable(problem: Problem, repaired: Sequence[Problem], *, reveals: bool) -> bool:
-    if any(problem.code == each.code for each in repaired):
+    if any(problem.code == each.code and not (reveals and _is_other_key(problem, each)) for each in repaired):
         return False
     if problem.severity in _ADVICE and not any(each.severity in _ADVICE for each in repaired):
         return True
     return reveals
+
+
+def _is_other_key(problem: Problem, repaired: Problem) -> bool:
+    """Whether a problem is about an unknown key, and not the one of that name that was repaired."""
+    return problem.code in _OF_UNKNOWN_KEYS and problem.message != repaired.message
 
 
 def _same(problem: Problem, left: Sequence[Problem]) -> Problem | None:

@@ -73,12 +73,7 @@ def explain_value(text: str, start: int, end: int, error: ReadError | None) -> S
         others = tuple(replace(fix, preferred=False) for fix in quote)
         return SyntaxFault(place, message, fixes=(Fix("Delete the colon", (Edit(place, ""),)), *others))
     if colon:
-        message = "A value with `: ` inside is read as a key of its own; put the value in quotes."
-        return SyntaxFault(
-            first_line if colon.start() < first_line.end else Span(colon.start(), colon.end()),
-            message,
-            fixes=quote,
-        )
+        return _explain_colon(text, start, end, first_line, Span(colon.start(), colon.end()), quote)
     return explain_error(text, error, first_line)
 
 
@@ -114,6 +109,17 @@ def explain_error(text: str, error: ReadError | None, fallback: Span) -> SyntaxF
 def too_deep(span: Span) -> SyntaxFault:
     """Say that collections nest deeper than is read."""
     return SyntaxFault(span, sentence(TOO_DEEP), "too-deep")
+
+
+def _explain_colon(
+    text: str, start: int, end: int, first_line: Span, colon: Span, quote: tuple[Fix, ...]
+) -> SyntaxFault:
+    if colon.start == start:
+        value = colon.end + len(text[colon.end : end]) - len(text[colon.end : end].lstrip(" \t"))
+        fix = Fix("Delete the second colon", (Edit(Span(start, value), ""),))
+        return SyntaxFault(colon, "A colon stands here already; delete the second one.", fixes=(fix,))
+    message = "A value with `: ` inside is read as a key of its own; put the value in quotes."
+    return SyntaxFault(first_line if colon.start < first_line.end else colon, message, fixes=quote)
 
 
 def _explain_reserved(

@@ -21,6 +21,9 @@ _LONGEST = 2_000
 _TRIALS = 12
 _TEXT = r"(?:\"(?:[^\"\\\r\n]|\\.)*\"|'(?:[^'\r\n]|'')*')"
 _TEXTS = compiled_later(rf"{_TEXT}(?:[ \t]*,[ \t]*{_TEXT})+")
+_ITEMS = compiled_later(rf"{_TEXT}(?:[ \t]*[, \t][ \t]*{_TEXT})+")
+_BETWEEN = compiled_later(rf"{_TEXT}(?P<between>[ \t]*[, \t][ \t]*)(?=[\"'])")
+_DASH = compiled_later(r"[ ]*-[ ]+")
 _SEMICOLON = compiled_later(r"(?<=[\"'])[ \t]*(?P<sign>[;|])[ \t]*(?=[\"'])")
 _TWO_COMMAS = compiled_later(r",[ \t]*(?P<sign>,)")
 _OTHER_CLOSING = compiled_later(r"(?P<sign>[)}\]>])[ \t]*\Z")
@@ -60,7 +63,17 @@ def slip_in_brackets(text: str, part: Span) -> SyntaxFault | None:
 
 
 def list_of_texts(text: str, place: Span) -> tuple[Fix, ...]:
-    """Return the fix that puts brackets around texts in quotes with commas between them."""
+    """Return the fix that makes a list of texts in quotes with commas between them, or items of its own list.
+
+    Items may stand there without commas, too.
+    """
+    line = text.rfind("\n", 0, place.start) + 1
+    dash = _DASH.fullmatch(text, line, place.start)
+    if dash is not None and _ITEMS.fullmatch(text, place.start, place.end) is not None:
+        ending = "\r\n" if "\r\n" in text else "\n"
+        item = f"{ending}{dash[0]}"
+        between = [match.span("between") for match in _BETWEEN.finditer(text, place.start, place.end)]
+        return (Fix("Make an item of each", tuple(Edit(Span(*each), item) for each in between)),)
     if _TEXTS.fullmatch(text, place.start, place.end) is None:
         return ()
     edits = (Edit(Span(place.start, place.start), "["), Edit(Span(place.end, place.end), "]"))

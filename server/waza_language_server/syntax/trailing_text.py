@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from waza_engine.later_patterns import compiled_later
+from waza_engine.spec.reading.yaml_faults import MISSING_DASH, sentence
 from waza_language_server.syntax.escapes import end_of_line, quoted
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.flow_signs import list_of_texts
@@ -11,6 +12,7 @@ from waza_language_server.syntax.wrong_signs import needless_sign
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
+_DASH = compiled_later(r"[ ]*-[ ]+")
 _MORE_BRACKETS = compiled_later(r"[\]})]{1,3}")
 _ITEM_OR_KEY = compiled_later(r"-[ ]+\S|[A-Za-z_][\w-]*:(?:\s|\Z)")
 
@@ -26,9 +28,13 @@ def text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFau
         return needless
     if empty := _empty_above(text, start, closed, behind):
         return empty
+    if item := _item_without_dash(text, start, behind, line_end) or _item_behind_key(
+        text, start, closed, behind
+    ):
+        return item
     fixes: tuple[Fix, ...] = ()
-    if end_of_line(text, start, end) == line_end:
-        text_end = before_comment(text, start, line_end)
+    text_end = before_comment(text, start, line_end)
+    if end_of_line(text, start, end) == line_end and text_end > closed:
         whole = Edit(Span(start, text_end), quoted(_text_in_quotes(text[start:text_end], closed - start)))
         fixes = (
             *list_of_texts(text, Span(start, text_end)),
@@ -61,6 +67,29 @@ def text_behind_brackets(text: str, start: int, closed: int, end: int) -> Syntax
     is_template = text.startswith("{{", start)
     fixes = quote_fix(text, Span(start, end_of_line(text, start, end)), end, sure=is_template)
     return SyntaxFault(Span(behind, max(line_end, behind + 1)), message, fixes=fixes)
+
+
+def _item_without_dash(text: str, start: int, behind: int, line_end: int) -> SyntaxFault | None:
+    """Say that an item lacks its dash: a text in quotes below one, at its column."""
+    above, line = (text.rfind("\n", 0, at) + 1 for at in (start, behind))
+    is_item = _DASH.fullmatch(text, above, start) is not None and text[behind] in "\"'"
+    if not is_item or above == line or text[line:behind] != " " * (start - above):
+        return None
+    fix = Fix("Insert the dash", (Edit(Span(line, behind), text[above:start]),))
+    return SyntaxFault(Span(behind, line_end), sentence(MISSING_DASH), fixes=(fix,))
+
+
+def _item_behind_key(text: str, start: int, closed: int, behind: int) -> SyntaxFault | None:
+    """Say that the first item of a list stands behind its key, and the others below it."""
+    line = text.rfind("\n", 0, behind) + 1
+    key = text[text.rfind("\n", 0, start) + 1 : start].rstrip(" ")
+    if line <= start or not text.startswith("- ", behind) or not key.endswith(":"):
+        return None
+    blanks = len(text[:start]) - len(text[:start].rstrip(" "))
+    ending = "\r\n" if "\r\n" in text else "\n"
+    edit = Edit(Span(start - blanks, start), f"{ending}{text[line:behind]}- ")
+    message = "A list stands below this, so it is its first item; write it there, behind a dash."
+    return SyntaxFault(Span(start, closed), message, fixes=(Fix("Make it the first item", (edit,)),))
 
 
 def _text_in_quotes(written: str, closed: int) -> str:

@@ -25,6 +25,18 @@ from waza_language_server.embedded.python.findings import assertion_findings
         ("output.strip", "assertion-uncalled", "strip", "output.strip()"),
         ("output.__class__.__mro__[0] == str", "assertion-internal", "__mro__", None),
         ("True", "assertion-constant", "True", None),
+        (
+            "('a' or 'b') in output",
+            "assertion-constant",
+            "'a' or 'b'",
+            "('a' in output or 'b' in output)",
+        ),
+        (
+            "len(output) > 3 and ('a' or 'b') not in output.lower()",
+            "assertion-constant",
+            "'a' or 'b'",
+            "len(output) > 3 and ('a' not in output.lower() and 'b' not in output.lower())",
+        ),
         ("'a' or 'b' in output", "assertion-constant", "'a'", "'a' in output or 'b' in output"),
         ("len(tool_calls) >= 0", "assertion-constant", "len(tool_calls) >= 0", None),
         ("len(output) < 0 or errors", "assertion-constant", "len(output) < 0", None),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.server.analysis.drawing import EVAL, graders, problems
+from tests.server.analysis.drawing import EVAL, TASK, graders, problems
 from waza_language_server.syntax.tried_edits import apply
 
 FIRST = "type: text\n    name: a\n    config: {contains: [a]}\n"
@@ -23,6 +23,16 @@ def test_graders_without_any_dash_become_items() -> None:
     after = apply(text, fix.edits)
     assert after == graders(f"  - {FIRST}  - {SECOND}")
     assert not problems(after)
+
+
+def test_an_item_whose_first_line_is_gone_begins_with_a_dash_again() -> None:
+    text = graders(f"  - {FIRST}    name: b\n    config: {{contains: [b]}}\n")
+    [problem] = problems(text)
+    assert (problem.code, text[problem.span.start :]) == ("yaml-syntax", text[text.index("name: b") :])
+    [fix] = problem.fixes
+    after = apply(text, fix.edits)
+    assert after == text.replace("    name: b", "  - name: b")
+    assert [each.code for each in problems(after)] == ["missing-grader-type"]
 
 
 def test_a_key_that_stands_twice_elsewhere_is_no_item() -> None:
@@ -107,3 +117,32 @@ def test_a_dash_in_place_of_the_blanks_of_a_key() -> None:
     assert text[problem.span.start :].startswith("- parallel")
     [fix] = problem.fixes
     assert apply(text, fix.edits) == text.replace("- par", "  par")
+
+
+@pytest.mark.parametrize(
+    "written", ['"a"\n          "b"', "'a'\n          'b'", '"a", "b"', '"a" "b"', "'a','b'"]
+)
+def test_texts_in_quotes_that_lack_a_dash_become_items(written: str) -> None:
+    text = _option(f"        - {written}\n        - c\n")
+    [problem] = problems(text)
+    quote = written[0]
+    after = _option(f"        - {quote}a{quote}\n        - {quote}b{quote}\n        - c\n")
+    assert apply(text, problem.fixes[0].edits) == after
+    alone = text.replace("        - c\n", "")
+    assert apply(alone, problems(alone)[0].fixes[0].edits) == after.replace("        - c\n", "")
+
+
+@pytest.mark.parametrize("first", ["one", "one word", '"one"', "'one'"])
+def test_the_first_item_behind_its_key_stands_among_the_others(first: str) -> None:
+    text = graders(
+        f"  - type: text\n    name: x\n    config:\n      contains: {first}\n        - two\n        - three\n"
+    )
+    [problem] = problems(text)
+    [fix] = problem.fixes
+    assert fix.title == "Make it the first item"
+    assert apply(text, fix.edits) == text.replace(f"contains: {first}", f"contains:\n        - {first}")
+
+
+def test_items_below_a_text_with_a_comment_are_told() -> None:
+    found = problems(f'{TASK}tags: "a"  # more\n  - b\n')
+    assert [each.code for each in found] == ["yaml-syntax"]

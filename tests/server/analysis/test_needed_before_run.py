@@ -6,12 +6,14 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.server.analysis.drawing import EVAL, TASK, graders
 from tests.server.project.files import opened, put, workspace_with
 from waza_engine.spec.executors import EXECUTORS
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import DocumentKind
+from waza_language_server.syntax.tried_edits import apply
 
 AGENT = EVAL.replace("executor: mock", "executor: copilot-sdk")
 CODES = ("missing-file", "path-not-portable", "missing-program", "skill-not-found", "nobody-judges")
@@ -235,6 +237,24 @@ def test_programs_are_looked_for_on_path(suite: Path) -> None:
     one = "  - {type: program, name: a, config: {command: no-such-program, args: [x]}}\n"
     other = "  - {type: program, name: b, config: {command: sh, args: ['-c', 'true']}}\n"
     assert told(suite, "tasks/t.yaml", graders(one + other)) == [("missing-program", "no-such-program")]
+
+
+@pytest.mark.parametrize(
+    ("command", "config"),
+    [
+        ("bash graders/a.sh -x 'a b'", {"command": "bash", "args": ["graders/a.sh", "-x", "a b"]}),
+        ("./a.sh --strict", {"command": "./a.sh", "args": ["--strict"]}),
+        ("cat a | grep b", {"command": "sh", "args": ["-c", "cat a | grep b"]}),
+    ],
+)
+def test_a_command_for_a_shell_is_divided(suite: Path, command: str, config: dict[str, object]) -> None:
+    put(suite, "a.sh", "")
+    text = graders(f"  - type: program\n    name: a\n    config:\n      command: {command}\n")
+    document = opened(put(suite, "tasks/t.yaml", text), "task")
+    [found] = diagnose(document, workspace_with(document, roots=(suite,)))
+    assert (found.code, text[found.span.start : found.span.end]) == ("missing-program", command)
+    repaired = yaml.safe_load(apply(text, found.fixes[0].edits))
+    assert repaired["graders"][0]["config"] == config
 
 
 def test_a_module_needs_something_that_runs_it(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:

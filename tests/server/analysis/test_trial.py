@@ -252,3 +252,16 @@ def test_what_was_found_with_one_catalog_is_not_said_with_another() -> None:
     for _ in range(20):
         assert "unknown-grader-type" not in codes("acme")
         assert "unknown-grader-type" in codes("acme_2")
+
+
+def test_a_misspelt_block_gets_its_key_whatever_else_is_wrong_in_it() -> None:
+    config = "{trials_per_task: 1, timeout_seconds: 60, executor: mock, model: m}"
+    text = f"name: demo\nskill: demo\nconfig: {config}\ntask: []\n"
+    document = Document("untitled:test", 0, text, "eval")
+    workspace = workspace_with(document)
+    found = diagnose(document, workspace)
+    problem = next(each for each in found if each.code == "unknown-key")
+    trials = Trials(document, workspace, found)
+    [fix] = problem.fixes
+    assert finished(trials.repairs([(problem, fix)], may_reveal=True))
+    assert not finished(trials.repairs([(problem, fix)]))

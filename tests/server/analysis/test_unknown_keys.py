@@ -419,6 +419,14 @@ def test_a_switch_by_a_contrary_name_is_turned(written: str, meant: str) -> None
     assert apply(text, fix.edits) == f"{TASK}enabled: {meant}\n"
 
 
+@pytest.mark.parametrize(("written", "meant"), [("true", "false"), ("false", "true")])
+def test_a_prompt_that_should_not_trigger_is_turned(written: str, meant: str) -> None:
+    text = f"{TASK}expected:\n  should_not_trigger: {written}\n"
+    [problem] = problems(text)
+    [fix] = problem.fixes
+    assert apply(text, fix.edits) == f"{TASK}expected:\n  should_trigger: {meant}\n"
+
+
 def test_a_reason_to_skip_a_task_is_no_switch() -> None:
     assert not any("enabled" in fix.title for each in problems(f"{TASK}skip: later\n") for fix in each.fixes)
 

@@ -127,3 +127,52 @@ def test_a_tag_takes_the_first_word_of_a_text(written: str) -> None:
 @pytest.mark.parametrize("written", ["!!str 12", '"!x y z"', "a !b c", "!include notes"])
 def test_a_tag_of_yaml_and_a_sign_in_a_text_are_what_they_are(written: str) -> None:
     assert problems(f"{TASK}description: {written}\n") == ()
+
+
+@pytest.mark.parametrize(
+    ("written", "severity"),
+    [
+        ("${MODEL}", "information"),
+        ("'${{ env.MODEL }}'", "information"),
+        ("<model>", "warning"),
+        ("TODO", "warning"),
+        ("None", "warning"),
+        ("!env", "warning"),
+    ],
+)
+def test_a_model_that_is_no_name(written: str, severity: str) -> None:
+    value = f"{written} MODEL" if written == "!env" else written
+    text = EVAL.replace("model: m", f"model: {value}")
+    [problem] = problems(text, "eval")
+    assert (problem.code, problem.severity) == ("unlikely-value", severity)
+    assert text[problem.span.start : problem.span.end] == written
+
+
+@pytest.mark.parametrize("prompt", ["TODO", "'<b>'", "$HOME", "None"])
+def test_a_text_that_may_say_anything(prompt: str) -> None:
+    assert problems(TASK.replace("prompt: Go", f"prompt: {prompt}")) == ()
+
+
+@pytest.mark.parametrize(
+    ("command", "sign"),
+    [
+        ("npm ci && npm test", "&&"),
+        ("cat a | sort", "|"),
+        ("make > log", ">"),
+        ("npm ci; npm test", ";"),
+        ("cp a $HOME", "$HOME"),
+        ("cd app", "cd"),
+    ],
+)
+def test_a_hook_that_needs_a_shell(command: str, sign: str) -> None:
+    text = f"{EVAL}hooks:\n  before_run:\n    - command: {command}\n"
+    [problem] = problems(text, "eval")
+    assert (problem.code, problem.severity) == ("unlikely-value", "warning")
+    assert text[problem.span.start : problem.span.end] == sign
+
+
+@pytest.mark.parametrize(
+    "command", ["sh script.sh", "git checkout -- a", "python -c print(1>0)", "'echo a&&b'"]
+)
+def test_a_hook_that_needs_none(command: str) -> None:
+    assert problems(f"{EVAL}hooks:\n  before_run:\n    - command: {command}\n", "eval") == ()

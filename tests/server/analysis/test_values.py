@@ -351,6 +351,27 @@ def test_only_the_chosen_form_is_explained() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("kind", "written", "meant"),
+    [
+        ("code", "\n        - len(output) > 3", "\n      assertions:\n        - len(output) > 3"),
+        ("code", "\n    - len(output) > 3", None),
+        ("json_schema", "\n      schema: out/a.json", "\n      schema_file: out/a.json"),
+        ("json_schema", "\n      schema: some words", None),
+    ],
+)
+def test_what_is_due_is_below_a_key_of_its_own(kind: str, written: str, meant: str | None) -> None:
+    text = graders(f"  - type: {kind}\n    name: a\n    config:{written}\n")
+    offered = [apply(text, fix.edits) for each in problems(text) for fix in each.fixes]
+    assert (text.replace(written, meant or "?") in offered) == (meant is not None)
+
+
+@pytest.mark.parametrize(("old", "kind"), [("model: m", "eval"), ("prompt: Go", "task")])
+def test_a_second_colon_is_no_part_of_the_value(old: str, kind: DocumentKind) -> None:
+    text = {"eval": EVAL, "task": TASK}[kind]
+    assert fixed(text.replace(old, old.replace(":", ": :")), "yaml-syntax", kind) == text
+
+
 def test_a_grader_that_is_text() -> None:
     text = graders("  - text\n")
     assert (

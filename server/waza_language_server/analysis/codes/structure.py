@@ -140,9 +140,12 @@ STRUCTURE_CODES = (
         "information",
         "Times in another unit than the key counts, and text in quotes of print, which YAML takes for a "
         "part of the text: a check for “done” looks for the quotes, too. Patterns between slashes, as "
-        "JavaScript has them, and patterns with each backslash twice. A warning where the text is not what "
-        "was written: one that begins with `!` is a tag for YAML, one with ` #1` in it ends there, a quote "
-        "or a comma that stands at its end alone is a part of it, an `I` is no `|`, and `0240` is octal.",
+        "JavaScript has them, and patterns with each backslash twice. A model or skill that is a variable, "
+        "`${MODEL}`, which no run replaces, or is still to be filled in. Commands of hooks "
+        "that need a shell: `npm ci && npm test`. A warning where the text is not "
+        "what was written: one that begins with `!` is a tag for YAML, one with ` #1` in it ends there, a "
+        "quote or a comma that stands at its end alone is a part of it, an `I` is no `|`, and `0240` is "
+        "octal.",
         f"{TASK}timeout_seconds: 300000\n",
         f"{TASK}timeout_seconds: 300\n",
     ),

@@ -183,7 +183,8 @@ SUITE_CODES = (
         "A grader starts a program that is not on PATH",
         "warning",
         "A grader whose program cannot be started fails, whatever the agent answers. The editor looks at its "
-        "own PATH, which its runs have, too.",
+        "own PATH, which its runs have, too. No shell is involved: of `command: python3 check.py` all is "
+        "taken for the name of a program, and the fix moves the arguments into `args`.",
         f"{EVAL}graders:\n  - {{type: program, name: c, config: {{command: no-such-program}}}}\n",
         f"{EVAL}graders:\n  - {{type: program, name: c, config: {{command: ./check.sh}}}}\n",
         "Which program is meant, or how it is installed, is for the author to say.",

@@ -42,7 +42,9 @@ from waza_language_server.analysis.schema_rules.values.swallowed_keys import (
     switch_without_value,
 )
 from waza_language_server.analysis.schema_rules.values.unlikely_values import (
+    may_be_no_name,
     may_be_unlikely,
+    no_name,
     tag_before_text,
     tag_for_text,
     unlikely_values,
@@ -144,9 +146,14 @@ def _may_need_advice(text: str, node: Node, shape: Shape) -> bool:
         if not green.value or green.tag is not None:
             return green.tag is not None or says_nothing(node, shape)
         if green.style != "plain":
-            return (green.style == "double" and may_be_escaped(node, shape)) or may_have_swallowed(node)
+            return (
+                (green.style == "double" and may_be_escaped(node, shape))
+                or may_have_swallowed(node)
+                or may_be_no_name(green.value)
+            )
         return (
             may_be_unlikely(green.value)
+            or may_be_no_name(green.value)
             or (shape.reads_all_as_text and wrong_values.may_be_typed(green.value))
             or may_be_damaged(text, node)
         )
@@ -191,6 +198,8 @@ def _advice_on_scalar(subject: Subject, node: Node, shape: Shape) -> Iterator[Pr
         yield from tagged(subject.text, node, shape)
     if node.value and may_be_unlikely(node.value):
         yield from unlikely_values(node, shape)
+    if node.value and may_be_no_name(node.value):
+        yield from no_name(node, shape)
     if node.style == "double" and may_be_escaped(node, shape):
         yield from escaped_text(subject.text, node, shape)
     if node.value and node.style == "plain" and may_be_damaged(subject.text, node):

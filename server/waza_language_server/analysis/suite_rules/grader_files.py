@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from waza_engine.frozen import frozen
-from waza_engine.spec.program_files import is_path, script_of
+from waza_engine.spec.program_files import is_path, script_of, words_of
 from waza_engine.spec.rubric_paths import is_rubric_path
 from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.suite_file import word
@@ -67,7 +67,7 @@ def _program(grader: Node) -> Iterator[NeededFile]:
     command = grader.get("config", "command")
     if command is None or not word(command):
         return
-    if is_path(command.target.value):
+    if is_path(command.target.value) and not words_of(command.target.value):
         yield NeededFile(command.target)
         return
     arguments = _items(grader.get("config", "args"))

@@ -230,6 +230,18 @@ def repeats_first_key(text: str, lines: LineIndex, fault: SyntaxFault) -> bool:
     return text[line.start : first] == " " * (indent - 2) + "- "
 
 
+def repeats_keys_of_item(tree: Tree, fault: SyntaxFault) -> bool:
+    """Whether a list item has two keys or more again: the line that began the next one is gone."""
+    key = tree.root.at(fault.span.start) if tree.root is not None and fault.code == "duplicate-key" else None
+    item = key.parent if key is not None and key.step is None else None
+    if item is None or item.style != "block" or item.parent is None or item.parent.kind != "sequence":
+        return False
+    names = item.key_names
+    starts = [entry.key.span.start for entry in item.each_entry()]
+    before, again = names[: starts.index(fault.span.start)], names[starts.index(fault.span.start) :]
+    return len(set(again) & set(before)) > 1 and len(set(again)) == len(again)
+
+
 def items_without_dashes(
     tree: Tree, fault: SyntaxFault, kind: SchemaName, catalog: Catalog
 ) -> Iterator[Slip]:

@@ -43,6 +43,7 @@ from waza_language_server.analysis.text_rules.lost_dashes import (
     missing_dash,
     needless_dash,
     repeats_first_key,
+    repeats_keys_of_item,
     stray_dash,
     texts_without_dashes,
 )
@@ -237,6 +238,8 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
     for fault in faults:
         if fault.message == NO_DASH or repeats_first_key(tree.text, lines, fault):
             yield from missing_dash(tree.text, lines, fault)
+    again = [fault for fault in faults[:_TRIALS] if repeats_keys_of_item(tree, fault)]
+    yield from chain.from_iterable(missing_dash(tree.text, lines, fault) for fault in again)
     if any(fault.code in _COLUMN_CODES for fault in faults) or is_at_known_key(
         tree.text, lines, faults, keys
     ):

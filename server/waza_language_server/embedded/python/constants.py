@@ -46,6 +46,7 @@ def constant_findings(source: PythonSource) -> Iterator[Finding]:
     yield from together_findings(source)
     for node in source.nodes:
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            yield from _texts_in_one(source, node)
             yield from _case(source, node)
         elif isinstance(node, ast.Call):
             yield from _case_of_method(source, node)
@@ -180,6 +181,27 @@ def _container(source: PythonSource, parent: ast.BoolOp, node: ast.expr) -> str 
             case _:
                 continue
     return None
+
+
+def _texts_in_one(source: PythonSource, node: ast.Compare) -> Iterator[Finding]:
+    """Yield texts with `or` or `and` between them before one `in`, which looks for one of them alone."""
+    texts, operator = node.left, node.ops[0]
+    if not isinstance(texts, ast.BoolOp) or not isinstance(operator, ast.In | ast.NotIn):
+        return
+    if not all(isinstance(each, ast.Constant) and each.value for each in texts.values):
+        return
+    is_or = isinstance(texts.op, ast.Or)
+    start, end = source.start(texts), source.end(texts)
+    taken = source.segment(texts.values[0 if is_or else -1])
+    message = f"`{source.brief(texts)}` is always `{brief(taken)}`; every text needs an `in` of its own."
+    rest = source.text[source.end(texts) : source.end(node)].lstrip(" )")
+    # "Neither a nor b": what is not in it is not the one and not the other.
+    word = "or" if is_or and isinstance(operator, ast.In) else "and"
+    each_asked = f" {word} ".join(f"{source.segment(text)} {rest}" for text in texts.values)
+    changed = f"{source.text[: source.start(node)]}({each_asked}){source.text[source.end(node) :]}"
+    yield Finding(
+        "assertion-constant", start, end, message, (Rewrite(f"Write `{brief(each_asked)}`", (changed,)),)
+    )
 
 
 def _case(source: PythonSource, node: ast.Compare) -> Iterator[Finding]:

@@ -49,7 +49,12 @@ _LOOKED_AT = 100
 """How many keys beside one may turn its meaning."""
 _SIGNS_OF_CHANGES = ("-", "+", "<", ">")
 """What a file has in front of its lines that is a list of changes to another one."""
-_CONTRARY = frozenset((name, "enabled") for name in ("skip", "skipped", "disable", "disabled"))
+_CONTRARY = frozenset(
+    {
+        *((name, "enabled") for name in ("skip", "skipped", "disable", "disabled")),
+        ("should_not_trigger", "should_trigger"),
+    }
+)
 """Names of switches that are on where the one that is meant is off."""
 _TASK_FILE = compiled_later(r"\S+\.ya?ml")
 _FIXTURE = compiled_later(r"(?:[^/\s]+/)*?fixtures/(?P<path>[^\s/][^\s]*)")
@@ -242,7 +247,9 @@ def _misspelt(
         known = shape.properties.get(right)
         number = _meant_number(right, known.shape, entry.value) if known is not None else None
         written = right if number is None else f"{right}: {number}"
-        fixes = (Fix(f"Change to `{written}`", renaming, preferred=safe),)
+        # What stands in a block is judged once its key is known.
+        reveals = entry.value.target.kind != "scalar"
+        fixes = (Fix(f"Change to `{written}`", renaming, preferred=safe, reveals=reveals),)
         if (entry.key.value, right) in _CONTRARY:
             fixes = tuple(_turned_switch(entry, right))
         elif known is not None and not _may_become(known.shape, entry.value.target):

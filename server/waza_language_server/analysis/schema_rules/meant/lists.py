@@ -37,6 +37,9 @@ def lists_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
     if node.style in {"literal", "folded"} and isinstance(value_of(node.value), list):
         yield from without_sign(subject, node)
         return
+    if (first := _above_items(subject.text, node)) is not None:
+        yield Fix("Make it the first item", (first,))
+        return
     if items is not None and items.fits("scalar"):
         if node.style in {"literal", "folded"}:
             yield from _of_lines(subject, node)
@@ -61,6 +64,21 @@ def lists_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
         # What stands for a value is none.
         is_value = _PLACEHOLDER.fullmatch(node.value) is None
         yield Fix("Make it a list", (single,), preferred=is_value)
+
+
+def _above_items(text: str, node: Node) -> Edit | None:
+    """Return the edit that makes an item of a text behind its key; YAML joins to it the items below."""
+    if node.style != "plain":
+        return None
+    _, *rows = text[node.span.start : node.span.end].split("\n")
+    indents = {row[: len(row) - len(row.lstrip(" "))] for row in rows}
+    if len(indents) != 1 or not all(row.lstrip(" ").startswith("- ") for row in rows):
+        return None
+    blanks = len(text[: node.span.start]) - len(text[: node.span.start].rstrip(" "))
+    if text[node.span.start - blanks - 1 : node.span.start - blanks] != ":":
+        return None
+    dash = f"{line_break(text)}{indents.pop()}- "
+    return Edit(Span(node.span.start - blanks, node.span.start), dash)
 
 
 def list_of_keys(subject: Subject, node: Node) -> Edits:

@@ -121,22 +121,31 @@ def _meant_key(word: str, block: Shape) -> str | None:
     return min(begun, key=len) if begun else slip_of(word, known)
 
 
-def expectation_of_list(subject: Subject, node: Node, shape: Shape) -> Edits:
-    """Return the edits that make the texts that an answer should contain of a list: `expected: [a, b]`."""
+def list_due(shape: Shape) -> str | None:
+    """Return the key whose list of texts may stand alone for a mapping: `expected: [a, b]`.
+
+    The texts that an answer should contain, or the one list that there is.
+    """
+    properties = shape.branch("mapping").properties
+    lists = [key for key, known in properties.items() if known.shape.wants_list]
+    return _EXPECTATION if _EXPECTATION in lists else lists[0] if len(lists) == 1 else None
+
+
+def only_list_of_texts(subject: Subject, node: Node, key: str) -> Edits:
+    """Return the edits that put a list of texts below a key, in the mapping that should stand there."""
     holder, text = subject.entry(node), subject.text
-    block = shape.branch("mapping")
-    if holder is None or _EXPECTATION not in block.properties or node.kind != "sequence" or not node.items:
+    if holder is None or node.kind != "sequence" or not node.items:
         return ()
     if any(item.kind != "scalar" for item in node.items) or node.green.anchor is not None:
         return ()
     if node.style == "flow":
-        edit = as_block(subject, node, _EXPECTATION)
+        edit = as_block(subject, node, key)
         return () if edit is None or "\n" in text[node.span.start : node.span.end] else (edit,)
-    column = column_of(text, node.span.start)
-    if column <= column_of(text, holder.key.span.start):
+    column, outer = (column_of(text, at) for at in (node.span.start, holder.key.span.start))
+    if column <= outer:
         return ()
     start = node.span.start - column
-    return (Edit(Span(start, start), f"{' ' * column}{_EXPECTATION}:{line_break(text)}"),)
+    return (Edit(Span(start, start), f"{' ' * min(column, outer + 2)}{key}:{line_break(text)}"),)
 
 
 def without_sign(subject: Subject, node: Node) -> Iterator[Fix]:

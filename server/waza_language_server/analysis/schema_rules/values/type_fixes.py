@@ -42,7 +42,8 @@ from waza_language_server.analysis.schema_rules.meant.scalars import (
 )
 from waza_language_server.analysis.schema_rules.meant.wrapped_values import (
     blocks_of_text,
-    expectation_of_list,
+    list_due,
+    only_list_of_texts,
 )
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.values.unlikely_values import THOUSANDS
@@ -53,6 +54,7 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 _ITEMS_WITH_OTHERS = 2
+_FILE = compiled_later(r"(?!\{)\S+\.[a-z]+")
 _LEADING_ZERO = compiled_later(r"[-+]?0[0-9_]")
 """Of which some readers make eight, others ten."""
 
@@ -74,10 +76,26 @@ def _ways(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -
     if "string" in expected and (command := tuple(command_of_words(subject, node, shape))):
         yield from command
         return
+    yield from _named_file(subject, node)
     yield from _regrouped(subject, node, shape, expected)
     if node.kind == "scalar" and len(node.span) and node.green.tag is None:
         # With a tag the same words mean something else.
         yield from _written_otherwise(subject, node, shape, expected)
+
+
+def _named_file(subject: Subject, node: Node) -> Iterator[Fix]:
+    """Yield the key that takes the path of a file for what is due: `schema: out.json` is a `schema_file`."""
+    holder, mapping = subject.entry(node), node.parent
+    around = subject.shape_at(mapping) if mapping is not None else None
+    if holder is None or mapping is None or around is None or node.kind != "scalar":
+        return
+    key = f"{holder.key.value}_file"
+    if (
+        key in around.branch("mapping").properties
+        and key not in mapping.key_names
+        and _FILE.fullmatch(node.value)
+    ):
+        yield Fix(f"Change to `{key}`", (Edit(holder.key.span, key),), reveals=True)
 
 
 def _as_comment(text: str, node: Node) -> Iterator[Fix]:
@@ -143,8 +161,9 @@ def _as_mapping(subject: Subject, node: Node, shape: Shape) -> Fix | None:
     """Return the way to make a mapping of a list, None where nobody knows its keys."""
     if edits := pairs_of_list(subject.text, node, shape):
         return Fix("Write keys with values", edits)
-    edits = expectation_of_list(subject, node, shape)
-    return Fix("Write `output_contains: […]`", edits) if edits else None
+    key = list_due(shape)
+    edits = only_list_of_texts(subject, node, key) if key is not None else ()
+    return Fix(f"Write `{key}: […]`", edits) if edits else None
 
 
 def _as_list(subject: Subject, node: Node, items: Shape | None) -> tuple[Fix, ...] | None:

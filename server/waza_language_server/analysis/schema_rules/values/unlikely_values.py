@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
-from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.schema_rules.meant.scalars import milliseconds_of
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.escapes import quoted
@@ -27,6 +27,39 @@ _BREAK = compiled_later(r"[\r\n]")
 THOUSANDS = compiled_later(r"[1-9]\d{0,2}\.\d{3}")
 _OCTAL = compiled_later(r"0+[1-7][0-7]+")
 _PRINTED = compiled_later(r"[“„‟«‘‚]([^“„‟«‘‚”»]+)[”“‟»’‘]")
+
+
+_NAMES = frozenset({"model", "skill.name"})
+"""Kinds of texts that are names of something that is there."""
+_REPLACING = frozenset({"!env", "!var", "!secret", "!ref", "!sub", "!include"})
+"""Tags by which other tools put something in."""
+_VARIABLE = compiled_later(r"\$\w+|\$?\{.+\}")
+_TO_FILL = compiled_later(r"<[^<>]+>")
+_LEFT_OPEN = frozenset({"TODO", "TBD", "FIXME"})
+_NOTHING = frozenset({"None", "none", "nil", "undefined"})
+_NO_NAMES = _LEFT_OPEN | _NOTHING
+
+
+def may_be_no_name(value: str) -> bool:
+    """Whether a text that is not empty may stand where a name is still to be written."""
+    return value[0] in "$<" or value in _NO_NAMES
+
+
+def no_name(node: Node, shape: Shape) -> Iterator[Problem]:
+    """Yield what stands where a name is due and is none: a variable, a gap of a template, `None`."""
+    if shape.kind not in _NAMES:
+        return
+    severity: Severity = "warning"
+    if _VARIABLE.fullmatch(node.value) is not None:
+        # Another program may put it in before a run reads the file.
+        message, severity = f"No run puts a value for `{node.value}`; write the name itself.", "information"
+    elif node.value in _NOTHING:
+        message = f"`{node.value}` is a text for YAML and taken for a name; leave the key out."
+    elif node.value in _LEFT_OPEN or _TO_FILL.fullmatch(node.value) is not None:
+        message = f"`{node.value}` is left to be filled in; write the name that is meant."
+    else:
+        return
+    yield Problem("unlikely-value", node.span, message, severity)
 
 
 def may_be_unlikely(value: str) -> bool:
@@ -64,12 +97,17 @@ def tag_for_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
 def tag_before_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
     """Yield the tag that stands where a text begins with `!`: for YAML its first word is none of it.
 
-    In front of one word it may be meant as a tag, of the tools of somebody else.
+    In front of one word it may be meant as a tag, of the tools of somebody else; a name alone needs none.
     """
     tag = node.green.tag or ""
     start = text.rfind(tag, max(0, node.span.start - len(tag) - _MOST_BLANKS), node.span.start)
     is_apart = text[start + len(tag) : node.span.start].strip(" \t")
-    if not _is_of_any_text(shape) or " " not in node.value or _TAG.fullmatch(tag) is None or is_apart:
+    if not _is_of_any_text(shape) or _TAG.fullmatch(tag) is None or is_apart:
+        return
+    if " " not in node.value:
+        if shape.kind in _NAMES and tag.lower() in _REPLACING:
+            message = f"`{tag}` is a tag that no run knows, so `{node.value}` is taken for the name itself."
+            yield Problem("unlikely-value", Span(start, start + len(tag)), message, "warning")
         return
     message = f"`{tag}` is a tag for YAML, and no part of this text; put all of it in quotes."
     whole = Span(start, node.span.end)
