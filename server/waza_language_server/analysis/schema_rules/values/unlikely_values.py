@@ -36,7 +36,7 @@ _REPLACING = frozenset({"!env", "!var", "!secret", "!ref", "!sub", "!include"})
 _VARIABLE = compiled_later(r"\$\w+|\$?\{.+\}")
 _TO_FILL = compiled_later(r"<[^<>]+>")
 _LEFT_OPEN = frozenset({"TODO", "TBD", "FIXME"})
-_NOTHING = frozenset({"None", "none", "nil", "undefined"})
+_NOTHING = frozenset({"None", "nil", "undefined"})
 _NO_NAMES = _LEFT_OPEN | _NOTHING
 
 
