@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,6 +18,7 @@ from waza_language_server.project.disk import MAX_NAMES, Disk
 from waza_language_server.project.index import Project
 from waza_language_server.project.reach import Reach
 from waza_language_server.project.stamps import Stamp, is_settled
+from waza_language_server.project.uris import path_of
 
 if TYPE_CHECKING:
     from waza_language_server.project.disk import Remembered
@@ -89,6 +91,7 @@ class NotingProject(Project):
     def __init__(self, notes: Notes, project: Project, documents: Mapping[Path, Document]) -> None:
         """``project`` is that of a session, whose memory of the disk is used."""
         super().__init__(project.roots, None, _NotingDisk(notes, project.disk, project.roots))
+        self._open = documents
         self.documents = _NotingDocuments(notes, documents)
         self._notes = notes
 
@@ -98,9 +101,14 @@ class NotingProject(Project):
         return super().suite(path)
 
     def with_document(self, document: Document) -> Project:
-        """Return a view that notes nothing."""
-        self._notes.is_complete = False
-        return super().with_document(document)
+        """Return a view in which a document is as it is, for a trial of it: what it asks is noted, too."""
+        path = path_of(document.uri)
+        if path is None:
+            return self
+        view = copy(self)
+        view._open = {**self._open, path: document}
+        view.documents = _NotingDocuments(self._notes, view._open)
+        return view
 
     def without(self, uri: str) -> Project:
         """Return a view that notes nothing."""

@@ -57,7 +57,10 @@ FILES = {
     "evals/one/checks/check.py": "print('{}')\n",
     "evals/one/trigger_tests.yaml": "skill: explainer\nshould_trigger_prompts:\n  - prompt: Explain it\n",
     "evals/shared/tasks/third.yaml": TASK.replace("id: first", "id: third"),
-    "evals/two/eval.yaml": EVAL.replace("name: explains", "name: other").replace("greets", "says"),
+    # What a misspelt key hides depends on the disk, too.
+    "evals/two/eval.yaml": EVAL.replace("name: explains", "name: other")
+    .replace("greets", "says")
+    .replace("config: {script", "confg: {script"),
 }
 
 

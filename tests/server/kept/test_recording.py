@@ -42,6 +42,7 @@ def test_the_same_is_shown_again_when_nothing_has_changed(tmp_path: Path) -> Non
     root = make(tmp_path / "work")
     kept = everything_kept(root)
     assert {path.name for path in kept} >= {"eval.yaml", "first.yaml", "trigger_tests.yaml", "SKILL.md"}
+    assert {*kept} == {*documents_of(root, Project((root,)))}
     for path, (document, found) in kept.items():
         assert holds(found), path
         assert found.shown == shown_by_new(path, document, (root,))
