@@ -30,5 +30,5 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileSche
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Run two processes more than there are processors: agents, windows and time limits are waited for."""
-    return (os.cpu_count() or 1) + 2
+    """Run one process more than there are processors: agents, windows and time limits are waited for."""
+    return (os.cpu_count() or 1) + 1
