@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import statistics
 import subprocess
 import sys
@@ -59,6 +60,7 @@ class Samples:
 def main(
     graders: Annotated[list[int] | None, typer.Option(help="Sizes of the eval file, in graders.")] = None,
     rounds: Annotated[int, typer.Option(help="Sessions per server and size.")] = 3,
+    peer: Annotated[str, typer.Option(help="Another command line of the peer, such as an older one.")] = "",
 ) -> None:
     """Compare our server with yaml-language-server and print the table of docs/performance.md."""
     for size in graders or ():
@@ -66,7 +68,7 @@ def main(
             raise typer.BadParameter(
                 f"{size} graders have more than {MAX_CHARACTERS:,} characters; try 30000"
             )
-    peer = _peer_command()
+    theirs_command = shlex.split(peer) or _peer_command()
     own = [sys.executable, "-m", "waza_language_server", "--stdio"]
     sizes = graders or [10, 100, 1000, 10_000]
     ours: dict[int, Samples] = {}
@@ -81,7 +83,7 @@ def main(
                 floor.append(_start_ms([sys.executable, str(HERE / "empty_server.py")], suite))
                 _session(own, suite, size, {}, ours[size], Path(folder) / f"cache-{size}")
                 progress.advance(work)
-                _session(peer, suite, size, _peer_settings(suite), theirs[size])
+                _session(theirs_command, suite, size, _peer_settings(suite), theirs[size])
                 progress.advance(work)
     typer.echo(_table(sizes, ours, theirs))
     typer.echo(f"\nAn empty server on the same protocol library starts in {_median(floor):.0f} ms.")
