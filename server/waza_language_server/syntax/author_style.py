@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from waza_language_server.syntax.frames import column_of, line_start_of
-from waza_language_server.syntax.nodes import Node
-from waza_language_server.syntax.tree import Tree
+
+if TYPE_CHECKING:
+    from waza_language_server.syntax.nodes import Node
+    from waza_language_server.syntax.tree import Tree
 
 
 def line_break(text: str) -> str:

@@ -11,6 +11,7 @@ from itertools import islice
 
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
+from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.flow_quotes import reads_with
 from waza_language_server.text.edit import Edit, Fix
@@ -70,8 +71,7 @@ def list_of_texts(text: str, place: Span) -> tuple[Fix, ...]:
     line = text.rfind("\n", 0, place.start) + 1
     dash = _DASH.fullmatch(text, line, place.start)
     if dash is not None and _ITEMS.fullmatch(text, place.start, place.end) is not None:
-        ending = "\r\n" if "\r\n" in text else "\n"
-        item = f"{ending}{dash[0]}"
+        item = f"{line_break(text)}{dash[0]}"
         between = [match.span("between") for match in _BETWEEN.finditer(text, place.start, place.end)]
         return (Fix("Make an item of each", tuple(Edit(Span(*each), item) for each in between)),)
     if _TEXTS.fullmatch(text, place.start, place.end) is None:

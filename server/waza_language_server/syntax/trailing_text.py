@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.yaml_faults import MISSING_DASH, sentence
+from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.escapes import end_of_line, quoted
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.flow_signs import list_of_texts
@@ -86,8 +87,7 @@ def _item_behind_key(text: str, start: int, closed: int, behind: int) -> SyntaxF
     if line <= start or not text.startswith("- ", behind) or not key.endswith(":"):
         return None
     blanks = len(text[:start]) - len(text[:start].rstrip(" "))
-    ending = "\r\n" if "\r\n" in text else "\n"
-    edit = Edit(Span(start - blanks, start), f"{ending}{text[line:behind]}- ")
+    edit = Edit(Span(start - blanks, start), f"{line_break(text)}{text[line:behind]}- ")
     message = "A list stands below this, so it is its first item; write it there, behind a dash."
     return SyntaxFault(Span(start, closed), message, fixes=(Fix("Make it the first item", (edit,)),))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from itertools import islice
 
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import resolve_scalar
@@ -13,6 +12,15 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.graders.keyed_graders import bare_key, key_as_value
 from waza_language_server.analysis.schema_rules.graders.one_pattern import OPTION, as_one_pattern, one_pattern
 from waza_language_server.analysis.schema_rules.keys.fallen_text import fallen_text
+from waza_language_server.analysis.schema_rules.keys.meant_keys import (
+    LOOKED_AT,
+    is_other_name,
+    is_rather_slip,
+    may_be_meant,
+    may_become,
+    may_hold,
+    meant_number_of,
+)
 from waza_language_server.analysis.schema_rules.keys.misplaced_keys import (
     EVERYWHERE,
     at_other_level,
@@ -28,7 +36,6 @@ from waza_language_server.analysis.schema_rules.meant.print_signs import odd_ind
 from waza_language_server.analysis.schema_rules.meant.regrouping import only_value
 from waza_language_server.analysis.schema_rules.meant.scalars import (
     key_of_other_unit,
-    meant_number,
     milliseconds_of,
 )
 from waza_language_server.analysis.schema_rules.meant.wrapped_values import as_block, as_list, only_text
@@ -36,7 +43,7 @@ from waza_language_server.analysis.schema_rules.subject import Subject, needed_k
 from waza_language_server.analysis.text_rules.change_marks import marked_key
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
-from waza_language_server.spelling import alike_in_words, article, listed, slip_of, slips_of
+from waza_language_server.spelling import alike_in_words, article, listed, slips_of
 from waza_language_server.syntax.aliases import anchors_of
 from waza_language_server.syntax.edits import delete_entry, replace_scalar
 from waza_language_server.syntax.escapes import quoted
@@ -45,8 +52,6 @@ from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
-_LOOKED_AT = 100
-"""How many keys beside one may turn its meaning."""
 _SIGNS_OF_CHANGES = ("-", "+", "<", ">")
 """What a file has in front of its lines that is a list of changes to another one."""
 _CONTRARY = frozenset(
@@ -59,7 +64,6 @@ _CONTRARY = frozenset(
 _TASK_FILE = compiled_later(r"\S+\.ya?ml")
 _FIXTURE = compiled_later(r"(?:[^/\s]+/)*?fixtures/(?P<path>[^\s/][^\s]*)")
 _EQUALS = compiled_later(r"(?P<key>[A-Za-z_]\w*)(?:[ ]?=[ ]?|:)(?P<value>[^\s=:/].*)")
-_TYPED = frozenset({"number", "integer", "boolean"})
 
 
 def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey:
@@ -128,13 +132,13 @@ def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
     known_keys = shape.properties
 
     def is_free(name: str) -> bool:
-        return _may_hold(known_keys[name].shape, entry.value) and mapping.entry(name) is None
+        return may_hold(known_keys[name].shape, entry.value) and mapping.entry(name) is None
 
     alike = alike_in_words(key, known_keys, is_free)
     if alike is None:
         # A slip in a name that means a key elsewhere.
         alike = shape.misspellings.get(next(iter(slips_of(key, shape.misspellings)), ""))
-    if alike is None or owners or not _may_be_meant(shape, alike, entry):
+    if alike is None or owners or not may_be_meant(shape, alike, entry):
         return _stray(subject, mapping, shape, entry, owners)
     return _misspelt(subject, mapping, shape, entry, alike, safe=False)
 
@@ -143,12 +147,12 @@ def _by_its_other_name(subject: Subject, mapping: Node, shape: Shape, entry: Ent
     """Return the problem of a key that has another name elsewhere, or in common speech; None of any other."""
     key = entry.key.value
     known = _turned(mapping, shape, shape.misspellings.get(key))
-    if known is None or _is_rather_slip(mapping, shape, entry, known):
+    if known is None or is_rather_slip(mapping, shape, entry, known):
         return None
-    if not _may_be_meant(shape, known, entry):
+    if not may_be_meant(shape, known, entry):
         return None
-    counted = _meant_number(known, shape.properties[known].shape, entry.value) is not None
-    safe = not counted and key not in shape.uncertain and _is_other_name(mapping, shape, entry, known)
+    counted = meant_number_of(known, shape.properties[known].shape, entry.value) is not None
+    safe = not counted and key not in shape.uncertain and is_other_name(mapping, shape, entry, known)
     return _misspelt(subject, mapping, shape, entry, known, safe=safe)
 
 
@@ -169,7 +173,7 @@ def _known_by_content(mapping: Node, shape: Shape, entry: Entry) -> str | None:
     block = entry.value
     if block.kind == "scalar":
         return needed_key_with(mapping, shape, block.value)
-    if block.kind != "mapping" or not 0 < len(block.green.children) <= _LOOKED_AT:
+    if block.kind != "mapping" or not 0 < len(block.green.children) <= LOOKED_AT:
         return None
     keys = frozenset(block.key_names)
     if keys <= EVERYWHERE:
@@ -245,14 +249,14 @@ def _misspelt(
         message += f"; did you mean `{right}`?"
         renaming = partial(_renaming, subject, shape, entry, right)
         known = shape.properties.get(right)
-        number = _meant_number(right, known.shape, entry.value) if known is not None else None
+        number = meant_number_of(right, known.shape, entry.value) if known is not None else None
         written = right if number is None else f"{right}: {number}"
         # What stands in a block is judged once its key is known.
         reveals = entry.value.target.kind != "scalar"
         fixes = (Fix(f"Change to `{written}`", renaming, preferred=safe, reveals=reveals),)
         if (entry.key.value, right) in _CONTRARY:
             fixes = tuple(_turned_switch(entry, right))
-        elif known is not None and not _may_become(known.shape, entry.value.target):
+        elif known is not None and not may_become(known.shape, entry.value.target):
             fixes = removals(subject, entry)
     else:
         message += f", and `{right}` is there already."
@@ -320,7 +324,7 @@ def _renaming(subject: Subject, shape: Shape, entry: Entry, right: str) -> Steps
     """
     edits = [Edit(entry.key.span, right)]
     known, value = shape.properties.get(right), entry.value
-    if known is not None and (number := _meant_number(right, known.shape, value)) is not None:
+    if known is not None and (number := meant_number_of(right, known.shape, value)) is not None:
         return (*edits, Edit(value.span, number))
     if known is not None and value.kind == "scalar" and len(value.span) and known.shape.wants_list:
         edits += filter(None, [as_list(subject, value, known.shape)])
@@ -374,79 +378,6 @@ def _stray(
         fixes,
     )
     return UnknownKey(problem, mapping, mapping, ())
-
-
-def _is_rather_slip(mapping: Node, shape: Shape, entry: Entry, known: str) -> bool:
-    """Whether a name with another meaning is rather a slip in a key that is not there, by its value."""
-    slip = slip_of(entry.key.value, shape.properties)
-    if slip is None or slip == known or known not in shape.properties or mapping.entry(slip) is not None:
-        return False
-    fits, other = (_fits_as_it_is(shape.properties[key].shape, entry.value) for key in (slip, known))
-    return fits and not other
-
-
-def _is_other_name(mapping: Node, shape: Shape, entry: Entry, known: str) -> bool:
-    """Whether a key is nothing but another name of ``known``: a slip of the pen, or its value fits as it is.
-
-    What other unknown keys beside it say may turn its meaning, as `should_match: false` beside `pattern`.
-    """
-    if slip_of(entry.key.value, [known]):
-        return True
-    right = shape.properties.get(known)
-    fits = right is not None and _fits_as_it_is(right.shape, entry.value)
-    return fits and all(_has_meaning(shape, other) for other in islice(mapping.each_entry(), _LOOKED_AT))
-
-
-def _may_become(shape: Shape, node: Node) -> bool:
-    """Whether a value fits, or may after a repair: several items, or keys, become no single value."""
-    only_one = not shape.fits("mapping") and not shape.fits("sequence")
-    return not only_one or node.kind == "scalar" or (node.kind == "sequence" and len(node.items) == 1)
-
-
-def _fits_as_it_is(shape: Shape, value: Node) -> bool:
-    is_single = value.target.kind == "scalar" and len(value.span) > 0
-    return shape.fits(value.target.kind) and not (is_single and shape.wants_list)
-
-
-def _has_meaning(shape: Shape, entry: Entry) -> bool:
-    """Whether a key is known, or another name or a misspelling of one that may have its value."""
-    key = entry.key.value
-    if key in shape.properties or slips_of(key, shape.properties):
-        return True
-    meant = shape.misspellings.get(key)
-    return meant is not None and _may_be_meant(shape, meant, entry)
-
-
-def _may_be_meant(shape: Shape, key: str, entry: Entry) -> bool:
-    """Whether another name of a key is meant: by what it is called, and by what its value is."""
-    known = shape.properties.get(key)
-    if known is None or bool(slip_of(entry.key.value, [key])) or _may_hold(known.shape, entry.value):
-        return True
-    return _meant_number(key, known.shape, entry.value) is not None
-
-
-def _meant_number(key: str, shape: Shape, value: Node) -> str | None:
-    """Return the number that a text stands for as the value of a key: `4m` is 240 seconds."""
-    if value.kind != "scalar" or "string" in shape.types or shape.types.isdisjoint({"integer", "number"}):
-        return None
-    if not isinstance(resolve_scalar(value.value), str):
-        return None
-    meant = meant_number(value.value, key, shape, whole="number" not in shape.types)
-    return meant.value if meant is not None else None
-
-
-def _may_hold(shape: Shape, value: Node) -> bool:
-    """Whether a value may be meant for a key: a number or a switch is not meant for a list of text."""
-    node = value.target
-    if node.kind != "scalar" or not len(node.span):
-        return node.kind != "mapping" or shape.fits("mapping")
-    plain = node.to_python()
-    if isinstance(plain, bool) and "boolean" in shape.types:
-        return True
-    if not shape.takes_text(node.value):
-        return False
-    typed = isinstance(plain, bool | int | float)
-    return not shape.types or "string" in shape.types or typed == bool(shape.types & _TYPED)
 
 
 def _capital(sentence: str) -> str:

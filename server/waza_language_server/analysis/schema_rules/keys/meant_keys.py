@@ -1,0 +1,88 @@
+"""Whether another key is meant by one that a mapping does not know, told by names and by the value."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from waza_engine.spec.reading.scalars import resolve_scalar
+from waza_language_server.analysis.schema_rules.meant.scalars import meant_number
+from waza_language_server.schema.shape import Shape
+from waza_language_server.spelling import slip_of, slips_of
+from waza_language_server.syntax.nodes import Entry, Node
+
+LOOKED_AT = 100
+"""How many keys beside one may turn its meaning."""
+_TYPED = frozenset({"number", "integer", "boolean"})
+
+
+def is_rather_slip(mapping: Node, shape: Shape, entry: Entry, known: str) -> bool:
+    """Whether a name with another meaning is rather a slip in a key that is not there, by its value."""
+    slip = slip_of(entry.key.value, shape.properties)
+    if slip is None or slip == known or known not in shape.properties or mapping.entry(slip) is not None:
+        return False
+    fits, other = (_fits_as_it_is(shape.properties[key].shape, entry.value) for key in (slip, known))
+    return fits and not other
+
+
+def is_other_name(mapping: Node, shape: Shape, entry: Entry, known: str) -> bool:
+    """Whether a key is nothing but another name of ``known``: a slip of the pen, or its value fits as it is.
+
+    What other unknown keys beside it say may turn its meaning, as `should_match: false` beside `pattern`.
+    """
+    if slip_of(entry.key.value, [known]):
+        return True
+    right = shape.properties.get(known)
+    fits = right is not None and _fits_as_it_is(right.shape, entry.value)
+    return fits and all(_has_meaning(shape, other) for other in islice(mapping.each_entry(), LOOKED_AT))
+
+
+def may_become(shape: Shape, node: Node) -> bool:
+    """Whether a value fits, or may after a repair: several items, or keys, become no single value."""
+    only_one = not shape.fits("mapping") and not shape.fits("sequence")
+    return not only_one or node.kind == "scalar" or (node.kind == "sequence" and len(node.items) == 1)
+
+
+def may_be_meant(shape: Shape, key: str, entry: Entry) -> bool:
+    """Whether another name of a key is meant: by what it is called, and by what its value is."""
+    known = shape.properties.get(key)
+    if known is None or bool(slip_of(entry.key.value, [key])) or may_hold(known.shape, entry.value):
+        return True
+    return meant_number_of(key, known.shape, entry.value) is not None
+
+
+def meant_number_of(key: str, shape: Shape, value: Node) -> str | None:
+    """Return the number that a text stands for as the value of a key: `4m` is 240 seconds."""
+    if value.kind != "scalar" or "string" in shape.types or shape.types.isdisjoint({"integer", "number"}):
+        return None
+    if not isinstance(resolve_scalar(value.value), str):
+        return None
+    meant = meant_number(value.value, key, shape, whole="number" not in shape.types)
+    return meant.value if meant is not None else None
+
+
+def may_hold(shape: Shape, value: Node) -> bool:
+    """Whether a value may be meant for a key: a number or a switch is not meant for a list of text."""
+    node = value.target
+    if node.kind != "scalar" or not len(node.span):
+        return node.kind != "mapping" or shape.fits("mapping")
+    plain = node.to_python()
+    if isinstance(plain, bool) and "boolean" in shape.types:
+        return True
+    if not shape.takes_text(node.value):
+        return False
+    typed = isinstance(plain, bool | int | float)
+    return not shape.types or "string" in shape.types or typed == bool(shape.types & _TYPED)
+
+
+def _fits_as_it_is(shape: Shape, value: Node) -> bool:
+    is_single = value.target.kind == "scalar" and len(value.span) > 0
+    return shape.fits(value.target.kind) and not (is_single and shape.wants_list)
+
+
+def _has_meaning(shape: Shape, entry: Entry) -> bool:
+    """Whether a key is known, or another name or a misspelling of one that may have its value."""
+    key = entry.key.value
+    if key in shape.properties or slips_of(key, shape.properties):
+        return True
+    meant = shape.misspellings.get(key)
+    return meant is not None and may_be_meant(shape, meant, entry)
