@@ -11,7 +11,7 @@ MODEL_VENV := .venv-model
 # The tests start thousands of Python processes, and each would compile all it imports again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-model lint format bench schemas vscode clean lock
+.PHONY: demo test check prepare-check test-all test-model lint format bench schemas vscode clean lock
 
 demo: $(READY) ## Diagnostics, a run of every task and the scores in the source, on the example suite.
 	@echo; echo "== What the editor would underline: waza-language-server check $(SUITE)"; echo
@@ -21,8 +21,20 @@ demo: $(READY) ## Diagnostics, a run of every task and the scores in the source,
 	@echo; echo "== The source with lenses and scores: waza-language-server show $(SUITE)/eval.yaml"; echo
 	@$(BIN)/waza-language-server show $(SUITE)/eval.yaml
 
-test: $(READY) ## Every test, the one in a real VS Code included.
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+# The tests of a file stay in one process; two processes wait for programs often enough for a third.
+PYTEST := $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder
+PROCESSES ?= $(shell $(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
+
+test: $(READY) vscode-extension/node_modules/.ready ## All that runs in process, and some smoke tests over processes: four minutes.
+	$(PYTEST) -m "not check and not model" -n logical $(ARGS)
+
+check: $(READY) vscode-extension/node_modules/.ready prepare-check ## What starts programs, servers and editors, a real VS Code included.
+	$(PYTEST) -m check -n $(PROCESSES) $(ARGS)
+
+prepare-check: $(READY) ## Install what `make check` drives: the Copilot agent, VS Code, Neovim, Emacs.
+	$(BIN)/python -m tests.preparation
+
+test-all: test check ## Both.
 
 test-model: $(READY) $(MODEL_VENV)/.ready ## A small real model behind a real server; builds the server once (minutes, needs cmake and g++).
 	$(BIN)/python -m pytest -m model tests/model $(ARGS)
@@ -30,6 +42,7 @@ test-model: $(READY) $(MODEL_VENV)/.ready ## A small real model behind a real se
 lint: $(READY) vscode-extension/node_modules/.ready ## Style, formatting and types of both languages.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports .importlinter.toml --no-cache --no-logo
 	$(BIN)/pyright
 	cd vscode-extension && npm run --silent lint
 

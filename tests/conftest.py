@@ -14,23 +14,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.leftovers import pytest_configure
-from tests.preparation import (
-    ROOMS,
-    pytest_sessionfinish,
-    pytest_sessionstart,
-    pytest_xdist_node_collection_finished,
-)
-from tests.scheduling import ONE_AT_A_TIME, pytest_xdist_auto_num_workers, pytest_xdist_make_scheduler
 from tests.scripted_model import ModelRequest, Reply, ScriptedModel
+from tests.stages import pytest_ignore_collect
 
-__all__ = [
-    "pytest_configure",
-    "pytest_sessionfinish",
-    "pytest_sessionstart",
-    "pytest_xdist_auto_num_workers",
-    "pytest_xdist_make_scheduler",
-    "pytest_xdist_node_collection_finished",
-]
+__all__ = ["pytest_configure", "pytest_ignore_collect"]
 
 # Servers that are started by tests leave nothing in the user's cache; those that are about it name a place.
 os.environ["WAZA_PROBLEMS_CACHE"] = "off"
@@ -46,32 +33,6 @@ settings.register_profile(
 settings.register_profile("searching", settings.get_profile("same"), derandomize=False)
 settings.load_profile("same")
 
-# Half a minute each: one of them that begins late would go on alone at the end.
-LONGEST = (
-    "tests/hostile/test_hostile_repository.py",
-    "tests/hostile/test_system_calls.py",
-    "tests/protocol/test_leaving.py",
-    "tests/corpus/test_recorded.py",
-    "tests/protocol/test_running.py",
-)
-
-
-# They drive whole programs by gestures and signals, some of which a busy machine loses, or measure steps.
-NEEDS_A_QUIET_MACHINE = (
-    "tests/agents/",
-    "tests/editors/",
-    "tests/engine/cli/",
-    "tests/engine/executors/",
-    "tests/engine/faults/",
-    "tests/engine/runs/",
-    "tests/engine/serve/",
-    "tests/hostile/",
-    "tests/live/",
-    "tests/protocol/",
-    "tests/server/analysis/test_pauses.py",
-    "tests/vscode/",
-)
-
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
@@ -83,21 +44,17 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with a VS Code and the files that take longest, then with what else needs an installation.
+    """Keep the tests of a file in one process, and all that drive a VS Code, which come first, in another.
 
-    What a busy machine disturbs is tried three times, and the summary lists what was tried again.
+    Two of those at a time are slow, and the others need the second processor meanwhile.
     """
-    items.sort(
-        key=lambda item: (
-            not item.nodeid.startswith(ONE_AT_A_TIME),
-            _file_of(item) not in LONGEST,
-            item.path.parent.name not in ROOMS,
-        )
-    )
     for item in items:
-        if item.nodeid.startswith(NEEDS_A_QUIET_MACHINE):
-            item.add_marker(pytest.mark.flaky(reruns=2))
+        file = item.nodeid.partition("::")[0]
+        group = "vscode" if file.startswith("tests/vscode/") else file
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/vscode/"))
 
 
 def pytest_collection_finish() -> None:
@@ -105,10 +62,6 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000)
-
-
-def _file_of(item: pytest.Item) -> str:
-    return item.nodeid.partition("::")[0]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -39,7 +39,6 @@ class Leftovers:
     def __init__(self, repository: Path) -> None:
         self._run = secrets.token_hex(8)
         self._found: list[str] = []
-        self._some_were_tried_again = False
         self._repository = repository
         self._status = _git_status(repository)
         # What pytest itself makes there, it keeps for those who look into a failure.
@@ -57,13 +56,9 @@ class Leftovers:
         """Look when the processes that carried out the tests have ended too."""
         self._found = list(self._left())
         shutil.rmtree(self._temporary, ignore_errors=True)
-        # A test that failed half-way has not cleaned up; that it passed later makes it no leak.
-        if self._found and session.exitstatus == pytest.ExitCode.OK and not self._some_were_tried_again:
+        # A test that failed half-way has not cleaned up.
+        if self._found and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Mind that a test was tried again (``pytest-rerunfailures``)."""
-        self._some_were_tried_again |= str(report.outcome) == "rerun"
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say what was left."""

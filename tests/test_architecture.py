@@ -1,12 +1,14 @@
-"""The invariants of the house (CONTRIBUTING.md), each held by a test."""
+"""The invariants of CONTRIBUTING.md that neither import contracts (.importlinter.toml) nor ruff can state."""
 
 from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -63,17 +65,6 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.scoring.prices",
 }
 ENDS_PROCESSES = (".kill", ".killpg", ".terminate", ".send_signal")
-RUNS_CODE = {
-    "eval",
-    "exec",
-    "__import__",
-    "system",
-    "popen",
-    "Popen",
-    "run",
-    "check_output",
-    "check_call",
-}
 
 
 @cache
@@ -116,46 +107,6 @@ def is_from(module: str, *packages: str) -> bool:
     return any(module == package or module.startswith(f"{package}.") for package in packages)
 
 
-def test_the_engine_knows_nothing_of_editors() -> None:
-    wrong = [
-        (file, module)
-        for file, module in imports_below(ENGINE)
-        if is_from(module, "pygls", "lsprotocol", "waza_language_server")
-    ]
-    assert wrong == []
-
-
-def test_only_the_protocol_package_speaks_lsp() -> None:
-    wrong = [
-        (file, module)
-        for file, module in imports_below(SERVER)
-        if is_from(module, "pygls", "lsprotocol") and "/protocol/" not in file
-    ]
-    assert wrong == []
-
-
-@pytest.mark.parametrize(
-    "room", ["text", "syntax", "schema", "embedded", "project", "analysis", "kept", "features", "engine"]
-)
-def test_the_core_does_not_know_the_protocol_package(room: str) -> None:
-    wrong = [
-        (file, module)
-        for file, module in imports_below(SERVER / room)
-        if is_from(module, "waza_language_server.protocol")
-    ]
-    assert wrong == []
-
-
-def test_what_holds_state_knows_neither_the_handlers_nor_the_library() -> None:
-    """Services are asked by handlers; what a message looks like is the business of those."""
-    wrong = [
-        (file, module)
-        for file, module in imports_below(PROTOCOL / "services")
-        if is_from(module, "pygls", "lsprotocol", "waza_language_server.protocol.handlers")
-    ]
-    assert wrong == []
-
-
 def test_handlers_hold_nothing_between_messages() -> None:
     """A handler begins anew with every message: what outlives it is held by a service or the server."""
     held = [
@@ -173,184 +124,10 @@ def _is_mutable(value: ast.expr | None) -> bool:
     return isinstance(value, ast.List | ast.Set)
 
 
-@pytest.mark.parametrize(
-    ("room", "above"),
-    [
-        ("text", ("schema", "project", "analysis", "features")),
-        ("syntax", ("schema", "project", "analysis", "features")),
-        ("schema", ("analysis", "features")),
-        ("embedded", ("text", "syntax", "schema", "project", "analysis", "features")),
-        ("project", ("analysis", "kept", "features")),
-        ("analysis", ("kept",)),
-    ],
-)
-def test_a_room_uses_only_the_rooms_below_it(room: str, above: tuple[str, ...]) -> None:
-    wrong = [
-        (file, module)
-        for file, module in imports_below(SERVER / room)
-        if is_from(module, *(f"waza_language_server.{name}" for name in above))
-    ]
-    assert wrong == []
-
-
-ROOMS_OF_SCHEMA_RULES = {
-    "meant": set[str](),
-    "graders": {"meant"},
-    "keys": {"meant", "graders"},
-    "values": {"meant", "graders"},
-}
-
-
-@pytest.mark.parametrize("room", ROOMS_OF_SCHEMA_RULES)
-def test_a_room_of_the_schema_rules_uses_only_those_below_it(room: str) -> None:
-    allowed = {"subject", "plain_values", room, *ROOMS_OF_SCHEMA_RULES[room]}
-    package = "waza_language_server.analysis.schema_rules"
-    wrong = [
-        (file, module)
-        for file, module in imports_below(SERVER / "analysis" / "schema_rules" / room)
-        if is_from(module, package) and module.removeprefix(f"{package}.").split(".")[0] not in allowed
-    ]
-    assert wrong == []
-
-
-def test_what_is_said_of_the_text_needs_no_other_rule() -> None:
-    rooms = ("file_rules", "schema_rules", "value_rules", "suite_rules")
-    wrong = [
-        (file, module)
-        for file, module in imports_below(SERVER / "analysis" / "text_rules")
-        if is_from(module, *(f"waza_language_server.analysis.{room}" for room in rooms))
-    ]
-    assert wrong == []
-
-
-ROOMS_OF_THE_ENGINE = {
-    "processes": set[str](),
-    "spec": set[str](),
-    "assertions": {"processes"},
-    "graders": {"processes", "spec", "assertions"},
-    "schemas": {"spec", "graders"},
-    "scoring": set[str](),
-    "mcp": {"processes", "spec", "graders"},
-    "results": {"spec", "graders", "scoring"},
-    "executors": {"processes", "spec", "graders", "mcp", "results"},
-    "runs": {"processes", "spec", "assertions", "graders", "scoring", "mcp", "results", "executors"},
-    "strength": {"spec", "graders", "results", "runs", "executors"},
-    "scaffold": {"spec", "graders", "results", "runs"},
-    "commands": {
-        "spec",
-        "graders",
-        "schemas",
-        "scoring",
-        "results",
-        "executors",
-        "runs",
-        "strength",
-        "scaffold",
-    },
-}
-"""What each room uses, the lowest first: whoever comes later may use those before it, and no other."""
-ROOMS_WITHIN = {
-    "spec": {"reading": set[str]()},
-    "graders": {"matching": set[str](), "programs": set[str](), "judging": set[str]()},
-    "results": {
-        "codec": set[str](),
-        "reviews": {"codec"},
-        "reading": {"codec", "reviews"},
-        "writing": {"codec", "reviews", "reading"},
-        "reports": {"codec", "reviews", "reading"},
-    },
-    "executors": {"chat": set[str](), "copilot": set[str](), "adapter": {"chat"}},
-    "runs": {
-        "loading": set[str](),
-        "settings": {"loading"},
-        "limits": {"settings"},
-        "events": set[str](),
-        "agent": {"loading"},
-        "grading": {"limits"},
-        "trials": {"loading", "settings", "limits", "events", "agent", "grading"},
-        "preflight": {"loading", "settings", "agent", "grading", "trials"},
-        "passes": {"loading", "settings", "limits", "events", "agent", "trials"},
-        "regrading": {"loading", "settings", "limits", "agent", "grading", "trials"},
-        "live": {"loading", "limits", "agent", "grading", "trials", "regrading"},
-    },
-}
-# Files beside the inner rooms that these may use; the others beside them use the rooms.
-SHARED_WITHIN = {
-    "spec": {"__init__", "problems"},
-    "graders": {"__init__", "base", "config", "explanation", "paths", "registry"},
-    "results": {
-        "__init__",
-        "attachments",
-        "inputs",
-        "record",
-        "json_values",
-        "places",
-        "conclusion",
-        "conclusion_words",
-        "task_conclusion",
-        "trigger_conclusion",
-        "cause",
-        "baseline_conclusion",
-        "metrics",
-    },
-    "executors": {"__init__", "base", "command_shim", "mocked_commands", "provider", "registry"},
-    "runs": {"__init__"},
-}
-
-
-@pytest.mark.parametrize("rooms", [ROOMS_OF_THE_ENGINE, *ROOMS_WITHIN.values()])
-def test_the_order_of_the_rooms_of_the_engine_has_no_circle(rooms: Mapping[str, set[str]]) -> None:
-    earlier: set[str] = set()
-    for room, used in rooms.items():
-        assert used <= earlier, room
-        earlier.add(room)
-
-
-def test_every_room_of_the_engine_has_its_place_in_the_order() -> None:
-    assert {place.parent.name for place in ENGINE.glob("*/__init__.py")} == set(ROOMS_OF_THE_ENGINE)
-    for room, inner in ROOMS_WITHIN.items():
-        assert {place.parent.name for place in (ENGINE / room).glob("*/__init__.py")} == set(inner)
-
-
-@pytest.mark.parametrize("room", ROOMS_OF_THE_ENGINE)
-def test_a_room_of_the_engine_uses_only_the_rooms_below_it(room: str) -> None:
-    others = ROOMS_OF_THE_ENGINE.keys() - ROOMS_OF_THE_ENGINE[room] - {room}
-    wrong = [
-        (file, module)
-        for file, module in imports_below(ENGINE / room)
-        if is_from(module, *(f"waza_engine.{name}" for name in others))
-    ]
-    assert wrong == []
-
-
-@pytest.mark.parametrize(
-    ("outer", "room"), [(outer, room) for outer in ROOMS_WITHIN for room in ROOMS_WITHIN[outer]]
-)
-def test_a_room_within_a_room_uses_only_those_below_it(outer: str, room: str) -> None:
-    """Neither a room above it, nor what stands beside the rooms because it uses them."""
-    allowed = {*ROOMS_WITHIN[outer][room], room, *SHARED_WITHIN[outer]}
-    wrong = [
-        (file, module)
-        for file, module in imports_below(ENGINE / outer / room)
-        if is_from(module, f"waza_engine.{outer}") and module.split(".")[2] not in allowed
-    ]
-    assert wrong == []
-
-
-@pytest.mark.parametrize("outer", ROOMS_WITHIN)
-def test_what_rooms_within_a_room_share_uses_none_of_them(outer: str) -> None:
-    wrong = [
-        (name, module)
-        for name in sorted(SHARED_WITHIN[outer])
-        for module in imports_of(ENGINE / outer / f"{name}.py")
-        if is_from(module, *(f"waza_engine.{outer}.{room}" for room in ROOMS_WITHIN[outer]))
-    ]
-    assert wrong == []
-
-
 def test_the_folder_of_the_graders_lists_the_grader_types() -> None:
+    shared = {"__init__", "base", "config", "explanation", "paths", "registry"}
     files = {path.stem for path in (ENGINE / "graders").glob("*.py")}
-    assert files - SHARED_WITHIN["graders"] == set(BUILT_IN_TYPES)
+    assert files - shared == set(BUILT_IN_TYPES)
 
 
 def test_what_leaves_the_engine_as_json_is_masked() -> None:
@@ -380,13 +157,21 @@ def test_one_room_ends_processes() -> None:
     assert wrong == [("waza_engine/executors/copilot_sdk.py", "runtime.kill")], "it lets that room do it"
 
 
-def test_every_room_within_a_room_says_in_one_line_what_it_is_for() -> None:
-    said = {
-        f"{outer}/{room}": ast.get_docstring(tree_of(ENGINE / outer / room / "__init__.py")) or ""
-        for outer in ROOMS_WITHIN
-        for room in ROOMS_WITHIN[outer]
+def test_every_room_of_the_engine_is_in_a_layer() -> None:
+    """A new room that no contract names would be checked by none."""
+    contracts = tomllib.loads((ROOT / ".importlinter.toml").read_text("utf-8"))["tool"]["importlinter"]
+    in_layers = {
+        f"{container}.{room}"
+        for contract in contracts["contracts"]
+        for container in contract.get("containers", [])
+        for layer in contract["layers"]
+        for room in re.findall(r"\w+", layer)
     }
-    assert [room for room, words in said.items() if not words or "\n" in words] == []
+    rooms = {
+        ".".join(place.parent.relative_to(ROOT).parts)
+        for place in (*ENGINE.glob("*/__init__.py"), *ENGINE.glob("*/*/__init__.py"))
+    }
+    assert rooms - in_layers == {"waza_engine.spec.reading"}, "alone in its room"
 
 
 def test_what_is_special_about_a_grader_type_stands_on_its_class() -> None:
@@ -464,15 +249,6 @@ def test_every_room_is_on_the_map() -> None:
     assert rooms == []
 
 
-def test_what_agents_need_is_imported_where_agents_are_asked_alone() -> None:
-    where = {
-        file.split("/")[1]
-        for file, module in imports_below(ENGINE)
-        if is_from(module, "openai", "copilot", "mcp", "httpx", "anyio")
-    }
-    assert where == {"executors", "mcp"}
-
-
 def test_the_server_imports_no_models_and_no_provider() -> None:
     wrong = [
         (file, module)
@@ -527,65 +303,6 @@ def _alternatives(annotation: ast.expr) -> set[str]:
     written = ast.unparse(annotation).strip("'\"")
     parts = {part.strip() for part in written.removeprefix("Optional[").removesuffix("]").split("|")}
     return parts if "None" in parts or written.startswith("Optional[") else set()
-
-
-def test_the_server_process_executes_nothing_of_a_suite() -> None:
-    """Only the client of the engine starts processes, and nothing evaluates text."""
-    wrong = [
-        (path.relative_to(ROOT).as_posix(), ast.unparse(node.func))
-        for path in sorted(SERVER.rglob("*.py"))
-        for node in ast.walk(tree_of(path))
-        if isinstance(node, ast.Call) and _runs_code(node.func)
-    ]
-    assert wrong == []
-
-
-def _runs_code(function: ast.expr) -> bool:
-    if isinstance(function, ast.Name):
-        return function.id in {"eval", "exec", "__import__"}
-    owner = ast.unparse(function.value) if isinstance(function, ast.Attribute) else ""
-    return owner in {"os", "subprocess", "builtins"} and ast.unparse(function).rpartition(".")[2] in RUNS_CODE
-
-
-# What may touch the standard streams beside `waza_engine/terminal.py`, and why.
-TOUCH_STREAMS = {
-    "waza_engine/executors/command_shim.py": "it plays a program, which writes what the suite says",
-    "waza_engine/terminal.py": "prints",
-    "waza_engine/command_line.py": "opens streams that are closed, sets how they encode, flushes them",
-    "waza_engine/commands/output.py": "hands over what a Printer writes until it cannot be written any more",
-    "waza_engine/commands/printer.py": "has the console of rich, and gives it text without markup",
-    "waza_engine/serve.py": "reads messages",
-    "server/waza_language_server/protocol/wire.py": "takes the descriptors for messages and keeps others off",
-}
-PRINTS = {"print", "typer.echo", "typer.secho", "click.echo", "rich.print", "Console", "logging.basicConfig"}
-
-
-def test_one_place_prints() -> None:
-    """Only there is text from suites shown instead of obeyed."""
-    found = {
-        path.relative_to(ROOT).as_posix()
-        for package in (ENGINE, SERVER)
-        for path in package.rglob("*.py")
-        for node in ast.walk(tree_of(path))
-        if _prints(node)
-    }
-    assert found - TOUCH_STREAMS.keys() == set()
-
-
-def _prints(node: ast.AST) -> bool:
-    if isinstance(node, ast.Call):
-        return ast.unparse(node.func) in PRINTS
-    streams = {"stdout", "stderr", "__stdout__", "__stderr__", "stdin"}
-    return isinstance(node, ast.Attribute) and ast.unparse(node.value) == "sys" and node.attr in streams
-
-
-def test_only_one_place_shows_messages() -> None:
-    wrong = [
-        path.name
-        for path in PROTOCOL.rglob("*.py")
-        if "ShowMessageParams" in path.read_text("utf-8") and path.name != "server.py"
-    ]
-    assert wrong == []
 
 
 def test_the_server_compiles_no_pattern_but_its_own() -> None:
@@ -698,13 +415,6 @@ def _is_mode(given: ast.expr) -> bool:
         and isinstance(given.value, str)
         and set(given.value) <= set("rwxabt+")
     )
-
-
-def test_only_the_engine_client_starts_processes() -> None:
-    starters = {
-        file for file, module in imports_below(SERVER) if is_from(module, "subprocess", "multiprocessing")
-    }
-    assert starters == {"server/waza_language_server/engine/process.py"}
 
 
 def test_the_answer_to_initialize_needs_the_protocol_library_and_what_completes() -> None:

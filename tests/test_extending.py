@@ -30,6 +30,8 @@ from tests.extending.run_option import GREETING
 from tests.protocol.raw_client import RawClient
 from waza_language_server.project.uris import uri_of
 
+pytestmark = pytest.mark.check
+
 ROOT = Path(__file__).parents[1]
 COPIED = ("waza_engine", "server", "docs")
 MOST_FILES = 3

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.check
+
 # As `python -m pytest` with the plug-in, but not patient.
 PYTEST = """\
 import sys, pytest
@@ -43,22 +45,6 @@ def test_what_is_left_fails_the_run(repository: Path, statement: str, said: str,
     assert ("left behind" in output) == bool(said), output
     assert said in output
     assert code == (1 if said else 0)
-
-
-def test_what_a_failed_try_has_left_is_said_and_fails_no_run_that_passed(repository: Path) -> None:
-    tried = repository / ".git" / "tried"
-    test = f"""\
-@pytest.mark.flaky(reruns=1)
-def test_it():
-    if not Path({str(tried)!r}).exists():
-        Path({str(tried)!r}).touch()
-        tempfile.mkdtemp(prefix='forgotten-')
-        raise AssertionError
-"""
-    code, output = run_of(repository, test, "-p", "rerunfailures")
-    assert "1 passed, 1 rerun" in output
-    assert "in the temporary directory: forgotten-" in output
-    assert code == 0
 
 
 def run_of(repository: Path, test: str, *arguments: str) -> tuple[int, str]:

@@ -28,6 +28,8 @@ from waza_engine.masking import masked
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.vocabulary import ModelUsage, SkillInvocation
 
+pytestmark = pytest.mark.check
+
 MARK = "WAZA_AGENT_RUN"
 
 

@@ -17,6 +17,8 @@ from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.spec.eval_config import EvalConfig
 from waza_engine.vocabulary import SkillInvocation
 
+pytestmark = pytest.mark.check
+
 ADAPTER = Path(__file__).parents[2] / "examples" / "adapters" / "copilot.json"
 
 

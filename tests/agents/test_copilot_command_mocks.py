@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import StartModel
 from tests.engine.suites import only_trial, run, task, verdicts, write_suite
 from tests.scripted_model import call
 from waza_engine.vocabulary import CommandInvocation
+
+pytestmark = pytest.mark.check
 
 MOCKS = """\
 schemaVersion: "1.4"

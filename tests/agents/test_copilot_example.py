@@ -21,6 +21,8 @@ from tests.conftest import StartModel
 from tests.patience import ON_A_BUSY_MACHINE, staying
 from tests.scripted_model import Held, ModelRequest, Reply, call
 
+pytestmark = pytest.mark.check
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "code-explainer"
 KEY = "key-of-the-scripted-model"
 EXPLANATION = "factorial(n) multiplies all numbers up to n. It stops at the base case, n <= 1.\n"

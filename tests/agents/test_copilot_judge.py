@@ -11,6 +11,8 @@ from tests.conftest import StartModel
 from tests.engine.suites import only_trial, run, task, verdicts, write_suite
 from tests.scripted_model import ModelRequest, Reply, Status, call
 
+pytestmark = pytest.mark.check
+
 GRADERS = """\
 - type: prompt
   name: fresh_judge

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.check
+
 PROCESSES = 6
 SLOW_NPM = """\
 #!/bin/sh

@@ -10,6 +10,8 @@ from tests.corpus.fixes import corpus_workspace, documents, mutants, worse_in
 from tests.shared_corpus import needs_corpus, suite_files
 from waza_language_server.project.workspace import Workspace
 
+pytestmark = pytest.mark.check
+
 
 @pytest.fixture(scope="module")
 def workspace() -> Iterator[Workspace]:

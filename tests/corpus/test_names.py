@@ -7,6 +7,8 @@ import pytest
 from tests.corpus.names import sweep
 from tests.shared_corpus import SUITES, needs_corpus
 
+pytestmark = pytest.mark.check
+
 
 @needs_corpus
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ from tests.corpus.quality import LOST, Tally, table, tallies
 from tests.corpus.slips import SLIPS
 from tests.shared_corpus import needs_corpus
 
+pytestmark = pytest.mark.check
+
 PAGE = Path(__file__).parents[2] / "docs" / "quality.md"
 _ROW = re.compile(r"\| (?P<kind>[^|*]+) \| (?P<made>\d+) \| (?P<shares>.+) \|")
 _COLUMNS = ("found", "exact", "restored")

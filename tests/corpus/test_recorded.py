@@ -14,7 +14,7 @@ from waza_engine.commands.strength import measured
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.strength.measuring import GraderStrength
 
-pytestmark = needs_corpus
+pytestmark = [pytest.mark.check, needs_corpus]
 
 # These look at files of the workspace, and may change them.
 NEED_A_WORKSPACE = ("file", "diff", "program", "script")

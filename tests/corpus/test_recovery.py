@@ -11,6 +11,8 @@ from tests.corpus.recovery import apply, expected_paths, found_paths, key_paths,
 from tests.shared_corpus import needs_corpus, suite_files
 from waza_language_server.syntax.tree import Tree, parse
 
+pytestmark = pytest.mark.check
+
 LEAST = 0.95
 """The share of key paths that must survive on average."""
 

@@ -11,6 +11,8 @@ import pytest
 from tests.editors.greeter import EVAL, REPAIRED, reported
 from tests.editors.installed import installed_emacs
 
+pytestmark = pytest.mark.check
+
 SCRIPT = Path(__file__).with_name("emacs.el")
 PAGE = Path(__file__).parents[2] / "docs" / "editors.md"
 

@@ -10,6 +10,8 @@ import pytest
 from tests.editors.greeter import EVAL, REPAIRED, SERVER, reported
 from tests.editors.installed import installed_neovim
 
+pytestmark = pytest.mark.check
+
 SCRIPT = Path(__file__).with_name("neovim.lua")
 
 

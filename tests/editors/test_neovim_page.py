@@ -12,6 +12,8 @@ import pytest
 from tests.editors.greeter import reported
 from tests.editors.installed import installed_neovim
 
+pytestmark = pytest.mark.check
+
 SCRIPT = Path(__file__).with_name("neovim_page.lua")
 PAGE = Path(__file__).parents[2] / "docs" / "editors.md"
 

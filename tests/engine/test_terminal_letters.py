@@ -13,6 +13,8 @@ import pytest
 from tests.engine.suites import GREETS, task, write_suite
 from waza_engine.terminal import as_written, json_text, visible
 
+pytestmark = pytest.mark.check
+
 
 def kept_bytes(text: str) -> str:
     return text.encode().decode("ascii", "surrogateescape")

@@ -25,6 +25,8 @@ from lsprotocol import types
 from tests.hostile.repository import HostileRepository, write_hostile_repository
 from tests.protocol.editor import Editor, editing, is_told_to_ask_again
 
+pytestmark = pytest.mark.check
+
 MOST_MEMORY_BYTES = 200 * 2**20
 # Of the server's own time, with room for a machine that is three times as slow: nearly every answer takes
 # less than 0.05 s, the slowest 0.3 s.

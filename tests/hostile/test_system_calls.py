@@ -44,7 +44,10 @@ def can_trace() -> bool:
     )
 
 
-pytestmark = pytest.mark.skipif(not can_trace(), reason="strace is not there or may not trace")
+pytestmark = [
+    pytest.mark.check,
+    pytest.mark.skipif(not can_trace(), reason="strace is not there or may not trace"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.live.equality import compare
+
+pytestmark = pytest.mark.check
 
 
 def test_a_hundred_random_edits_are_judged_as_the_command_judges_them(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from waza_engine.runs.live.explaining import explained
 from waza_engine.runs.live.session import LiveSession
 from waza_engine.runs.live.work import LiveRequest
 
+pytestmark = pytest.mark.check
+
 GRADERS = """\
 - {type: text, name: greets, config: {contains: [hello]}}
 - {type: code, name: long, config: {assertions: [len(output) > 20]}}

@@ -26,6 +26,8 @@ from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
 from waza_language_server.syntax.tried_edits import apply
 
+pytestmark = pytest.mark.check
+
 GRADERS = "- {type: behavior, name: few, config: {max_tool_calls: 9}}\n"
 LINE = '- ⚙ `bash` `{"command": "npm test 0", "path": "main.py", "skill": "writer"}`'
 TASK_FILES = {

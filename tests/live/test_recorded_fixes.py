@@ -24,6 +24,8 @@ from waza_language_server.project.rules import Rule, rule_under
 from waza_language_server.project.uris import uri_of
 from waza_language_server.syntax.tried_edits import apply
 
+pytestmark = pytest.mark.check
+
 GRADERS = """\
 - type: text
   name: texts

@@ -20,6 +20,8 @@ from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.runs.live.session import LiveSession
 from waza_engine.runs.live.work import LiveRequest, LiveVerdicts
 
+pytestmark = pytest.mark.check
+
 GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
 LONG = "- {type: code, name: long, config: {assertions: [len(output) > 20]}}\n"
 FEW = "- {type: behavior, name: few, config: {max_tool_calls: 2}}\n"

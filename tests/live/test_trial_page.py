@@ -14,6 +14,8 @@ from waza_engine.runs.live.reading import read_trial
 from waza_engine.runs.live.session import LiveSession
 from waza_engine.runs.live.work import LiveRequest
 
+pytestmark = pytest.mark.check
+
 GRADERS = """\
 - type: text
   name: greets

@@ -14,6 +14,8 @@ from tests.protocol.editor import Editor, editing, write_suite
 from tests.protocol.workspace import opened
 from waza_language_server.project.runnable_id import RunnableId
 
+pytestmark = pytest.mark.check
+
 CONFIG = "config: {trials_per_task: 1, timeout_seconds: 60, executor: mock}\n"
 AFFECTED = "▶ Run affected (1 of 2)"
 

@@ -17,6 +17,8 @@ from tests.protocol.editor import Editor, editing, write_suite
 from waza_language_server.text.common_ends import common_head, common_tail
 from waza_language_server.text.line_index import LineIndex
 
+pytestmark = pytest.mark.check
+
 EDITS = 60
 OPTIONS = {
     "drawsMarks": True,

@@ -12,6 +12,8 @@ from tests.server.analysis.assertion_expressions import CONTEXT, MEANINGS, MEASU
 from tests.server.analysis.interpreters import evaluate, interpreters
 from waza_language_server.syntax.tree import parse
 
+pytestmark = pytest.mark.check
+
 REFUSED = {"SyntaxError", "IndentationError", "NameError"}
 ABOUT_NAMES = {
     "assertion-syntax",

@@ -12,6 +12,8 @@ from lsprotocol import types
 from tests.protocol.editor import Editor, editing, write_suite
 from waza_language_server.project.uris import uri_of
 
+pytestmark = pytest.mark.check
+
 SUITE = """\
 name: explains
 skill: explainer

@@ -22,6 +22,8 @@ from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.messages import Malformed, read_message
 from waza_language_server.protocol.wire import Frames
 
+pytestmark = pytest.mark.check
+
 SUITE = "name: explains\nskill: explainer\ntasks: []\ngraders:\n  - type: text\n    name: greets\n"
 HOVER = {"textDocument": {"uri": "file:///nowhere.yaml"}, "position": {"line": 0, "character": 0}}
 

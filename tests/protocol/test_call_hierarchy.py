@@ -12,6 +12,8 @@ from tests.protocol.editor import Editor, write_suite
 from tests.protocol.workspace import opened
 from waza_language_server.project.uris import path_of, uri_of
 
+pytestmark = pytest.mark.check
+
 SUITE = """\
 name: explains
 skill: explainer

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from jsonschema_rs import validator_for
 
 from tests.command_line import language_server
@@ -12,6 +13,8 @@ from tests.protocol.editor import write_suite
 from waza_language_server.analysis.codes import CODES
 from waza_language_server.check import Finding
 from waza_language_server.check_reports import github_annotations, sarif_log
+
+pytestmark = pytest.mark.check
 
 SUITE = """\
 name: explains

@@ -12,6 +12,8 @@ from waza_engine.steps import finished
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.services.session import Change, Session
 
+pytestmark = pytest.mark.check
+
 SUITE = """\
 name: explains
 skill: explainer

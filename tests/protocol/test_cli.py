@@ -17,6 +17,8 @@ from tests.patience import ON_A_BUSY_MACHINE
 from tests.protocol.editor import write_suite
 from tests.shared_corpus import SUITES, needs_corpus
 
+pytestmark = pytest.mark.check
+
 SUITE = """\
 name: explains
 skill: explainer

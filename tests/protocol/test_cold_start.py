@@ -14,6 +14,8 @@ from tests.protocol.editor import SERVER
 from tests.protocol.raw_client import RawClient, running_server
 from waza_language_server.project.uris import uri_of
 
+pytestmark = pytest.mark.check
+
 SUITE = """\
 name: explains
 skill: explainer

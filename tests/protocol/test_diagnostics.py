@@ -17,6 +17,8 @@ from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.handlers.diagnostics import MOST_SHOWN
 from waza_language_server.protocol.services.session import Session
 
+pytestmark = pytest.mark.check
+
 SUITE = """\
 name: explains
 skill: explainer

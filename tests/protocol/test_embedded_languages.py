@@ -16,6 +16,8 @@ from tests.protocol.editor import Editor, editing
 from waza_language_server.protocol.token_legend import KINDS, PARTS
 from waza_language_server.text.line_index import LineIndex
 
+pytestmark = pytest.mark.check
+
 CURSOR = "¦"
 STYLES = {
     "plain": "- {}\n",

@@ -15,6 +15,8 @@ from tests.protocol.editor import Editor, editing, write_suite
 from tests.protocol.workspace import opened
 from tests.scripted_model import Answer, ScriptedModel, Tokens
 
+pytestmark = pytest.mark.check
+
 TASK = "id: {id}\nname: {id}\ninputs:\n  prompt: Say hello\n"
 FINE = Answer("fine", usage=Tokens(900_000, 10_000))
 

@@ -13,6 +13,8 @@ from tests.engine.suites import run
 from tests.protocol.editor import Editor, editing, write_suite
 from tests.protocol.workspace import opened
 
+pytestmark = pytest.mark.check
+
 SUITE = """\
 name: reads
 skill: explainer

@@ -12,6 +12,8 @@ from tests.protocol.test_diagnostics import SUITE, TASK
 from tests.protocol.test_workspace_diagnostics import asked
 from waza_language_server.project.uris import uri_of
 
+pytestmark = pytest.mark.check
+
 
 def far_suite(folder: Path, glob: str = "../tasks/*.yaml") -> Path:
     path = folder / "eval.yaml"

@@ -14,6 +14,8 @@ from tests.protocol.editor import applied, editing, edits_of, write_suite
 from tests.protocol.workspace import opened
 from waza_language_server.project.uris import path_of
 
+pytestmark = pytest.mark.check
+
 SUITE = """\
 name: explains
 skill: explainer

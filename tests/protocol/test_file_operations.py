@@ -11,6 +11,8 @@ from tests.protocol.editor import Editor, applied, editing, write_suite
 from tests.protocol.workspace import Workspace, opened
 from waza_language_server.project.uris import uri_of
 
+pytestmark = pytest.mark.check
+
 SUITE = """\
 name: explains
 skill: explainer

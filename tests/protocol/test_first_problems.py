@@ -18,6 +18,8 @@ from waza_language_server.project.uris import uri_of
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
 
+pytestmark = pytest.mark.check
+
 TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
 LONG = eval_file(1_000)
 MISTAKES = 10

@@ -14,7 +14,10 @@ import pytest
 from tests.protocol.raw_client import RawClient, running_server
 from waza_language_server.project.uris import uri_of
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to ask by")
+pytestmark = [
+    pytest.mark.check,
+    pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to ask by"),
+]
 
 COUNT = """
 import gc, signal, sys

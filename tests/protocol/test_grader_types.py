@@ -16,6 +16,8 @@ from tests.protocol.editor import Editor, editing, write_suite
 from tests.protocol.workspace import opened
 from waza_language_server.engine.grader_types import installed_types
 
+pytestmark = pytest.mark.check
+
 SUITE = """\
 name: reads
 skill: explainer

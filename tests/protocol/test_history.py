@@ -6,11 +6,14 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from lsprotocol import types
 
 from tests.engine.suites import run
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.protocol.editor import Editor, editing, is_told_to_ask_again, write_suite
+
+pytestmark = pytest.mark.check
 
 SUITE = """\
 name: over time

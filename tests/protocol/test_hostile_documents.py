@@ -10,6 +10,8 @@ import pytest
 
 from tests.protocol.editor import editing, write_suite
 
+pytestmark = pytest.mark.check
+
 HEAD = "name: s\nskill: s\ngraders:\n  - type: text\n    name: a\ntasks:\n  - t\n"
 GENEROUS_SECONDS = 60
 """For three edits, each with a hover right behind it, on a machine with much else to do."""

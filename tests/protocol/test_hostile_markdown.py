@@ -11,11 +11,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from lsprotocol import types
 
 from tests.engine.suites import run
 from tests.hostile_text import HOSTILE, HOSTILE_LINE, hidden_in, outside_of_code, rendered, replaced
 from tests.protocol.editor import Editor, editing, write_suite
+
+pytestmark = pytest.mark.check
 
 MARK = "zzz"
 OURS = "file:///docs/graders.md#text"

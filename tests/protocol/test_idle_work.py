@@ -15,6 +15,8 @@ from tests.server.features.results import grade, write_results
 from waza_engine.steps import Steps
 from waza_language_server.protocol.services.idle import IdleWork
 
+pytestmark = pytest.mark.check
+
 SUITE = """\
 name: explains
 skill: explainer

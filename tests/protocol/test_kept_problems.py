@@ -26,6 +26,8 @@ from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.services import kept_problems
 from waza_language_server.protocol.services.session import Session
 
+pytestmark = pytest.mark.check
+
 PUSHED = "textDocument/publishDiagnostics"
 PULLS = {
     "textDocument": {"diagnostic": {}, "publishDiagnostics": {"versionSupport": True}},

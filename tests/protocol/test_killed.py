@@ -17,7 +17,10 @@ from tests.engine.faults.independent import command, left_after, write_independe
 from tests.protocol.editor import Editor, editing, write_suite
 from tests.protocol.test_running import SUITE, TASK
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
+pytestmark = [
+    pytest.mark.check,
+    pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers"),
+]
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.check
+
 LATER = """
 from waza_language_server.protocol.later_classes import classes_made_later
 with classes_made_later():

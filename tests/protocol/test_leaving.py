@@ -23,6 +23,8 @@ from tests.protocol.raw_client import (
     running_server,
 )
 
+pytestmark = pytest.mark.check
+
 SUITE = "name: explains\nskill: explainer\nconfig: {executor: mock}\ntasks: []\ngraders:\n"
 PLUG_IN = SUITE + "  - type: of_a_plug_in\n    name: asks\n"
 TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"

@@ -20,6 +20,8 @@ from tests.protocol import late_answers
 from tests.protocol.editor import Editor, editing, is_told_to_ask_again, write_suite
 from tests.protocol.workspace import opened
 
+pytestmark = pytest.mark.check
+
 SUITE = """\
 name: reads
 skill: explainer

@@ -13,6 +13,8 @@ from tests.protocol.editor import editing, write_suite
 from waza_engine.steps import finished
 from waza_language_server.protocol.long_answers import LONG, is_long, written
 
+pytestmark = pytest.mark.check
+
 MANY = LONG + 1
 CONVERTER = default_converter()
 

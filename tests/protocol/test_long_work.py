@@ -13,6 +13,8 @@ from tests.protocol.editor import write_suite
 from tests.protocol.raw_client import RawClient
 from waza_language_server.project.uris import uri_of
 
+pytestmark = pytest.mark.check
+
 HEAD = "name: s\nskill: s\ntasks:\n- t\n"
 LONG = f"{HEAD}graders:\n" + "".join(
     f"- type: text\n  name: g{at}\n  confg: {{contains: [a]}}\n" for at in range(3_000)

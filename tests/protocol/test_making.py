@@ -11,6 +11,8 @@ from pygls.exceptions import JsonRpcException
 from tests.protocol.editor import applied, editing, write_suite
 from waza_language_server.project.uris import uri_of
 
+pytestmark = pytest.mark.check
+
 SKILL = (
     "---\nname: pdf-filler\ndescription: Fills PDF forms. Use when asked to fill a form.\n---\n# PDF filler\n"
 )

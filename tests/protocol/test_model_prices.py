@@ -10,6 +10,8 @@ from pygls.exceptions import JsonRpcException
 
 from tests.protocol.editor import Editor, editing, write_suite
 
+pytestmark = pytest.mark.check
+
 SUITE = "name: a\nskill: a\nconfig:\n  model: gpt-4o\ntasks: ['tasks/*.yaml']\n"
 
 

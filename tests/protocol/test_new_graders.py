@@ -17,6 +17,8 @@ from tests.protocol.editor import Editor, editing, is_told_to_ask_again
 from tests.protocol.workspace import opened
 from waza_language_server.project.uris import uri_of
 
+pytestmark = pytest.mark.check
+
 LIVE = {"live": "on"}
 GRADERS = "- {type: behavior, name: few, config: {max_tool_calls: 9}}\n"
 TITLES = [

@@ -10,6 +10,8 @@ from lsprotocol import types
 
 from tests.protocol.editor import Editor, editing, write_suite
 
+pytestmark = pytest.mark.check
+
 SUITE = """\
 name: greets
 skill: greeter

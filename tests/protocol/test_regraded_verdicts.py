@@ -9,6 +9,8 @@ import pytest
 
 from tests.protocol.editor import Editor, editing, write_suite
 
+pytestmark = pytest.mark.check
+
 EVAL = """\
 name: greets
 skill: greeter

@@ -7,6 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.check
+
 COMPLETE = """
 import asyncio, builtins, json, sys
 import cattrs.gen

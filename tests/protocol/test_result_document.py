@@ -11,6 +11,8 @@ import pytest
 from waza_language_server.protocol.handlers.result_document import result_document
 from waza_language_server.protocol.own_requests import ResultDocumentParams
 
+pytestmark = pytest.mark.check
+
 
 @pytest.mark.asyncio
 async def test_an_older_engine_of_the_chosen_interpreter_still_has_its_page_shown(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from tests.engine.suites import run, task, write_suite
 from tests.protocol.editor import Editor, is_told_to_ask_again
 from tests.protocol.workspace import opened
 
+pytestmark = pytest.mark.check
+
 GRADERS = """\
 - {type: human, name: expert, config: {instructions: Look twice}}
 - {type: text, name: speaks, config: {contains: [mock]}}

@@ -20,6 +20,8 @@ from tests.patience import ON_A_BUSY_MACHINE, has_ended
 from tests.protocol.editor import Editor, editing, write_suite
 from tests.protocol.workspace import opened
 
+pytestmark = pytest.mark.check
+
 SUITE = """\
 name: explains
 skill: explainer

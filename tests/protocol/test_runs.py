@@ -19,6 +19,8 @@ from waza_language_server.engine.run_progress import advanced
 from waza_language_server.engine.runs import Event, Run, RunOutcome, RunProgress, Runs
 from waza_language_server.project.runnable_id import RunnableId
 
+pytestmark = pytest.mark.check
+
 FAKE_ENGINE = Path(__file__).parent / "fake_engine.py"
 SUITES = Path("/suites")
 

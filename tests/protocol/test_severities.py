@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from lsprotocol import types
 
 from tests.protocol.editor import editing
+
+pytestmark = pytest.mark.check
 
 TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\ntagz: [a]\n"
 

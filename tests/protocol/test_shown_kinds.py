@@ -11,6 +11,8 @@ from lsprotocol import types
 from tests.protocol.editor import Editor, editing, is_told_to_ask_again, write_suite
 from tests.server.features.results import grade, write_results
 
+pytestmark = pytest.mark.check
+
 EVAL = """\
 name: greets
 skill: greeter

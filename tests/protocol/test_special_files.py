@@ -14,7 +14,7 @@ from tests.command_line import language_server
 from tests.protocol.editor import editing, write_suite
 from waza_language_server.project.uris import uri_of
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="makes pipes and links")
+pytestmark = [pytest.mark.check, pytest.mark.skipif(sys.platform == "win32", reason="makes pipes and links")]
 
 SUITE = """\
 name: explains

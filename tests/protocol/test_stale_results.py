@@ -16,6 +16,8 @@ from tests.engine.suites import run
 from tests.protocol.editor import Editor, editing, write_suite
 from waza_engine.results.places import JOURNAL_SUFFIX
 
+pytestmark = pytest.mark.check
+
 SUITE = """\
 name: greets
 skill: greeter

@@ -13,6 +13,8 @@ import pytest
 
 from tests.protocol.started_server import CAN_START
 
+pytestmark = pytest.mark.check
+
 LOAD = """
 import sys
 from waza_language_server.protocol.quick_start import KeptCode

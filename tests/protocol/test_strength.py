@@ -12,6 +12,8 @@ from tests.engine.strength.recorded import trial, write_record
 from tests.protocol.editor import editing, write_suite
 from tests.protocol.workspace import opened
 
+pytestmark = pytest.mark.check
+
 SUITE = """\
 name: reads
 skill: explainer

@@ -12,6 +12,8 @@ from tests.protocol.editor import write_suite
 from tests.protocol.raw_client import RawClient
 from waza_language_server.project.uris import uri_of
 
+pytestmark = pytest.mark.smoke
+
 SUITE = """\
 name: explains
 skill: explainer

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.protocol.editor import Editor, editing, write_suite
 from tests.server.features.results import grade, write_results
+
+pytestmark = pytest.mark.check
 
 EVAL = "name: greets\nskill: greeter\nconfig: {executor: mock, model: none}\ntasks: [tasks/*.yaml]\n"
 

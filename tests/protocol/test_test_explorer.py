@@ -16,6 +16,8 @@ from pygls.exceptions import JsonRpcException
 
 from tests.protocol.editor import Editor, editing, write_suite
 
+pytestmark = pytest.mark.check
+
 SUITE = """\
 name: explains
 skill: explainer

@@ -17,6 +17,8 @@ from tests.live.bed import recorded_bed
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.protocol.editor import Editor, editing, is_told_to_ask_again
 
+pytestmark = pytest.mark.check
+
 LIVE = {"live": "on", "opensTrials": True}
 GRADERS = """\
 - type: text

@@ -18,6 +18,8 @@ from tests.protocol.editor import Editor, is_told_to_ask_again, write_suite
 from tests.protocol.workspace import opened
 from waza_engine.results.places import JOURNAL_SUFFIX
 
+pytestmark = pytest.mark.check
+
 SUITE = """\
 name: greets
 skill: greeter

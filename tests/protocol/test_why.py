@@ -14,6 +14,8 @@ from tests.patience import ON_A_BUSY_MACHINE
 from tests.protocol.editor import Editor, editing, is_told_to_ask_again
 from tests.protocol.workspace import opened
 
+pytestmark = pytest.mark.check
+
 LIVE = {"live": "on"}
 GRADERS = """\
   - type: text

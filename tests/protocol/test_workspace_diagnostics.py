@@ -11,6 +11,8 @@ from tests.protocol.editor import Editor, editing, write_suite
 from tests.protocol.test_diagnostics import MISSPELT, SUITE, TASK
 from waza_language_server.project.uris import uri_of
 
+pytestmark = pytest.mark.check
+
 
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:

@@ -19,6 +19,8 @@ from waza_language_server.protocol.services.written_problems import WrittenProbl
 from waza_language_server.schema.catalog import default_catalog
 from waza_language_server.text.span import Span
 
+pytestmark = pytest.mark.check
+
 if TYPE_CHECKING:
     from waza_language_server.text.line_index import Encoding
 

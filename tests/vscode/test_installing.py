@@ -3,9 +3,11 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.vscode.scenarios import NEEDS_VSCODE, play
 
-pytestmark = NEEDS_VSCODE
+pytestmark = [pytest.mark.check, *NEEDS_VSCODE]
 
 
 def test_each_kind_of_machine_is_told_the_one_thing_to_do(vsix: Path, tmp_path: Path) -> None:

@@ -3,9 +3,11 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.vscode.scenarios import NEEDS_VSCODE, play
 
-pytestmark = NEEDS_VSCODE
+pytestmark = [pytest.mark.check, *NEEDS_VSCODE]
 
 
 def test_an_edit_of_a_pattern_flips_its_hint_without_a_run(vsix: Path, tmp_path: Path) -> None:

@@ -3,12 +3,13 @@
 import sys
 from pathlib import Path
 
+import pytest
 from PIL import Image
 
 from tests.vscode.animation import animated
 from tests.vscode.scenarios import NEEDS_VSCODE, play
 
-pytestmark = NEEDS_VSCODE
+pytestmark = [pytest.mark.check, *NEEDS_VSCODE]
 LARGEST_BYTES = 1_500_000
 
 

@@ -3,9 +3,11 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.vscode.scenarios import NEEDS_VSCODE, play
 
-pytestmark = NEEDS_VSCODE
+pytestmark = [pytest.mark.check, *NEEDS_VSCODE]
 
 
 def test_problems_are_listed_and_repaired_beside_what_cannot_be_read(vsix: Path, tmp_path: Path) -> None:

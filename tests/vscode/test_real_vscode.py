@@ -10,17 +10,14 @@ import struct
 import sys
 from pathlib import Path
 
-from tests.vscode.scenarios import EXTENSION, NEEDS_VSCODE, REPOSITORY, play, run
+import pytest
+
+from tests.vscode.scenarios import NEEDS_VSCODE, REPOSITORY, play
 
 SUITE = REPOSITORY / "examples" / "code-explainer"
 README_PICTURE = REPOSITORY / "docs" / "images" / "vscode.png"
 
-pytestmark = NEEDS_VSCODE
-
-
-def test_the_units_of_the_extension_hold(node_modules: Path) -> None:
-    assert node_modules.is_dir()
-    run("npm", "test", "--silent", cwd=EXTENSION, seconds=120)
+pytestmark = [pytest.mark.check, *NEEDS_VSCODE]
 
 
 def test_a_mistake_is_underlined_and_repaired_and_a_click_brings_scores(vsix: Path, tmp_path: Path) -> None:

@@ -3,9 +3,11 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.vscode.scenarios import NEEDS_VSCODE, play
 
-pytestmark = NEEDS_VSCODE
+pytestmark = [pytest.mark.check, *NEEDS_VSCODE]
 
 
 def test_a_skill_file_makes_its_suite_and_runs_it(vsix: Path, tmp_path: Path) -> None:

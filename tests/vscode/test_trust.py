@@ -3,9 +3,11 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.vscode.scenarios import NEEDS_VSCODE, play
 
-pytestmark = NEEDS_VSCODE
+pytestmark = [pytest.mark.check, *NEEDS_VSCODE]
 
 
 def test_an_untrusted_folder_runs_nothing_until_it_is_trusted(vsix: Path, tmp_path: Path) -> None:

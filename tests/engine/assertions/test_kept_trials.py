@@ -14,6 +14,8 @@ from tests.engine.assertions.expressions import CONTEXT
 from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome
 from waza_engine.assertions.kept_trials import KeptTrials, TrialNames
 
+pytestmark = pytest.mark.check
+
 NAMES = {
     **CONTEXT,
     "outcome": {},

@@ -13,6 +13,8 @@ from tests.engine.suites import run, write_suite
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.suite_conclusion import conclude_suite
 
+pytestmark = pytest.mark.smoke
+
 SAYS = "- {type: text, name: says, config: {contains: [Mock]}}\n"
 TASK = """\
     id: {0}

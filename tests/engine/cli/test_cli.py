@@ -18,6 +18,8 @@ from tests.engine.suites import GREETS, HANGS, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE, staying
 from waza_engine.results.reading.newest_scores import latest_results
 
+pytestmark = pytest.mark.check
+
 EXAMPLE = Path(__file__).parents[3] / "examples" / "code-explainer"
 
 

@@ -14,7 +14,7 @@ import pytest
 from tests.command_line import LIMIT_SECONDS, engine
 from tests.engine.suites import CONFIG, GREETS, task, write_suite
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="makes pipes and links")
+pytestmark = [pytest.mark.check, pytest.mark.skipif(sys.platform == "win32", reason="makes pipes and links")]
 
 
 def link_to(target: str) -> Callable[[Path], None]:

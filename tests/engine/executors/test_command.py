@@ -15,6 +15,8 @@ from waza_engine.executors.base import ExecutorError
 from waza_engine.masking import masked
 from waza_engine.vocabulary import ModelUsage, SkillInvocation, ToolCall, Usage
 
+pytestmark = pytest.mark.check
+
 RESUME = {"flag": "--resume", "sessionIdPath": "$.session_id"}
 DONE = "say(type='result', content='done')"
 

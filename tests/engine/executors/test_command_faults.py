@@ -15,6 +15,8 @@ from waza_engine.executors.adapter.turn import LONGEST_LINE_BYTES, MOST_BYTES
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.runs.limits.cancellation import RunCancellation
 
+pytestmark = pytest.mark.check
+
 SLEEPS = "say(type='text', text='partial')\ntime.sleep(60)"
 # The child says who it is, ignores requests to end, and outlives its parent.
 FORKS = """

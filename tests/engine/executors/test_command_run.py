@@ -8,8 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.engine.executors.agents import write_agent
 from waza_engine.results.reports.words import spending_words
+
+pytestmark = pytest.mark.check
 
 AGENT = """
     import pathlib

@@ -33,6 +33,8 @@ from waza_engine.executors.openai import OpenAIExecutor
 from waza_engine.masking import masked, read_environment
 from waza_engine.runs.limits.cancellation import RunCancellation
 
+pytestmark = pytest.mark.check
+
 LOCAL = {"base_url": "http://127.0.0.1:9/v1"}
 
 

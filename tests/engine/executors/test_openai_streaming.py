@@ -13,6 +13,8 @@ from tests.engine.executors.talking import ask, kinds, openai_executor, result_o
 from tests.scripted_model import Answer, Call, Events, ModelRequest, Reply, Stalled, Status, Tokens, call
 from waza_engine.executors.base import ExecutorError
 
+pytestmark = pytest.mark.check
+
 
 def piece(finish: str | None = None, /, **delta: Any) -> str:
     """One event of a stream."""

@@ -21,6 +21,8 @@ from tests.engine.suites import GREETS, task, until_kept, write_suite
 from tests.patience import ON_A_BUSY_MACHINE, staying
 from waza_engine.results.reading.newest_scores import latest_results
 
+pytestmark = pytest.mark.check
+
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals, links and groups are POSIX")
 MEGABYTE = 2**20
 

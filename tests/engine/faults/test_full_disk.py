@@ -14,6 +14,8 @@ import pytest
 from tests.command_line import engine
 from tests.engine.suites import task, write_suite
 
+pytestmark = pytest.mark.check
+
 TASKS = 20
 KEPT_BYTES = 300_000
 AGENT = """

@@ -21,6 +21,8 @@ from tests.engine.faults.runs import faulty_run
 from tests.engine.suites import CONFIG, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
 
+pytestmark = pytest.mark.check
+
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
 VICTIMS = ("what was started", "the engine below it", "its process group")
 PLACES = ("grader", "hook", "agent", "server")

@@ -17,6 +17,8 @@ from tests.engine.graders.custom_package import EXAMPLE, ROOT, broken_plugin, in
 from tests.engine.serve.client import Engine
 from tests.engine.suites import task, write_suite
 
+pytestmark = pytest.mark.check
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:

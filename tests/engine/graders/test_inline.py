@@ -21,6 +21,8 @@ from waza_engine.graders.programs.input import program_input, trajectory
 from waza_engine.graders.registry import create
 from waza_engine.vocabulary import ToolCall
 
+pytestmark = pytest.mark.check
+
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "inline-graders"
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="files have no executable bit on Windows")

@@ -16,6 +16,8 @@ from tests.engine.graders.grading import folder, grade, refused, result
 from tests.patience import ON_A_BUSY_MACHINE, ends
 from waza_engine.graders.base import Verdict
 
+pytestmark = pytest.mark.check
+
 ECHO = "import sys; sys.stdout.write(sys.stdin.read())"
 
 

@@ -21,6 +21,8 @@ from waza_engine.mcp.mocks import MockResponse, MockServer, MockTool, server_of
 from waza_engine.mcp.servers import agent_servers
 from waza_engine.processes.scope import ProcessScope
 
+pytestmark = pytest.mark.check
+
 HANGS = "import sys, time\nprint('[]', flush=True)\ntime.sleep(60)\n"
 
 

@@ -14,6 +14,8 @@ from waza_engine.results.attachments import LONGEST_INLINE, attachment_directory
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.recordings import read_recording
 
+pytestmark = pytest.mark.check
+
 CONFIG = "config: {trials_per_task: TRIALS, timeout_seconds: 60, executor: command, adapter: adapter.json}\n"
 GRADERS = "- {type: text, name: ends, config: {contains: [the end]}}\n"
 LENGTH = 2 * LONGEST_INLINE

@@ -19,6 +19,8 @@ from waza_engine.results.record import CheckpointOutcome, TaskOutcome, TrialOutc
 from waza_engine.results.task_conclusion import conclude_task
 from waza_engine.scoring.tasks import task_statistics
 
+pytestmark = pytest.mark.check
+
 
 def verdict(name: str, *, passed: bool) -> Validation:
     return Validation(name, "text", float(passed), passed, "" if passed else "missing text: `x`")

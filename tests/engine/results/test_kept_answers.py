@@ -21,6 +21,8 @@ from waza_engine.results.record import TaskOutcome, TrialOutcome, TriggerOutcome
 from waza_engine.results.writing.recovery import recover_journals
 from waza_engine.results.writing.store import ResultsError, ResultStore
 
+pytestmark = pytest.mark.check
+
 SAYS = 'say(type="text", text="turn " + sys.argv[-1]); say(type="result", content="turn " + sys.argv[-1])\n'
 LOOKS = """\
 - type: program

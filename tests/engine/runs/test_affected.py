@@ -19,6 +19,8 @@ from waza_engine.results.conclusion import conclude
 from waza_engine.results.reading.heads import head_of
 from waza_engine.runs.loading.suite import NothingAffectedError, SuiteError
 
+pytestmark = pytest.mark.check
+
 READS = "id: a\nname: Task a\ninputs: {prompt: Say hello, files: [notes.txt]}\n"
 JUDGED = """\
 graders:

@@ -14,6 +14,8 @@ from tests.engine.suites import CONFIG, run, task, write_suite
 from tests.scripted_model import Answer, Status, Tokens
 from waza_engine.runs.passes.caching import CacheError, clear_cache
 
+pytestmark = pytest.mark.check
+
 SAYS = "- {type: text, name: says, config: {contains: [hello]}}\n"
 READS = "inputs: {prompt: Say hello, files: [notes.txt]}\n"
 

@@ -15,6 +15,8 @@ from tests.scripted_model import call
 from waza_engine.runs.run import RunReport
 from waza_engine.vocabulary import CommandInvocation
 
+pytestmark = pytest.mark.check
+
 CONFIG = "config: {{trials_per_task: 1, timeout_seconds: 20, executor: command, adapter: adapter.json}}\n"
 # It runs its prompt as a shell command and tells how that came out.
 AGENT = """\

@@ -20,6 +20,8 @@ from waza_engine.results.record import RunHeader
 from waza_engine.runs.loading import commit as asked
 from waza_engine.vocabulary import Commit
 
+pytestmark = pytest.mark.check
+
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:

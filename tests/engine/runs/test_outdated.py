@@ -11,6 +11,8 @@ from tests.engine.executors.talking import write_skill
 from tests.engine.suites import CONFIG, GREETS, run, task, write_suite
 from waza_engine.commands.methods import Methods
 
+pytestmark = pytest.mark.check
+
 READS = "id: a\nname: Task a\ninputs: {prompt: Say hello, files: [notes.txt]}\n"
 JUDGED = "graders:\n- {type: program, name: checks, config: {command: python3, args: [check.py]}}\n"
 OWN = "- {id: c, name: Task c, inputs: {prompt: Say hello}}\n"

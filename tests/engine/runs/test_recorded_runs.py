@@ -17,7 +17,7 @@ from tests.shared_corpus import needs_corpus, writable_suites
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.record import TrialOutcome, Validation
 
-pytestmark = needs_corpus
+pytestmark = [pytest.mark.check, needs_corpus]
 
 # Where this engine deliberately answers otherwise. Each reason is explained in docs/compatibility.md.
 LOST_TRIAL = "a grader that cannot be built does not cost the others their results"

@@ -18,6 +18,8 @@ from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
 
+pytestmark = pytest.mark.check
+
 
 def git(at: Path, *arguments: str) -> str:
     identity = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")

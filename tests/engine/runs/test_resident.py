@@ -30,6 +30,8 @@ from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.problems import SuiteFileError
 
+pytestmark = pytest.mark.check
+
 LONG = "- {type: code, name: long, config: {assertions: [len(output) > 3]}}\n"
 
 

@@ -19,6 +19,8 @@ from tests.engine.serve.client import Engine
 from tests.engine.suites import task, write_suite
 from tests.scripted_model import Answer, ModelRequest, Reply, Status, call
 
+pytestmark = pytest.mark.check
+
 KEY = 'sk-Planted"4f8Qz7/LmN2xR9+vT6wY3b'
 PROVIDER_KEY = "provider-Key-0123456789"
 SPELLED = """

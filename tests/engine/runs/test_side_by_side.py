@@ -18,6 +18,8 @@ from waza_engine.runs.trials.backend import ThreadBackend
 from waza_engine.runs.trials.request import TrialRequest, request_from
 from waza_engine.runs.trials.trial import Tell
 
+pytestmark = pytest.mark.check
+
 COUNTS = """\
 import os, sys, time
 place, wanted, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])

@@ -18,6 +18,8 @@ from waza_engine.scaffold.problems import ScaffoldError
 from waza_engine.scaffold.suite import new_suite
 from waza_engine.spec.loading import load_eval_file, load_trigger_tests
 
+pytestmark = pytest.mark.check
+
 SKILL = """\
 ---
 name: brew-tea

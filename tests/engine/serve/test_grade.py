@@ -11,6 +11,8 @@ from tests.engine.serve.client import Engine
 from tests.engine.suites import GREETS, HANGS, run, task, write_suite
 from tests.patience import staying
 
+pytestmark = pytest.mark.check
+
 SAYS = "- {type: text, name: says, config: {contains: [adieu]}}\n"
 
 

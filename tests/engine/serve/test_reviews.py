@@ -12,6 +12,8 @@ from tests.engine.serve.client import Engine
 from tests.engine.suites import run, task, write_suite
 from waza_engine.commands.parameters import INVALID_PARAMS
 
+pytestmark = pytest.mark.smoke
+
 HUMAN = "- {type: human, name: expert, config: {instructions: Look twice}}\n"
 
 

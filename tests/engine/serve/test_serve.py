@@ -14,6 +14,8 @@ from tests.patience import ON_A_BUSY_MACHINE, staying
 from waza_engine import serve
 from waza_engine.results.reading.newest_scores import latest_results
 
+pytestmark = pytest.mark.check
+
 HANGING = f"graders:\n{HANGS}"
 PARENT = """\
 - type: program

@@ -10,6 +10,8 @@ import pytest
 from tests.engine.strength.recorded import record, strengths, trial
 from tests.engine.strength.vacuous import vacuous_graders
 
+pytestmark = pytest.mark.check
+
 ANSWERS = {
     "deploys": [
         trial('{"status": "deployed", "replicas": 3, "urls": ["https://a.example"]}', "bash", "view"),

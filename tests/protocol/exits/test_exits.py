@@ -11,7 +11,10 @@ from tests.protocol.exits.ending import MOMENTS, WAYS, Ending, Plan, end
 
 EXITS = 15
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="the suite's programs make sessions")
+pytestmark = [
+    pytest.mark.check,
+    pytest.mark.skipif(os.name == "nt", reason="the suite's programs make sessions"),
+]
 
 
 def test_nothing_is_left_whatever_ends_the_server() -> None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from tests.protocol.fuzz.findings import Settings, read_replay, write_replay
 from tests.protocol.fuzz.fuzzing import Outcome, keep, run_session
 from tests.protocol.fuzz.scenario import FEATURES
 from tests.protocol.fuzz.session import Limits
+
+pytestmark = pytest.mark.check
 
 MESSAGES = 5_000
 SEEDS = (1, 2, 3, 4)

@@ -16,6 +16,8 @@ from waza_language_server.features.runnables.code_lens import code_lenses_in_ste
 from waza_language_server.project.document import Document
 from waza_language_server.project.outline import outline_of_in_steps
 
+pytestmark = pytest.mark.check
+
 HEAD = "name: s\nskill: s\ntasks: [t]\ngraders:\n  - type: text\n    name: a\n"
 LONGEST_STEP_SECONDS = 0.06
 """Of the processor; with pauses no step takes more than a fifth of it, and without them twice as much."""

@@ -15,6 +15,8 @@ from tests.server.analysis.interpreters import Evaluated, evaluate, interpreters
 from waza_language_server.embedded.language import Finding
 from waza_language_server.embedded.python.findings import assertion_findings
 
+pytestmark = pytest.mark.check
+
 NOTHING: dict[str, Any] = {
     "output": "",
     "outcome": {},

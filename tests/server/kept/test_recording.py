@@ -28,6 +28,8 @@ from waza_language_server.project.index import Project
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
 
+pytestmark = pytest.mark.check
+
 EXAMPLES = Path(__file__).parents[3] / "examples"
 ROUNDS = 30
 
