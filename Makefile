@@ -11,7 +11,7 @@ MODEL_VENV := .venv-model
 # The tests start thousands of Python processes, and each would compile all it imports again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check prepare-check test-all test-model lint format bench schemas vscode clean lock
+.PHONY: demo test check prepare-check test-all search-messages search-exits search-live search-typos search-names test-model lint format bench schemas vscode clean lock
 
 demo: $(READY) ## Diagnostics, a run of every task and the scores in the source, on the example suite.
 	@echo; echo "== What the editor would underline: waza-language-server check $(SUITE)"; echo
@@ -35,6 +35,22 @@ prepare-check: $(READY) ## Install what `make check` drives: the Copilot agent, 
 	$(BIN)/python -m tests.preparation
 
 test-all: test check ## Both.
+
+# Searches that take long; `make check` runs a sample of each.
+search-messages: $(READY) ## Random messages to the server.
+	$(BIN)/python -m tests.protocol.fuzz --messages 100000 --seed 1 --jobs 2 $(ARGS)
+
+search-exits: $(READY) ## Servers that end at random moments.
+	$(BIN)/python -m tests.protocol.exits --times 1000 --jobs 2 $(ARGS)
+
+search-live: $(READY) ## Random edits, live verdicts against `waza-engine grade`.
+	$(BIN)/python -m tests.live.equality --edits 5000 $(ARGS)
+
+search-typos: $(READY) ## Typos in the sample suites: the table of docs/quality.md.
+	$(BIN)/python -m tests.corpus.quality $(ARGS)
+
+search-names: $(READY) ## Every name of the sample suites renamed and renamed back.
+	$(BIN)/python -m tests.corpus.names $(ARGS)
 
 test-model: $(READY) $(MODEL_VENV)/.ready ## A small real model behind a real server; builds the server once (minutes, needs cmake and g++).
 	$(BIN)/python -m pytest -m model tests/model $(ARGS)

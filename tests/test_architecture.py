@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.stages import markers_of_module
 from waza_engine.graders.registry import BUILT_IN_TYPES
 from waza_engine.spec.executors import EXECUTORS
 
@@ -259,10 +260,9 @@ def test_the_server_imports_no_models_and_no_provider() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("module", sorted(ENGINE_MODULES_FOR_THE_SERVER))
-def test_what_the_server_shares_with_the_engine_is_light(module: str) -> None:
-    loaded = _python(f"import sys, {module}; print(*sys.modules)").split()
-    assert not {"pydantic", "openai", "yaml", "rich", "typer"} & set(loaded)
+def test_what_the_server_shares_with_the_engine_is_light() -> None:
+    loaded = _python(f"import sys, {', '.join(sorted(ENGINE_MODULES_FOR_THE_SERVER))}; print(*sys.modules)")
+    assert {"pydantic", "openai", "yaml", "rich", "typer"} & set(loaded.split()) == set()
 
 
 CHOOSE_A_CATALOG = {
@@ -530,3 +530,15 @@ def _python(program: str) -> str:
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
     )
     return done.stdout
+
+
+def test_a_test_module_has_one_stage() -> None:
+    """A stage skips modules unread (tests/stages.py), so a marker on a single test would be lost."""
+    marker = re.compile(r"pytest\.mark\." r"(check|smoke|model)\b")
+    several = [
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if len(marker.findall(path.read_text("utf-8"))) > 1
+        or (marker.search(path.read_text("utf-8")) and not markers_of_module(path))
+    ]
+    assert several == []
