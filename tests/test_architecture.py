@@ -13,8 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.stages import markers_of_module
 from waza_engine.graders.registry import BUILT_IN_TYPES
 from waza_engine.spec.executors import EXECUTORS
