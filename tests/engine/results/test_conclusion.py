@@ -216,7 +216,7 @@ def test_that_skills_help_is_said_only_when_chance_is_unlikely() -> None:
 
 # ---- every report tells the same
 
-many = settings(max_examples=400)
+many = settings(max_examples=120)
 some = settings(many, max_examples=60)
 _STATUSES: list[TrialStatus] = ["passed", "failed", "error", "skipped"]
 

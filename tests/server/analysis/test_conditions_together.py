@@ -34,7 +34,7 @@ def _condition(random: Random) -> str:
 @pytest.mark.parametrize("word", ["and", "or"])
 def test_what_is_called_always_or_never_true_is(word: str) -> None:
     random, told = Random(7), 0
-    for _ in range(3_000):
+    for _ in range(1_000):
         text = f" {word} ".join(_condition(random) for _ in range(random.choice((2, 2, 3))))
         outcomes = {bool(eval(text, {"output": answer})) for answer in _ANSWERS}
         for finding in assertion_findings(text)[0]:
@@ -44,4 +44,4 @@ def test_what_is_called_always_or_never_true_is(word: str) -> None:
             elif word == "or" and "so this is always true" in finding.message:
                 assert outcomes == {True}, text
                 told += 1
-    assert told > 100
+    assert told > 30

@@ -18,6 +18,8 @@ from waza_language_server.schema.catalog import default_catalog
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.syntax.nodes import Node
 
+pytestmark = pytest.mark.check
+
 HEAD = "name: s\nskill: s\n"
 GRADER = "  - name: {name}\n    type: {type}\n    wieght: 2\n    config: {{contians: [x]}}\n"
 TASK = (

@@ -81,7 +81,7 @@ def damage(before: str, after: str, *, deletes: bool) -> Iterator[str]:
             yield "lines end in two ways"
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=20)
 @given(CHANCES)
 def test_a_fix_keeps_comments_line_ends_and_what_can_be_read(chance: random.Random) -> None:
     document = opened(chance)
@@ -93,7 +93,7 @@ def test_a_fix_keeps_comments_line_ends_and_what_can_be_read(chance: random.Rand
         )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=20)
 @given(CHANCES)
 def test_a_refactoring_keeps_the_meaning_too(chance: random.Random) -> None:
     document = opened(chance)

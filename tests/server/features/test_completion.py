@@ -419,8 +419,8 @@ def test_assertions_in_javascript_get_no_python() -> None:
 
 def test_completion_answers_at_every_offset_of_every_prefix() -> None:
     for text in (EVAL.replace("    ", ""), CODE + '"len(output) > 1"\n'):
-        for end in range(0, len(text) + 1, 3):
-            for at in range(0, end + 1, 5):
+        for end in range(0, len(text) + 1, 7):
+            for at in range(end % 5, end + 1, 11):
                 completions(text[:at] + "<CURSOR>" + text[at:end])
 
 
