@@ -101,7 +101,8 @@ function checkStart(command: string): void {
 }
 
 function untrustedFolders(): string[] {
-    const places = (uris: readonly vscode.Uri[]) => uris.filter(({ scheme }) => scheme === "file").map(({ fsPath }) => fsPath);
+    // Whatever the scheme: an older version of a file, or a cell of a notebook, lies where the file does.
+    const places = (uris: readonly vscode.Uri[]) => uris.map(({ fsPath }) => fsPath).filter((place) => path.isAbsolute(place));
     const folders = vscode.workspace.workspaceFolders ?? [];
     return boundariesOf(places(folders.map(({ uri }) => uri)), places(vscode.workspace.textDocuments.map(({ uri }) => uri)));
 }

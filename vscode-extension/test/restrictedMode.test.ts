@@ -118,6 +118,9 @@ const OPEN: Record<string, (here: Machine) => void> = {
         fs.mkdirSync(path.join(here.evals, ".git"));
         here.open([here.evals], []);
     },
+    "an older version of a file": (here) => {
+        workspace.textDocuments = [{ uri: { scheme: "git", fsPath: here.task }, languageId: "yaml" }];
+    },
     "a worktree": (here) => {
         fs.rmdirSync(path.join(here.clone, ".git"));
         here.write("src/clone/.git", "gitdir: /elsewhere\n");
