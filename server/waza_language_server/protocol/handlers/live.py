@@ -44,7 +44,7 @@ EXPLAIN_WITHIN_SECONDS = 8.0
 """Longer than one assertion may take."""
 FIXES_WITHIN_SECONDS = 30.0
 """The other quick fixes wait for these; a menu that has to do without them says so."""
-_OFFERING = {"live.fixes", "live.graders"}
+_OFFERING = ("live.fixes", "live.graders")
 """Requests whose answers are offered: without one the user is told, and not shown a shorter list."""
 
 log = logging.getLogger(__name__)
