@@ -415,6 +415,20 @@ def _is_mode(given: ast.expr) -> bool:
     )
 
 
+def test_each_start_of_an_engine_asks_for_trust() -> None:
+    """``Runs`` asks before each; the terminal commands start the Python that they run in themselves."""
+    starters = {
+        (path.relative_to(SERVER).as_posix(), ast.unparse(node.args[0]))
+        for path in SERVER.rglob("*.py")
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "EngineProcess"
+    }
+    assert starters == {
+        ("engine/runs.py", "self._interpreter"),
+        ("engine/grader_types.py", "sys.executable"),
+    }
+
+
 def test_the_answer_to_initialize_needs_the_protocol_library_and_what_completes() -> None:
     loaded = _loaded_after_initialize()
     heavy = {"pydantic", "openai", "ruamel", "jsonschema", "jsonschema_rs", "re2", "regex"}

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from waza_engine.cli import main
+import sys
 
 if __name__ == "__main__":
+    # `-m` puts the current folder first, and a repository may have modules of any name.
+    if not sys.flags.safe_path:
+        del sys.path[0]
+    from waza_engine.cli import main
+
     main()

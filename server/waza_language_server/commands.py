@@ -128,6 +128,7 @@ def _say_for_build_server(findings: list[Finding], output: Format) -> None:
 
 def _fix(paths: list[Path]) -> int:
     """Apply the safe fixes; return how many problems are gone."""
+    from waza_language_server.features.actions.code_actions import not_tried
     from waza_language_server.fix import fix_paths
 
     repaired = 0
@@ -135,6 +136,8 @@ def _fix(paths: list[Path]) -> int:
         repaired += fixed.repaired
         if fixed.why_not:
             complain(f"{fixed.path} was not fixed: {fixed.why_not}.")
+        if fixed.untried:
+            complain(f"{fixed.path}: {not_tried(fixed.untried)}")
     return repaired
 
 

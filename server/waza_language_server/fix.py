@@ -16,22 +16,22 @@ from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.check import diagnose_with_plug_ins, each_file, open_document, workspace_of
 from waza_language_server.features.actions.code_actions import fixed_in_steps
 from waza_language_server.project.disk import MAX_BYTES
-from waza_language_server.project.document import Document
 from waza_language_server.project.suite_files import read_suites
-from waza_language_server.project.workspace import Workspace
 
-MOST_ROUNDS = 10
-"""How often all safe fixes of a file are applied: those of a long one take more time than an editor has."""
 _MARK = "\ufeff"
 
 
 @frozen()
 class Fixed:
-    """What became of a file: how many problems were repaired, or why it was left as it is."""
+    """What became of a file: how many problems were repaired, or why it was left as it is.
+
+    ``untried`` is how many fixes were not tried.
+    """
 
     path: Path
     repaired: int
     why_not: str = ""
+    untried: int = 0
 
 
 def fix_paths(paths: Sequence[Path]) -> Iterator[Fixed]:
@@ -46,21 +46,11 @@ def fix_paths(paths: Sequence[Path]) -> Iterator[Fixed]:
         if document is None:
             continue
         _, workspace = diagnose_with_plug_ins(document, workspace)
-        repaired, text = _repaired(document, workspace)
-        if repaired:
-            why = _replace(file, document.text, text)
-            yield Fixed(file, 0 if why else repaired, why)
-
-
-def _repaired(document: Document, workspace: Workspace) -> tuple[int, str]:
-    count = 0
-    for _ in range(MOST_ROUNDS):
         around = workspace.with_document(document)
         fixed = finished(fixed_in_steps(document, around, diagnose(document, around)))
-        if fixed is None:
-            break
-        count, document = count + fixed.count, fixed.document
-    return count, document.text
+        if fixed.count or fixed.untried:
+            why = _replace(file, document.text, fixed.document.text) if fixed.count else ""
+            yield Fixed(file, 0 if why else fixed.count, why, fixed.untried)
 
 
 def _replace(path: Path, old: str, new: str) -> str:

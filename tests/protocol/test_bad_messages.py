@@ -260,13 +260,6 @@ FAILING_INTRODUCTIONS: list[Any] = [
     None,
     [],
     "x",
-    {},
-    {"capabilities": 3},
-    {"capabilities": {"general": {"positionEncodings": 8}}},
-    {"capabilities": {"textDocument": {"diagnostic": 5}}},
-    {"capabilities": {}, "processId": "x"},
-    {"capabilities": {}, "workspaceFolders": [{"uri": "file:///x"}]},
-    {"capabilities": {}, "workspaceFolders": 4},
 ]
 
 

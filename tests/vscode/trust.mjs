@@ -11,9 +11,14 @@ import { play, step } from "./scenario.mjs";
 
 const { values: options } = parseArgs({ options: { python: { type: "string" }, vsix: { type: "string" }, artifacts: { type: "string" } } });
 const artifacts = path.resolve(options.artifacts);
-const workspace = path.join(artifacts, "downloaded");
-const ran = path.join(artifacts, "the-script-ran");
+// A folder of a clone is opened, whose own Python lies above it.
+const clone = path.join(artifacts, "downloaded");
+const workspace = path.join(clone, "evals");
+const [ran, pythonRan] = ["the-script-ran", "the-python-ran"].map((name) => path.join(artifacts, name));
+fs.mkdirSync(path.join(clone, ".git"), { recursive: true });
+fs.mkdirSync(path.join(clone, ".venv", "bin"), { recursive: true });
 fs.mkdirSync(workspace);
+fs.writeFileSync(path.join(clone, ".venv", "bin", "python"), `#!/bin/sh\ntouch '${pythonRan}'\nexec '${options.python}' "$@"\n`, { mode: 0o755 });
 write("SKILL.md", "---\nname: greeter\ndescription: Greets.\n---\nGreet them.\n");
 write("judge.py", `import json, pathlib\npathlib.Path(${JSON.stringify(ran)}).touch()\nprint(json.dumps({"score": 1.0, "passed": True}))\n`);
 write("eval.yaml", `name: greeter
@@ -37,7 +42,10 @@ graders:
 `);
 const trust = { "security.workspace.trust.enabled": true, "security.workspace.trust.startupPrompt": "never" };
 
-await play(scenario, { ...options, workspace, userSettings: trust });
+// Nothing says which Python it is to be: that of the clone comes first on PATH, which no shell makes anew.
+const search = [path.join(clone, ".venv", "bin"), path.dirname(options.python), process.env.PATH].join(path.delimiter);
+
+await play(scenario, { vsix: options.vsix, artifacts, workspace, userSettings: trust, environment: { PATH: search, VSCODE_CLI: "1" } });
 
 async function scenario(page) {
   const refusal = page.locator(".notification-toast", { hasText: "Runs execute the suite's own scripts, so they need a trusted workspace" }).first();
@@ -53,7 +61,7 @@ async function scenario(page) {
   await step("a run is refused in words, and nothing of the folder has run", async () => {
     await editor.clickLens(page, "Run suite", "the refusal", () => refusal.isVisible());
     await page.screenshot({ path: path.join(artifacts, "refused.png") });
-    assert.deepEqual([fs.existsSync(ran), fs.existsSync(path.join(workspace, ".waza"))], [false, false]);
+    assert.deepEqual([ran, pythonRan, path.join(workspace, ".waza")].map((file) => fs.existsSync(file)), [false, false, false]);
   });
 
   await step("its button leads to where the folder is trusted, and then it runs", async () => {
@@ -64,7 +72,7 @@ async function scenario(page) {
     await editor.openFile(page, "eval.yaml", "timout");
     await editor.applyQuickFix(page, "timout", "timout", "Change to `timeout`");
     await editor.clickLens(page, "Run suite", "a record", () => Promise.resolve(recorded()));
-    assert.ok(fs.existsSync(ran));
+    assert.deepEqual([fs.existsSync(ran), fs.existsSync(pythonRan)], [true, true]);
   });
 }
 

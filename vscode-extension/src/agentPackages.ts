@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import type { Interpreter } from "./interpreters";
 import { plain } from "./messages";
+import { openTerminal } from "./programs";
 import { PRIVATE, type PrivateEnvironment } from "./privateEnvironment";
 
 const TITLE = "Waza: installing what agents and judges need";
@@ -15,10 +16,9 @@ const TITLE = "Waza: installing what agents and judges need";
  */
 export async function addAgents(environment: PrivateEnvironment, interpreter: Interpreter, command: string, log: vscode.LogOutputChannel): Promise<boolean> {
     if (interpreter.origin !== PRIVATE) {
-        const terminal = vscode.window.createTerminal({ name: "Agents for Waza" });
-        terminal.show();
+        const terminal = openTerminal("Agents for Waza");
         const python = [interpreter.command, ...interpreter.args].map(quoted).join(" ");
-        terminal.sendText(command.startsWith("pip ") ? `${python} -m ${command}` : command, false);
+        terminal?.sendText(command.startsWith("pip ") ? `${python} -m ${command}` : command, false);
         return false;
     }
     const options = { location: vscode.ProgressLocation.Notification, title: TITLE, cancellable: true };

@@ -24,6 +24,7 @@ import type { FoundServer, Interpreter } from "./interpreters";
 import { registerLensCommands, waitingForServer } from "./lensCommands";
 import { LensesInView } from "./lensesInView";
 import { confirm, plain } from "./messages";
+import { environmentOfPrograms, GuardedClient } from "./programs";
 import { GIVEN_UP, Restarts } from "./restarts";
 import type { Runs } from "./runs";
 import { changedSettings, settingsOfFolders, toldSettings } from "./toldSettings";
@@ -233,7 +234,7 @@ export class ServerConnection implements vscode.Disposable {
         const executable = {
             command,
             args: [...args, "-m", "waza_language_server", "--stdio"],
-            options: { cwd: this.workingDirectory, env: { ...process.env, ...environment } },
+            options: { cwd: this.workingDirectory, env: { ...environmentOfPrograms(), ...environment } },
         };
         const options: LanguageClientOptions = {
             documentSelector: [...YAML, { scheme: "file", pattern: SKILL_GLOB }],
@@ -294,7 +295,7 @@ export class ServerConnection implements vscode.Disposable {
 }
 
 /** A client whose starts are told by whoever asked for them: its own words about one that failed go to the log alone. */
-class QuietClient extends LanguageClient {
+class QuietClient extends GuardedClient {
     private isToldElsewhere = false;
     private wasUp = false;
 

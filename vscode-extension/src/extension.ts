@@ -109,6 +109,9 @@ export function activate(context: vscode.ExtensionContext): void {
     const page = new ResultPage(() => server.running, connect, context.extensionUri, context.workspaceState);
     const tests = new TestExplorer(() => server.running, server.reached, runs, (title, id) => chooseRunOptions(context, title, id, server.running));
 
+    const followPythonExtension = () =>
+        void onDidSelectEnvironment(() => void runs.atRest().then(() => server.reconsider())).then((listener) => listener && context.subscriptions.push(listener));
+
     const command = (id: string, action: (...given: never[]) => unknown) => vscode.commands.registerCommand(`waza.${id}`, action);
     context.subscriptions.push(
         log,
@@ -251,12 +254,13 @@ export function activate(context: vscode.ExtensionContext): void {
             }
         }),
         vscode.workspace.onDidGrantWorkspaceTrust(() => {
+            followPythonExtension();
             if (server.isWanted) {
                 void restart();
             }
         }),
     );
-    void onDidSelectEnvironment(() => void runs.atRest().then(() => server.reconsider())).then((listener) => listener && context.subscriptions.push(listener));
+    followPythonExtension();
 
     startWithFirstSuiteFile(context, server);
 }

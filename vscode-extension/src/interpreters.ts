@@ -3,14 +3,12 @@
  *
  * A candidate is asked by running `python -m waza_language_server --version`: an argument array, no shell, a deadline,
  * and a working directory of ours, because Python imports modules from the one it is started in.
- *
- * Architecture invariant: nothing of `vscode` here, so that plain Node tests cover it.
  */
 
-import { execFile } from "node:child_process";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
+import { execute, whyNotStarted } from "./programs";
 
 /** A Python to ask; `args` come before ours, such as `-3` for the Windows launcher. */
 export interface Interpreter {
@@ -172,26 +170,18 @@ export function findUv(searchPath: string = process.env["PATH"] ?? "", home: str
     return findOnPath("uv", searchPath) ?? findOnPath("uv", path.join(home, ".local", "bin"));
 }
 
-/** The file that `name` stands for, from the absolute folders of PATH: a relative one would depend on the workspace. */
+/** The file that `name` stands for, from the absolute folders of PATH: a relative one would depend on the workspace. One that must not be started is passed over. */
 export function findOnPath(name: string, searchPath: string = process.env["PATH"] ?? ""): string | undefined {
     const endings = process.platform === "win32" ? [".exe", ".cmd", ".bat", ""] : [""];
     for (const folder of absoluteFolders(searchPath)) {
         for (const ending of endings) {
             const file = path.join(folder, name + ending);
-            if (fs.statSync(file, { throwIfNoEntry: false })?.isFile() === true) {
+            if (fs.statSync(file, { throwIfNoEntry: false })?.isFile() === true && whyNotStarted(file) === undefined) {
                 return file;
             }
         }
     }
     return undefined;
-}
-
-/** True when `file` lies in one of `folders`: code of a workspace, which an untrusted one must not run. */
-export function isInside(file: string, folders: readonly string[]): boolean {
-    return folders.some((folder) => {
-        const relative = path.relative(folder, file);
-        return relative === "" || (!relative.startsWith("..") && !path.isAbsolute(relative));
-    });
 }
 
 export function isOlder(version: string, minimum: string): boolean {
@@ -208,9 +198,9 @@ export function isOlder(version: string, minimum: string): boolean {
 type Answer = { readonly ok: true; readonly output: string } | { readonly ok: false; readonly reason: string };
 
 function runPython(interpreter: Interpreter, args: string[], workingDirectory: string): Promise<Answer> {
-    const options = { cwd: workingDirectory, timeout: ANSWER_WITHIN_MS, windowsHide: true };
+    const options = { cwd: workingDirectory, timeout: ANSWER_WITHIN_MS };
     return new Promise((resolve) => {
-        execFile(interpreter.command, [...interpreter.args, ...args], options, (error, stdout, stderr) => {
+        execute(interpreter.command, [...interpreter.args, ...args], options, (error, stdout, stderr) => {
             if (error === null) {
                 resolve({ ok: true, output: stdout.trim() });
             } else if (error.killed === true) {

@@ -7,13 +7,13 @@
  * goes when the new one is complete, so an update without a network leaves the older server to work with.
  */
 
-import { spawn } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { CancellationToken, LogOutputChannel } from "vscode";
 import { afterFailure, type Machine } from "./installAdvice";
 import { findUv, pythonOf, type Interpreter } from "./interpreters";
+import { start } from "./programs";
 
 /** The file that says from which wheel an environment was made; written last. */
 const MARKER = "created-from.txt";
@@ -219,7 +219,7 @@ export class PrivateEnvironment {
     private run(tool: "pip" | "uv", command: string, args: string[], cancel: Cancel): Promise<void> {
         this.log.info(`$ ${command} ${args.join(" ")}`);
         return new Promise((resolve, reject) => {
-            const child = spawn(command, args, { cwd: this.storage, windowsHide: true });
+            const child = start(command, args, this.storage);
             const onCancel = cancel.onCancellationRequested(() => child.kill());
             let output = "";
             const logOutput = (data: Buffer) => {

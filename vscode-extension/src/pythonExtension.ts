@@ -37,7 +37,11 @@ export async function onDidSelectEnvironment(listener: () => void): Promise<vsco
     return (await pythonApi())?.environments?.onDidChangeActiveEnvironmentPath(listener);
 }
 
+/** Asked in a trusted workspace alone: the answer makes that extension start the environments that it finds there. */
 async function pythonApi(): Promise<PythonExtensionApi | undefined> {
+    if (!vscode.workspace.isTrusted) {
+        return undefined;
+    }
     const extension = vscode.extensions.getExtension<PythonExtensionApi>(PYTHON_EXTENSION);
     try {
         return await extension?.activate();

@@ -4,6 +4,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { findOnPath } from "./interpreters";
+import { openTerminal } from "./programs";
 import { suiteOf } from "./runnables";
 import { runOptions, type RunOptions } from "./runSettings";
 
@@ -72,7 +73,7 @@ export function logIn(command = "copilot login"): void {
         void vscode.window.showErrorMessage(`There is no program \`${program}\` on the PATH; \`npm install -g @github/copilot\` installs the one that logs in.`);
         return;
     }
-    vscode.window.createTerminal({ name: "Copilot Login", shellPath: file, shellArgs: args }).show();
+    openTerminal("Copilot Login", { file, args });
 }
 
 function choicesOf(now: RunOptions, context: vscode.ExtensionContext, models: Models): readonly Choice[] {

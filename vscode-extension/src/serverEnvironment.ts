@@ -3,6 +3,7 @@
  *
  * Order: the setting `waza.interpreter` (then no other is tried), the environment selected in the Python extension,
  * the nearest `.venv` above the workspace folders and the open file, Python on PATH, the private environment.
+ * In Restricted Mode only the user's own setting, PATH and the private environment count.
  */
 
 import * as path from "node:path";
@@ -11,13 +12,13 @@ import {
     askForServer,
     interpreterFromSetting,
     interpretersOnPath,
-    isInside,
     nearestVirtualEnvironment,
     type FoundServer,
     type Interpreter,
     type Rejection,
 } from "./interpreters";
 import type { PrivateEnvironment } from "./privateEnvironment";
+import { whyNotStarted } from "./programs";
 import { selectedInPythonExtension } from "./pythonExtension";
 
 export interface Resolution {
@@ -34,7 +35,7 @@ export async function resolveServer(
     log: vscode.LogOutputChannel,
 ): Promise<Resolution> {
     const folder = workspacePaths()[0];
-    const setting = vscode.workspace.getConfiguration("waza").get<string>("interpreter", "").trim();
+    const setting = settingOfInterpreter();
     const interpreters = setting === "" ? await candidates(environment) : [interpreterFromSetting(setting, folder)];
     const rejections: Rejection[] = [];
     for (const interpreter of interpreters) {
@@ -52,13 +53,13 @@ export async function resolveServer(
 /** Every interpreter worth asking, best first, each once. */
 export async function candidates(environment: PrivateEnvironment): Promise<Interpreter[]> {
     const found: (Interpreter | undefined)[] = [await selectedInPythonExtension()];
-    for (const folder of [...workspacePaths(), ...foldersOfOpenFiles()]) {
-        found.push(nearestVirtualEnvironment(folder));
+    if (vscode.workspace.isTrusted) {
+        found.push(...[...workspacePaths(), ...foldersOfOpenFiles()].map(nearestVirtualEnvironment));
     }
     found.push(...interpretersOnPath(), environment.interpreter);
     const seen = new Set<string>();
     return found.filter((interpreter): interpreter is Interpreter => {
-        if (interpreter === undefined || seen.has(interpreter.command) || !mayRun(interpreter)) {
+        if (interpreter === undefined || seen.has(interpreter.command) || whyNotStarted(interpreter.command) !== undefined) {
             return false;
         }
         seen.add(interpreter.command);
@@ -66,9 +67,11 @@ export async function candidates(environment: PrivateEnvironment): Promise<Inter
     });
 }
 
-/** In Restricted Mode an interpreter that lies in the workspace is code of the workspace. */
-function mayRun(interpreter: Interpreter): boolean {
-    return vscode.workspace.isTrusted || !isInside(interpreter.command, workspacePaths());
+/** The value of `waza.interpreter`: in Restricted Mode that of the user, whatever the workspace and its folders say. */
+function settingOfInterpreter(): string {
+    const settings = vscode.workspace.getConfiguration("waza");
+    const value = vscode.workspace.isTrusted ? settings.get<string>("interpreter") : settings.inspect<string>("interpreter")?.globalValue;
+    return typeof value === "string" ? value.trim() : "";
 }
 
 function workspacePaths(): string[] {

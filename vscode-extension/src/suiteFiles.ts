@@ -38,6 +38,11 @@ export function looksLikeSuiteFile(file: string, text: string): boolean {
     return keys.has("inputs") && (inTasks || keys.has("id") || keys.has("graders"));
 }
 
+/** Whether a name alone says that its folder is that of a suite or a skill. */
+export function namesSuiteFile(name: string): boolean {
+    return name === SKILL_NAME || OWN_NAMES.test(name) || EVAL_NAMES.test(name);
+}
+
 /** True when a file says what a skill is. */
 export function isSkillFile(file: string): boolean {
     return path.basename(file) === SKILL_NAME;

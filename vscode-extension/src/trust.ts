@@ -6,6 +6,7 @@ export const RUNS_NEED_TRUST = "Runs execute the suite's own scripts, so they ne
 export const GRADERS_NEED_TRUST = "Graders execute the suite's own code, so grading again needs a trusted workspace.";
 export const RESULTS_NEED_TRUST = "Results are read by the engine, which needs a trusted workspace.";
 export const DRAFTS_NEED_TRUST = "New suites, tasks and graders are drafted by the engine, which needs a trusted workspace.";
+export const TERMINALS_NEED_TRUST = "A terminal runs the programs of its folder, so it needs a trusted workspace.";
 
 /** Whether the workspace is trusted; if not, says why it must be and offers to manage that. */
 export function isTrustedFor(reason: string): boolean {

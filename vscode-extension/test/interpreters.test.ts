@@ -10,7 +10,6 @@ import {
     findUv,
     interpreterFromSetting,
     interpretersOnPath,
-    isInside,
     isOlder,
     nearestVirtualEnvironment,
 } from "../src/interpreters";
@@ -92,13 +91,6 @@ void test("versions compare by number", () => {
     assert.ok(isOlder("0.9.0", "0.10.0"));
     assert.ok(!isOlder("1.0.0", "0.10.0"));
     assert.ok(!isOlder("0.1.0", "0.1.0"));
-});
-
-void test("an interpreter of the workspace is recognised as such", () => {
-    const folder = path.resolve("/w/project");
-    assert.ok(isInside(path.join(folder, ".venv", "bin", "python"), [folder]));
-    assert.ok(!isInside(path.resolve("/w/project-b/python"), [folder]));
-    assert.ok(!isInside(path.resolve("/usr/bin/python3"), [folder]));
 });
 
 void test("a Python says its version, and whether it makes environments", posixOnly, async (context) => {

@@ -42,6 +42,10 @@ class Changes:
         """Return the offset behind one of the edits in the text after them."""
         return self._ends[self._edits.index(edit)]
 
+    def nearest(self, span: Span) -> Edit:
+        """Return the edit at a span of the text after them, else the last one before it, else the first."""
+        return self._edits[max(bisect_right(self._starts, span.end) - 1, 0)]
+
     def places(self, tree: Tree) -> Steps[list[Span]]:
         """Return the items or entries of the text before that an edit touches, once each."""
         return sorted({*(yield from in_steps(_place(tree.root, edit.span) for edit in self._edits))})

@@ -81,15 +81,35 @@ class Trials:
         Advice (information, hints) may come instead of errors and warnings. With ``may_reveal`` the repair of
         what kept the rules from judging a part, as an unknown type does, may show what is wrong in there.
         """
+        reveals = may_reveal and all(problem.code in _HIDING or fix.reveals for problem, fix in chosen)
+        return (yield from self._hindered(chosen, reveals=reveals)) == []
+
+    def culprits(self, chosen: Sequence[Chosen]) -> Generator[None, None, frozenset[int]]:
+        """Return the indices of the fixes that keep these from working together, none when they do.
+
+        Those are the ones next to the problems that come or stay: a guess, which has to be tried out.
+        """
+        hindered = yield from self._hindered(chosen, reveals=False)
+        if hindered is None:
+            return frozenset(range(len(chosen)))
+        owners: dict[Edit, int] = {}
+        for index, (_, fix) in enumerate(chosen):
+            owners |= dict.fromkeys((yield from fix.edits_in_steps()), index)
+        changes = Changes(owners)
+        return frozenset(owners[changes.nearest(problem.span)] for problem in hindered)
+
+    def _hindered(
+        self, chosen: Sequence[Chosen], *, reveals: bool
+    ) -> Generator[None, None, list[Problem] | None]:
+        """Return what keeps fixes from being a repair; None when they bring faults of syntax."""
         edits: list[Edit] = []
         for _, fix in chosen:
             edits += yield from fix.edits_in_steps()
         repaired = [problem for problem, _ in chosen]
-        reveals = may_reveal and all(problem.code in _HIDING or fix.reveals for problem, fix in chosen)
         brought = yield from self._brought_by(edits, repaired)
-        return brought is not None and all(
-            _is_tolerable(problem, repaired, reveals=reveals) for problem in brought
-        )
+        if brought is None:
+            return None
+        return [each for each in brought if not _is_tolerable(each, repaired, reveals=reveals)]
 
     def bring_nothing(self, edits: Sequence[Edit]) -> Generator[None, None, bool]:
         """Say whether edits that repair nothing leave the document without any other problem; with pauses."""

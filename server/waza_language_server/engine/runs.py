@@ -120,8 +120,13 @@ class Runs:
         on_event: Callable[[Run, Event], None] = lambda _run, _event: None,
         arguments: Sequence[str] = ("-P", "-m", "waza_engine", "serve"),
         most_at_once: int = MOST_AT_ONCE,
+        may_start: Callable[[], bool] = lambda: True,
     ) -> None:
-        """``on_change`` is called when a run starts and when it has ended, ``on_event`` with all it tells."""
+        """``on_change`` is called when a run starts and when it has ended, ``on_event`` with all it tells.
+
+        ``may_start`` is asked before each start of an engine, whatever it is for.
+        """
+        self._may_start = may_start
         self._interpreter = interpreter
         self._arguments = arguments
         self._on_change = on_change
@@ -335,6 +340,9 @@ class Runs:
             return self._engine
 
     def _started(self) -> EngineProcess:
+        if not self._may_start():
+            raise EngineError("No engine is started in an untrusted workspace.")
+
         def hear(event: Event) -> None:
             self._events[engine, str(event.get("run_id"))].put_nowait(event)
 

@@ -73,7 +73,7 @@ class Protocol(LanguageServerProtocol):
         """Return a message with parameters of their types; raises what ``pygls`` does, or ``ValueError``."""
         wanted = OWN_REQUESTS.get(str(data.get("method")))
         if wanted is None:
-            return super().structure_message(data)
+            return self._structure(data)
         if "id" not in data:
             raise ValueError("a request needs an `id`")
         try:
@@ -81,6 +81,18 @@ class Protocol(LanguageServerProtocol):
         except Exception as error:
             raise ValueError(str(error)) from error
         return JsonRPCRequestMessage(data["id"], data["method"], "2.0", params)
+
+    def _structure(self, data: Message) -> Any:
+        """Return a message of the protocol, without what is not understood and not needed."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            from waza_language_server.protocol.misunderstood import understood
+
+            rest = understood(data, error.__cause__)
+            if rest is None:
+                raise
+        return self._structure(rest)
 
     def rehearse(self, method: str, params: object, result: object) -> None:
         """Take a request apart and put its answer together: what that takes is compiled the first time."""

@@ -206,7 +206,12 @@ class WazaServer(LanguageServer):
             for token in tuple(run.tokens):
                 tell_event(self, run.target, event, token)
 
-        return Runs(interpreter, on_change=lambda run: show_run(self, run), on_event=tell)
+        return Runs(
+            interpreter,
+            on_change=lambda run: show_run(self, run),
+            on_event=tell,
+            may_start=lambda: self.trusted,
+        )
 
     @cached_property
     def unended_runs(self) -> UnendedRuns:

@@ -1,6 +1,24 @@
 /** What the tests need of the language client beside the protocol: how it asks what becomes of a connection. */
 
+import assert from "node:assert/strict";
+
 export * from "vscode-languageserver-protocol";
+
+/** A client whose server is never started; `begun` counts the attempts. */
+export class LanguageClient {
+    static begun = 0;
+
+    constructor(
+        readonly id: string,
+        readonly name: string,
+    ) {}
+
+    protected createMessageTransports(encoding: string): Promise<undefined> {
+        assert.equal(encoding, "utf-8");
+        LanguageClient.begun += 1;
+        return Promise.resolve(undefined);
+    }
+}
 
 export enum ErrorAction {
     Continue = 1,

@@ -147,6 +147,10 @@ export const window = {
         return item;
     },
     createWebviewPanel: () => panel,
+    createTerminal: (options: object) => {
+        terminals.push(options);
+        return { show: () => undefined, sendText: () => undefined };
+    },
     registerWebviewPanelSerializer: () => new Disposable(() => undefined),
 };
 
@@ -154,6 +158,24 @@ const folders = ["alpha", "beta"].map((name) => {
     const fsPath = `/ws/${name}`;
     return { name, root: `${fsPath}/`, uri: { fsPath, toString: () => `file://${fsPath}` } };
 });
+/** What an extension answers that is asked for its interface, and how often one was activated. */
+export const otherExtension: { api: unknown; activations: number } = { api: undefined, activations: 0 };
+
+export const extensions = {
+    getExtension: () => ({
+        activate: () => {
+            otherExtension.activations += 1;
+            return Promise.resolve(otherExtension.api);
+        },
+    }),
+};
+
+/** The terminals that were opened. */
+export const terminals: object[] = [];
+
+/** The value of a setting of the user, where `settings` has what is in force. */
+export const userSettings: Record<string, unknown> = {};
+
 /** The values of settings: those of the window, and by the path of a folder those that differ in it. */
 export const settings: { window: Record<string, unknown>; folders: Record<string, Record<string, unknown>> } = { window: {}, folders: {} };
 
@@ -172,12 +194,13 @@ export const workspace = {
     onDidCreateFiles: new EventEmitter().event,
     createFileSystemWatcher: () => ({ onDidCreate: watched.created.event, onDidDelete: watched.deleted.event, dispose: () => undefined }),
     findFiles: ({ base: { fsPath } }: RelativePattern) => Promise.resolve([...files].filter((file) => file.startsWith(`${fsPath}/`)).map(Uri.file)),
-    workspaceFolders: folders,
+    workspaceFolders: folders as object[] | undefined,
     getConfiguration: (section: string, scope?: Uri) => ({
         get: (name: string, otherwise?: unknown) => {
             const values = { ...settings.window, ...(scope === undefined ? {} : settings.folders[scope.fsPath]) };
             return values[`${section}.${name}`] ?? otherwise;
         },
+        inspect: (name: string) => ({ globalValue: userSettings[`${section}.${name}`] }),
     }),
     getWorkspaceFolder: ({ fsPath }: Uri) => folders.find(({ root }) => fsPath.startsWith(root)),
     fs: {

@@ -5,7 +5,6 @@ What is proposed comes from the grader types; what is offered is what re-grading
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, replace
@@ -21,10 +20,10 @@ from waza_engine.runs.live.parts import GraderTrials, LiveTrial, built_in
 from waza_engine.runs.live.session import LiveSession
 from waza_engine.spec.grader_entry import GraderEntry
 
-SECONDS = 1.5
-"""How long fixes are looked for; what could not be tried by then is not offered."""
 MOST_OFFERED = 6
 MOST_TRIALS = 2_000
+MOST_VERDICTS = 4_000
+"""How often proposals are judged, the best first: a number, so that a busy machine offers the same."""
 MOST_READ = 300
 MOST_READ_CHARACTERS = 1_000_000
 """Of the answers that proposals are made of, those that fail first; they are tried on all."""
@@ -66,12 +65,11 @@ def recorded_fixes(
 
 
 def _recorded_fixes(session: LiveSession, grader: str, path: RulePath, task: str | None) -> list[RecordedFix]:
-    latest = time.monotonic() + SECONDS
     found: list[RecordedFix] = []
     with session.trials_of(grader, task) as at_hand:
         current_workers.set(at_hand.workers.patterns)
         # Files that are gone leave some without a verdict.
-        judged = _judged(at_hand, path, latest)
+        judged = _judged(at_hand, path)
         trials = [trial for trial, _ in judged]
         before = [verdict for _, verdict in judged]
         if len({_entry_of(trial) for trial in trials}) > 1:
@@ -79,13 +77,12 @@ def _recorded_fixes(session: LiveSession, grader: str, path: RulePath, task: str
             return []
         if all(rule for _, rule in before):
             return []
-        for proposal in _proposals(_read_first(judged), path):
-            after = _verdicts(at_hand, trials, proposal, path, latest)
-            if after is None:
-                if time.monotonic() > latest or at_hand.superseded():
-                    break
-                continue
-            if _helps(before, after):
+        proposals = _proposals(_read_first(judged), path)
+        for proposal in proposals[: max(1, MOST_VERDICTS // len(trials))]:
+            after = _verdicts(at_hand, trials, proposal, path)
+            if at_hand.superseded():
+                break
+            if after is not None and _helps(before, after):
                 found.append(RecordedFix(proposal, _counted(before), _counted(after), len(trials)))
     found.sort(key=lambda fix: (-fix.after.grader, -fix.after.rule))
     return found[:MOST_OFFERED]
@@ -158,13 +155,11 @@ def _with(block: Any, path: RulePath, value: Any) -> Any:
     return entries
 
 
-def _judged(
-    at_hand: GraderTrials, path: RulePath, latest: float
-) -> list[tuple[LiveTrial, tuple[bool, bool]]]:
-    """Return the trials that can be judged, with what is said of them now; none when that takes too long."""
+def _judged(at_hand: GraderTrials, path: RulePath) -> list[tuple[LiveTrial, tuple[bool, bool]]]:
+    """Return the trials that can be judged, with what is said of them; none when there is a newer text."""
     found: list[tuple[LiveTrial, tuple[bool, bool]]] = []
     for trial in at_hand.trials if len(at_hand.trials) <= MOST_TRIALS else ():
-        if time.monotonic() > latest or at_hand.superseded():
+        if at_hand.superseded():
             return []
         verdict = verdict_of(trial)
         if verdict is not None:
@@ -177,12 +172,11 @@ def _verdicts(
     trials: Sequence[LiveTrial],
     proposal: Proposal | FileProposal,
     path: RulePath,
-    latest: float,
 ) -> Verdicts | None:
-    """Return what a grader says of trials with a proposal; None when it cannot be told, or not in time."""
+    """Return what a grader says of trials with a proposal; None when it cannot be told."""
     found: list[tuple[bool, bool]] = []
     for trial in trials:
-        if time.monotonic() > latest or at_hand.superseded():
+        if at_hand.superseded():
             return None
         changed = _changed(trial, proposal)
         verdict = verdict_of(changed) if changed is not None else None

@@ -3,15 +3,14 @@
 A fix is tried before it is offered: it must take its problem away and bring no other one.
 
 Architecture invariant: the fixes come with the problems, from the rules that find them; none is made here.
-How many are tried is bounded by count and by the time that the work takes, pauses not counted.
+What is tried depends on the text alone and never on a clock: the answer is the same on a busy machine.
 """
 
 from __future__ import annotations
 
-import time
 from bisect import bisect_right, insort
 from collections.abc import Generator, Iterable, Sequence
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 from waza_engine.frozen import frozen
 from waza_language_server.analysis.diagnose import diagnose_in_steps
@@ -27,20 +26,14 @@ if TYPE_CHECKING:
     from waza_language_server.text.span import Span
 
 FIX_ALL_TITLE = "Apply all safe fixes"
-MAX_OFFERED = 100
-"""How many quick fixes are offered at once; nobody reads a longer menu."""
-QUICK_FIX_SECONDS = 0.07
-"""How long fixes are tried for one menu, those of the problems nearest to the start of the range first."""
-SURELY_TRIED = 2
-"""How many fixes are tried however long that takes: those of a problem or two under the cursor."""
-MAX_FIXED_AT_ONCE = 1_000
-"""How many problems a round of the action for the whole file repairs; the others come with the next."""
+MOST_TRIED = 40
+"""How many fixes are tried for one menu, those of the problems nearest to the start of the range first."""
 MOST_ROUNDS = 10
 """How often the action for the whole file looks again at what it made: one fix may make room for another."""
-FIX_ALL_SECONDS = 0.7
-"""How long fixes are made and tried for the action for the whole file."""
-
-Value = TypeVar("Value")
+MOST_JUDGED_CHARACTERS = 300_000
+"""How many characters the trials judge in which fixes are found that do not work with the others."""
+FEWEST_TRIALS = 30
+"""How many trials there are in any case."""
 
 
 @frozen()
@@ -76,25 +69,20 @@ def code_actions_in_steps(
     something else or stop.
     """
     trials = Trials(document, workspace, problems)
-    work = _Work(QUICK_FIX_SECONDS)
     found: dict[tuple[str, Edits], CodeAction] = {}
-    tried = 0
-    for problem in problems:
-        if problem.span.start > span.end:
-            break
-        if problem.span.end < span.start:
-            continue
-        for fix in problem.fixes:
-            if len(found) >= MAX_OFFERED or (tried >= SURELY_TRIED and work.is_over):
-                return _safe_first(found.values())
-            tried += 1
-            key = fix.title, (yield from work.counted(fix.edits_in_steps()))
-            steps = trials.repairs([(problem, fix)], may_reveal=True)
-            if key not in found and (yield from work.counted(steps)):
-                change = _change(document, fix.edits)
-                found[key] = CodeAction(fix.title, "quickfix", change, (problem,), fix.preferred)
-            yield
+    for problem, fix in fixes_at(span, problems)[:MOST_TRIED]:
+        key = fix.title, (yield from fix.edits_in_steps())
+        if key not in found and (yield from trials.repairs([(problem, fix)], may_reveal=True)):
+            change = _change(document, fix.edits)
+            found[key] = CodeAction(fix.title, "quickfix", change, (problem,), fix.preferred)
+        yield
     return _safe_first(found.values())
+
+
+def fixes_at(span: Span, problems: Sequence[Problem]) -> list[Chosen]:
+    """Return the fixes of the problems that touch a span; a menu has the first ``MOST_TRIED`` that work."""
+    touching = (each for each in problems if each.span.start <= span.end and span.start <= each.span.end)
+    return [(problem, fix) for problem in touching for fix in problem.fixes]
 
 
 @frozen()
@@ -102,95 +90,94 @@ class Fixed:
     """A document after all its safe fixes: ``edits`` lead there from the text before.
 
     ``problems`` are the repaired ones that stood in that text, ``count`` counts those too that came to light.
+    ``untried`` counts the fixes of which it was not found out whether they work together with the others.
     """
 
     document: Document
-    edits: Edits
-    problems: tuple[Problem, ...]
-    count: int
+    edits: Edits = ()
+    problems: tuple[Problem, ...] = ()
+    count: int = 0
+    untried: int = 0
 
 
 def fix_all_in_steps(
     document: Document, workspace: Workspace, problems: Sequence[Problem]
 ) -> Generator[None, None, CodeAction | None]:
     """Return the action that applies the safe fixes of a document, None when there is none."""
-    fixed = yield from fixed_in_steps(document, workspace, problems)
-    if fixed is None:
+    return fix_all(document, (yield from fixed_in_steps(document, workspace, problems)))
+
+
+def fix_all(document: Document, fixed: Fixed) -> CodeAction | None:
+    """Return the action that makes of a document what was fixed, None when that is nothing."""
+    if not fixed.count:
         return None
     return CodeAction(FIX_ALL_TITLE, "source.fixAll", _change(document, fixed.edits), fixed.problems)
 
 
+def not_tried(count: int) -> str:
+    """Return the sentence about fixes that were not tried."""
+    return f"Safe fixes that do not work together were left out ({count}); apply them one by one."
+
+
 def fixed_in_steps(
     document: Document, workspace: Workspace, problems: Sequence[Problem]
-) -> Generator[None, None, Fixed | None]:
-    """Apply the safe fixes, and those that have room or are in view only then; None when there are none."""
-    work = _Work(FIX_ALL_SECONDS)
-    first = taken = yield from _together(document, workspace, problems, work)
+) -> Generator[None, None, Fixed]:
+    """Apply the safe fixes, and those that have room or are in view only then."""
+    trials_left = max(FEWEST_TRIALS, MOST_JUDGED_CHARACTERS // max(len(document.text), 1))
+    round_ = first = yield from _together(document, workspace, problems, trials_left)
     rounds: list[Edits] = []
     count, changed = 0, document
-    while taken:
-        count += len(taken)
-        rounds.append(tuple(edit for _, fix in taken for edit in fix.edits))
+    while round_.taken and len(rounds) < MOST_ROUNDS:
+        count += len(round_.taken)
+        trials_left -= round_.trials
+        rounds.append(tuple(edit for _, fix in round_.taken for edit in fix.edits))
         changed = changed.replaced(apply(changed.text, rounds[-1]), document.version)
-        if len(rounds) >= MOST_ROUNDS or work.is_over:
-            break
         around = workspace.with_document(changed)
-        left = yield from work.counted(diagnose_in_steps(changed, around))
-        taken = yield from _together(changed, around, left, work)
-    if not rounds:
-        return None
-    return Fixed(changed, composed(document.text, rounds), tuple(problem for problem, _ in first), count)
+        left = yield from diagnose_in_steps(changed, around)
+        round_ = yield from _together(changed, around, left, trials_left)
+    repaired = tuple(problem for problem, _ in first.taken)
+    untried = round_.untried + len(round_.taken)
+    return Fixed(changed, composed(document.text, rounds), repaired, count, untried)
+
+
+@frozen()
+class _Round:
+    """The fixes that can be applied at once, how many others were not tried, and the trials it took."""
+
+    taken: list[Chosen]
+    untried: int
+    trials: int
 
 
 def _together(
-    document: Document, workspace: Workspace, problems: Sequence[Problem], work: _Work
-) -> Generator[None, None, list[Chosen]]:
-    """Return the safe fixes that can be applied at once, one a problem; of two that meet the first."""
+    document: Document, workspace: Workspace, problems: Sequence[Problem], most_trials: int
+) -> Generator[None, None, _Round]:
+    """Find the safe fixes that can be applied at once, one a problem; of two that meet the first.
+
+    What is tried depends on the text alone, so that the same file is always repaired in the same way.
+    """
     trials = Trials(document, workspace, problems)
-    apart = yield from _apart(problems, work)
+    apart = yield from _apart(problems)
     taken: list[Chosen] = []
-    # What does not work as a whole is tried in halves; what is taken has always been tried together.
+    tried = 0
+    # What does not work as a whole is tried without those that seem to be the reason, else in halves; what is
+    # taken has always been tried together.
     rest = [apart] if apart else []
-    while rest and not work.is_over:
+    while rest and tried < most_trials:
         batch = rest.pop()
-        if (yield from work.counted(trials.repairs([*taken, *batch]))):
+        tried += 1
+        culprits = yield from trials.culprits([*taken, *batch])
+        if not culprits:
             taken += batch
+            continue
+        bad = [each for index, each in enumerate(batch, len(taken)) if index in culprits]
+        good = [each for index, each in enumerate(batch, len(taken)) if index not in culprits]
+        if bad and good:
+            rest += (bad, good)
         elif len(batch) > 1:
             middle = len(batch) // 2
             rest += (batch[middle:], batch[:middle])
-    return taken
-
-
-class _Work:
-    """Counts the time between pauses."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._spent = 0.0
-        self._started = 0.0
-
-    def __enter__(self) -> None:
-        self._started = time.perf_counter()
-
-    def __exit__(self, *_: object) -> None:
-        self._spent += time.perf_counter() - self._started
-
-    @property
-    def is_over(self) -> bool:
-        return self._spent >= self._seconds
-
-    @property
-    def is_half_over(self) -> bool:
-        return self._spent * 2 >= self._seconds
-
-    def counted(self, steps: Generator[None, None, Value]) -> Generator[None, None, Value]:
-        while True:
-            with self:
-                try:
-                    next(steps)
-                except StopIteration as end:
-                    return end.value
-            yield
+    return _Round(taken, sum(map(len, rest)), tried)
 
 
 class _Occupied:
@@ -223,22 +210,17 @@ def _safe_first(actions: Iterable[CodeAction]) -> tuple[CodeAction, ...]:
     return tuple(sorted(actions, key=lambda action: not action.preferred))
 
 
-def _apart(problems: Sequence[Problem], work: _Work) -> Generator[None, None, list[Chosen]]:
-    """Return the safe fixes whose edits do not touch those of an earlier one, one fix a problem.
-
-    Making them takes at most half of the time.
-    """
+def _apart(problems: Sequence[Problem]) -> Generator[None, None, list[Chosen]]:
+    """Return the safe fixes whose edits do not touch those of an earlier one, one fix a problem."""
     taken: list[Chosen] = []
     occupied = _Occupied()
     for problem in problems:
         for fix in problem.fixes:
             if not fix.preferred:
                 continue
-            edits = yield from work.counted(fix.edits_in_steps())
+            edits = yield from fix.edits_in_steps()
             yield
             if edits and occupied.take([edit.span for edit in edits]):
                 taken.append((problem, fix))
                 break
-        if len(taken) >= MAX_FIXED_AT_ONCE or work.is_half_over:
-            break
     return taken

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from waza_language_server.features.actions.code_actions import code_actions_in_steps, fix_all_in_steps
+from waza_language_server.features.actions.code_actions import (
+    MOST_TRIED,
+    code_actions_in_steps,
+    fix_all,
+    fixed_in_steps,
+    fixes_at,
+    not_tried,
+)
 from waza_language_server.features.actions.extract_task import extract_task
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.protocol.edit_conversion import FileConverter
@@ -19,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from waza_engine.steps import Steps
+    from waza_language_server.analysis.problem import Problem
     from waza_language_server.features.actions.code_actions import CodeAction
     from waza_language_server.features.runnables.code_lens import CodeLens
     from waza_language_server.project.document import Document
@@ -54,15 +62,13 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
     workspace = ls.session.workspace
     found: list[CodeAction] = []
     if problems is not None and quick:
-        steps = code_actions_in_steps(document, workspace, span, problems)
-        found += await ls.diagnostics.in_slices(document, steps) or ()
+        found += await _quick_fixes(ls, document, span, problems, params.context)
     if quick and ls.judges_live:
         from waza_language_server.protocol.handlers.recorded_fixes import recorded_fixes
 
         found += await recorded_fixes(ls, document, span)
     if problems is not None and everything:
-        action = await ls.diagnostics.in_slices(document, fix_all_in_steps(document, workspace, problems))
-        found += [action] if action is not None else []
+        found += await _all_safe_fixes(ls, document, problems)
     if extract:
         moved = extract_task(document, workspace, span)
         action = await ls.diagnostics.in_slices(document, moved)
@@ -93,6 +99,35 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
         return None
     actions = await ls.diagnostics.in_slices(document, _converted(ls, document, found))
     return None if actions is None else [*actions, *(convert.run_action(lens, RUNS) for lens in runs)]
+
+
+async def _quick_fixes(
+    ls: WazaServer,
+    document: Document,
+    span: Span,
+    problems: Sequence[Problem],
+    context: types.CodeActionContext,
+) -> Sequence[CodeAction]:
+    """Return the fixes of a menu; whoever opens one that lacks some is told."""
+    is_opened = context.trigger_kind != types.CodeActionTriggerKind.Automatic
+    if is_opened and len(fixes_at(span, problems)) > MOST_TRIED:
+        text = f"The menu has the first {MOST_TRIED} fixes; select fewer lines for the others."
+        ls.tell_once(f"menu of {document.uri}", types.MessageType.Info, text)
+    steps = code_actions_in_steps(document, ls.session.workspace, span, problems)
+    return await ls.diagnostics.in_slices(document, steps) or ()
+
+
+async def _all_safe_fixes(
+    ls: WazaServer, document: Document, problems: Sequence[Problem]
+) -> Sequence[CodeAction]:
+    steps = fixed_in_steps(document, ls.session.workspace, problems)
+    fixed = await ls.diagnostics.in_slices(document, steps)
+    if fixed is None:
+        return ()
+    if fixed.untried:
+        ls.tell(types.MessageType.Warning, not_tried(fixed.untried))
+    action = fix_all(document, fixed)
+    return () if action is None else (action,)
 
 
 def _converted(

@@ -17,6 +17,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lsprotocol import types
+
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.engine.process import EngineError
 from waza_language_server.project.recorded_values import entries_in_steps
@@ -40,8 +42,10 @@ OPEN_WITHIN_SECONDS = 60.0
 ANSWER_WITHIN_SECONDS = 120.0
 EXPLAIN_WITHIN_SECONDS = 8.0
 """Longer than one assertion may take."""
-FIXES_WITHIN_SECONDS = 3.0
-"""The other quick fixes wait for these."""
+FIXES_WITHIN_SECONDS = 30.0
+"""The other quick fixes wait for these; a menu that has to do without them says so."""
+_OFFERING = ("live.fixes", "live.graders")
+"""Requests whose answers are offered: without one the user is told, and not shown a shorter list."""
 
 log = logging.getLogger(__name__)
 
@@ -165,6 +169,9 @@ class LiveSessions:
                 yield session, await self._server.runs.ask(method, asked, seconds)
             except EngineError as error:
                 log.info("%s was not answered: %s", method, error)
+                if method in _OFFERING:
+                    text = f"What recorded answers suggest is not offered. {error}"
+                    self._server.tell_once("recorded fixes", types.MessageType.Warning, text)
 
     def change_bed(self, suite: Path) -> None:
         """Judge a suite on the trials that are chosen now; what was judged on others is forgotten."""

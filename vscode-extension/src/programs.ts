@@ -1,0 +1,108 @@
+/**
+ * The one place where this extension starts programs: Pythons, uv, pip, the language server and terminals.
+ *
+ * In Restricted Mode nothing of a repository is started, whoever names it: a setting, PATH, a link, another extension.
+ *
+ * Architecture invariant: no other file starts a program, or creates the client that starts the server.
+ */
+
+import { execFile, spawn, type ChildProcessWithoutNullStreams, type ExecFileException } from "node:child_process";
+import * as path from "node:path";
+import * as vscode from "vscode";
+import { LanguageClient, type Executable, type LanguageClientOptions, type MessageTransports } from "vscode-languageclient/node";
+import { boundariesOf, leadsInto } from "./boundary";
+import { isTrustedFor, TERMINALS_NEED_TRUST } from "./trust";
+
+/** Why a program must not be started, as the end of a sentence about it; undefined when it may be. */
+export function whyNotStarted(command: string): string | undefined {
+    if (vscode.workspace.isTrusted) {
+        return undefined;
+    }
+    if (!path.isAbsolute(command)) {
+        return "is not an absolute path, and Restricted Mode starts no other";
+    }
+    const folder = untrustedFolders().find((each) => leadsInto(command, each));
+    return folder === undefined ? undefined : `belongs to ${folder}, which is not trusted`;
+}
+
+/** Runs a program to its end and hands over what it wrote; without a shell, in an environment that is safe to start it in. */
+export function execute(
+    command: string,
+    args: readonly string[],
+    options: { readonly cwd: string; readonly timeout: number },
+    done: (error: ExecFileException | null, stdout: string, stderr: string) => void,
+): void {
+    const reason = whyNotStarted(command);
+    if (reason === undefined) {
+        execFile(command, args, { ...options, env: environmentOfPrograms(), windowsHide: true }, done);
+    } else {
+        done(new Error(reason), "", "");
+    }
+}
+
+/**
+ * Starts a program whose output is read while it runs.
+ *
+ * @throws Error when Restricted Mode forbids it
+ */
+export function start(command: string, args: readonly string[], cwd: string): ChildProcessWithoutNullStreams {
+    checkStart(command);
+    return spawn(command, args, { cwd, env: environmentOfPrograms(), windowsHide: true });
+}
+
+/** Opens a terminal, in which `program` runs instead of the shell when it is given; none in Restricted Mode. */
+export function openTerminal(name: string, program?: { readonly file: string; readonly args: string[] }): vscode.Terminal | undefined {
+    // A shell looks its programs up itself, so nothing here could tell which ones it starts.
+    if (!isTrustedFor(TERMINALS_NEED_TRUST)) {
+        return undefined;
+    }
+    const terminal = vscode.window.createTerminal(program === undefined ? { name } : { name, shellPath: program.file, shellArgs: program.args });
+    terminal.show();
+    return terminal;
+}
+
+/** A client that asks before each start of its server, restarts included: other files may be open by then. */
+export class GuardedClient extends LanguageClient {
+    constructor(
+        id: string,
+        name: string,
+        private readonly program: Executable,
+        options: LanguageClientOptions,
+    ) {
+        super(id, name, program, options);
+    }
+
+    protected override async createMessageTransports(encoding: string): Promise<MessageTransports> {
+        checkStart(this.program.command);
+        return super.createMessageTransports(encoding);
+    }
+}
+
+/** The variables of this process. In Restricted Mode none names a place in a repository: PATH, PYTHONPATH and VIRTUAL_ENV decide what a Python loads. */
+export function environmentOfPrograms(): NodeJS.ProcessEnv {
+    if (vscode.workspace.isTrusted) {
+        return process.env;
+    }
+    const folders = untrustedFolders();
+    const isOutside = (place: string) => !path.isAbsolute(place) || !folders.some((folder) => leadsInto(place, folder));
+    const kept = Object.entries(process.env).flatMap(([name, value = ""]) => {
+        const places = value.split(path.delimiter);
+        const outside = places.filter(isOutside);
+        return outside.length === 0 ? [] : [[name, outside.join(path.delimiter)]];
+    });
+    return Object.fromEntries(kept) as NodeJS.ProcessEnv;
+}
+
+function checkStart(command: string): void {
+    const reason = whyNotStarted(command);
+    if (reason !== undefined) {
+        throw new Error(`${command} was not started: it ${reason}.`);
+    }
+}
+
+function untrustedFolders(): string[] {
+    // Whatever the scheme: an older version of a file, or a cell of a notebook, lies where the file does.
+    const places = (uris: readonly vscode.Uri[]) => uris.map(({ fsPath }) => fsPath).filter((place) => path.isAbsolute(place));
+    const folders = vscode.workspace.workspaceFolders ?? [];
+    return boundariesOf(places(folders.map(({ uri }) => uri)), places(vscode.workspace.textDocuments.map(({ uri }) => uri)));
+}

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+
+const SOURCES = fs.readdirSync("src", { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+/** What starts a program, or has VS Code or a library start one. */
+const STARTS = [
+    /child_process|worker_threads|node:cluster|node-pty|process\.binding/u,
+    /createTerminal|TerminalProfile|ExtensionTerminalOptions/u,
+    /ShellExecution|ProcessExecution|CustomExecution|executeTask|TaskProvider/u,
+    /startDebugging|DebugAdapter|McpStdio/u,
+    /new LanguageClient|class \w+ extends LanguageClient|workbench\.action\.(?:terminal|tasks|debug)/u,
+];
+
+void test("one file starts programs", () => {
+    const found = SOURCES.filter((name) => STARTS.some((pattern) => pattern.test(source(name))));
+    assert.deepEqual(found, ["programs.ts"]);
+});
+
+void test("each way of it to start one asks first whether it may be started", () => {
+    const starting = /\b(?:execFile|spawn|createTerminal|super\.createMessageTransports)\(/u;
+    const parts = source("programs.ts")
+        .split(/^(?=export )/mu)
+        .filter((part) => starting.test(part));
+    assert.equal(parts.length, 4);
+    for (const part of parts) {
+        assert.match(part.split(starting, 1)[0] ?? "", /whyNotStarted\(|checkStart\(|isTrustedFor\(/u);
+    }
+});
+
+function source(name: string): string {
+    return fs.readFileSync(path.join("src", name), "utf8").replaceAll(/^\s*(?:\/?\*|\/\/).*$/gmu, "");
+}
