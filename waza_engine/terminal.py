@@ -142,9 +142,10 @@ def json_text(value: Any, indent: int | None = None) -> str:
 
     Raises ValueError for a number that is not finite: JSON has none.
     """
-    from waza_engine.masking import masked_json
+    from waza_engine.masking import masked_across, masked_json
 
-    text = masked_json(as_written(json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)))
+    whole = masked_across(value)
+    text = masked_json(as_written(json.dumps(whole, indent=indent, ensure_ascii=False, allow_nan=False)))
     # Outside of strings JSON has only line breaks and blanks, which stay.
     return _unseen().sub(lambda found: json.dumps(found[0])[1:-1], text)
 

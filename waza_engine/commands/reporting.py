@@ -8,7 +8,7 @@ from pathlib import Path
 
 from waza_engine.commands.options import ReportKind
 from waza_engine.commands.records import record_of
-from waza_engine.masking import masked
+from waza_engine.masking import masked, masked_across
 from waza_engine.results.codec.header import header_of
 from waza_engine.results.codec.runs import concluded_document, run_of
 from waza_engine.results.conclusion import Conclusion, RunVerdict, conclude
@@ -74,6 +74,8 @@ def report_of(
     As JSON it is the document itself in today's layout, with what it comes to. ``record`` is its file, above
     which the suite is looked for. Raises ``ResultsError`` when the summary of a step cannot be written.
     """
+    # In a report a text no longer stands beside the one that goes on with it.
+    document = masked_across(document)
     match output_format:
         case ReportKind.JSON:
             return encoded(plain(concluded_document(document, fail_under=fail_under)))
