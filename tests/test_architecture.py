@@ -38,6 +38,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.sparkline",
     "waza_engine.steps",
     "waza_engine.terminal",
+    "waza_engine.usable_text",
     "waza_engine.vocabulary",
     "waza_engine.spec.reading.file_names",
     "waza_engine.spec.reading.grader_packages",

@@ -4,9 +4,10 @@ A suite can make anything say a key: an answer, a tool, a program that grades, a
 hidden where it arises, and graders see what was really said; what leaves the process is masked, by
 ``terminal`` for lines, logs and JSON and by ``commands/reporting.py`` for reports.
 
-Secrets are the values of variables that are named like credentials, passwords in addresses, and what a
-provider or a server of a suite names. They are found as they are, escaped for JSON (several times, too),
-for addresses and for XML, in base64 wherever they begin in it, and cut off at one end.
+Secrets are the values of variables that are named like credentials, passwords in addresses and connection
+strings, and what a provider or a server of a suite names. They are found as they are, escaped for JSON
+(several times, too), for addresses and for XML, in base64 wherever they begin in it, cut off at one end, with
+colour codes between their characters, and split over lines, messages and events.
 
 Architecture invariant: light, as ``terminal`` is. Text without a secret costs a few searches for fixed words.
 """
@@ -18,8 +19,12 @@ import json
 import os
 import re
 import threading
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import accumulate, count
+from typing import Any, cast
+from urllib.parse import unquote
 
 from waza_engine.files import from_home
 from waza_engine.frozen import frozen
@@ -33,12 +38,25 @@ SHORTEST = 8
 
 _SHORTEST_WORD = 12
 _NAMES = compiled_later(
-    r"(?:KEY|TOKEN|SECRET|CREDENTIAL)S?(?:_[A-Z0-9]+)?$|PASS(?:WORD|WD|PHRASE)|(?:^|_)(?:PAT|AUTH)$",
+    r"(?:KEY|TOKEN|SECRET|CREDENTIAL)S?(?:_[A-Z0-9]+)?$|PASS(?:WORD|WD|PHRASE)|"
+    r"(?:^|_)(?:PAT|AUTH|PASS|DSN)$|_PWD$",
     re.IGNORECASE,
 )
-_IN_ADDRESS = compiled_later(r"://[^\s/:@]*:([^\s/@]+)@")
+_IN_ADDRESS = compiled_later(r"://[^\s/:@]*:(?!\d{1,5}[?#])([^\s/]+)@")
+# Without a scheme: not the tag of an image, a version of a package, or a time.
+_BEFORE_HOST = compiled_later(
+    r"[^\s/:@=]+:([^\s/]+)@(?!sha256:)(?:[A-Za-z_]|\[|\d{1,3}(?:\.\d{1,3}){3}\b)[\w.:,\[\]-]*(?:[/?]\S*)?"
+)
+# `Server=db;Password=…` of ADO, `host=db password=…` of libpq, `?user=me&password=…` of JDBC.
+_SETTING = compiled_later(r"(?:^|[;?&,\s])(?:--?)?([\w. -]*\w)\s*=\s*")
+_SETTING_VALUE = compiled_later(r"""("[^"]*"|'[^']*'|\{[^}]*\}|[^;]*)""")
+_SETTING_ENDS = compiled_later(r"[;&\s]")
+_OTHER_NAMES = ("pwd", "pass")
+_PLACEHOLDER = compiled_later(r"\$\{?\w+\}?|%\w+%|\*+")
 _SCHEME = compiled_later(r"(?:Bearer|Basic|Token)\s+(\S+)", re.IGNORECASE)
 _LINE_OF_KEY = 20
+_LONGEST_BEFORE = 4096
+_ITEMS = 0
 
 # A piece that was cut off is a secret still: this much of its beginning or end is looked for.
 _PIECE = 16
@@ -48,6 +66,18 @@ _SHORTEST_NEEDLE = 4
 _TOKEN_CHARACTER = r"[\w+/=.~%-]"
 _IN_BASE64 = {"+": r"(?:[+-]|%(?:25)*2[Bb]|\\+u002[Bb])", "/": r"(?:\\*/|_|%(?:25)*2[Ff])"}
 _LINE_BREAK = r"(?:\\*[rn]|[\r\n])*"
+# What stands between the parts of a secret that was split: line breaks with what indents lines, also as JSON
+# writes them, colour codes and what else terminals obey, and characters that show nothing.
+_BREAK = r"[\n\r\v\f\x85\u2028\u2029]"
+_CODE = (
+    r"(?:\x1b|\\+(?:u001[bB]|x1[bB]|033|e))(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z^_])|"
+    r"\x9b[0-?]*[ -/]*[@-~]|[\xad\u200b-\u200f\u2060\ufeff]"
+)
+_CODES = compiled_later(_CODE)
+_WRITTEN_BREAKS = compiled_later(r"\s*(?:\\+[rn])+\s*")
+_BETWEEN = compiled_later(rf"\s*(?:(?:{_BREAK}|\\+[rn])\s*)+|{_CODE}|\A\s+|\s+\Z")
+_SIGNS_OF_CODES = ("\x1b", "\x9b", "\xad", *"\u200b\u200c\u200d\u200e\u200f\u2060\ufeff")
+_WRITTEN_SIGNS = ("001b", "001B", "x1b", "x1B", "033[", "\\e[")
 _LITERAL = compiled_later(r'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*', re.DOTALL)
 _FIELD_NAME = compiled_later(r'"[a-z_]+"\s*:')
 
@@ -90,6 +120,7 @@ class _Secrets:
         self._environment: frozenset[str] | None = None
         self._named: frozenset[str] = frozenset()
         self._forms: tuple[_Form, ...] | None = None
+        self._whole: tuple[_Form, ...] = ()
 
     def read_environment(self) -> None:
         found = frozenset(_secrets_of(os.environ))
@@ -110,8 +141,14 @@ class _Secrets:
                 self.read_environment()
             with self._lock:
                 known = sorted((self._environment or frozenset()) | self._named)
+                self._whole = tuple(map(_whole_form, known))
                 forms = self._forms = tuple(form for value in known for form in _forms_of(value))
         return forms
+
+    def whole_forms(self) -> tuple[_Form, ...]:
+        """Return the forms of secrets as a whole."""
+        self.forms()
+        return self._whole
 
 
 _known = _Secrets()
@@ -139,15 +176,40 @@ def is_secret_name(name: str) -> bool:
 
 def masked(text: str) -> str:
     """Return a text without secrets."""
-    places = _places(text)
-    if not places:
-        return text
-    parts: list[str] = []
-    end = 0
-    for start, stop in places:
-        parts += (text[end:start], SHOWN)
-        end = stop
-    return "".join((*parts, text[end:]))
+    return _with_shown(text, _joined([*_places(text), *_split_places((text,))[0]]))
+
+
+def masked_across(value: Any) -> Any:
+    """Return a JSON value without secrets that are split over lines, or over items of a list.
+
+    Strings of the same key follow each other, such as the messages of a transcript. What is whole is left to
+    ``masked_json``.
+    """
+    streams: dict[Any, Any] = {}
+    for position, (text, stream) in enumerate(_strings(value, streams)):
+        stream.setdefault(None, []).append((position, text))
+    instead: dict[int, str] = {}
+    for listed in _streams(streams):
+        if len(listed) == 1 and listed[0][1].isalnum():
+            continue
+        places = _split_places([text for _, text in listed])
+        for (position, text), found in zip(listed, places, strict=True):
+            if found:
+                instead[position] = _with_shown(text, _joined(found))
+    return _with_strings(value, instead) if instead else value
+
+
+class MaskedStream:
+    """Messages that come one by one, where the next may go on with a secret that the last one began."""
+
+    def __init__(self) -> None:
+        self._before = ""
+
+    def masked(self, text: str) -> str:
+        """Return the next message without secrets, and without what continues one."""
+        split = _split_places((self._before, text))[1] if self._before else []
+        self._before = (self._before + text)[-_LONGEST_BEFORE:]
+        return _with_shown(text, _joined([*_places(text), *split])) if split else masked(text)
 
 
 def masked_json(text: str) -> str:
@@ -181,11 +243,106 @@ def _masked_literal(literal: str, *, ascii_only: bool) -> str:
     return literal if shown == value else json.dumps(shown, ensure_ascii=ascii_only)
 
 
+def _with_shown(text: str, places: Sequence[tuple[int, int]]) -> str:
+    parts: list[str] = []
+    end = 0
+    for start, stop in places:
+        parts += (text[end:start], SHOWN)
+        end = stop
+    return "".join((*parts, text[end:])) if parts else text
+
+
 def _places(text: str) -> list[tuple[int, int]]:
     """Return where secrets stand, in order; places that touch are one."""
-    found = sorted(place for form in _known.forms() for place in form.places(text))
+    return _joined(place for form in _known.forms() for place in form.places(text))
+
+
+def _split_places(texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+    """Return for each of the texts, which follow each other, where parts of secrets stand that are split."""
+    found: list[list[tuple[int, int]]] = [[] for _ in texts]
+    whole = "\n".join(texts)
+    joined = _without_breaks(whole)
+    if len(joined) < SHORTEST or len(joined) == len(whole):
+        return found
+    if not any(any(form.places(joined)) for form in _known.whole_forms()):
+        return found
+    parts = [(number, *part) for number, text in enumerate(texts) for part in _parts_between(text)]
+    starts = list(accumulate((stop - start for _, start, stop in parts), initial=0))
+    joined = "".join(texts[number][start:stop] for number, start, stop in parts)
+    for form in _known.whole_forms():
+        for start, stop in form.places(joined):
+            first, last = bisect_right(starts, start) - 1, bisect_left(starts, stop)
+            for at in range(first, last if last > first + 1 else first):
+                number, begin, end = parts[at]
+                begin, end = max(begin, begin + start - starts[at]), min(end, begin + stop - starts[at])
+                if begin < end:
+                    found[number].append((begin, end))
+    return found
+
+
+def _without_breaks(text: str) -> str:
+    """Return a text without what can stand between the parts of a secret; most have little of it."""
+    signs = _SIGNS_OF_CODES
+    if "\\" in text:
+        text, signs = _WRITTEN_BREAKS.sub("", text), (*signs, *_WRITTEN_SIGNS)
+    if any(sign in text for sign in signs):
+        text = _CODES.sub("", text)
+    return "".join(map(str.strip, text.splitlines()))
+
+
+def _parts_between(text: str) -> Iterator[tuple[int, int]]:
+    end = 0
+    for found in _BETWEEN.finditer(text):
+        yield end, found.start()
+        end = found.end()
+    yield end, len(text)
+
+
+def _strings(value: Any, streams: dict[Any, Any]) -> Iterator[tuple[str, dict[Any, Any]]]:
+    """Yield the strings of a JSON value in order, each with the node of its keys: one for all of a list."""
+    rest: list[tuple[Any, dict[Any, Any]]] = [(value, streams)]
+    while rest:
+        found, node = rest.pop()
+        if isinstance(found, str):
+            yield found, node
+        elif isinstance(found, Mapping):
+            named = cast("Mapping[str, Any]", found)
+            rest += [(item, node.setdefault(name, {})) for name, item in reversed([*named.items()])]
+        elif isinstance(found, list | tuple):
+            listed = cast("Sequence[Any]", found)
+            inner = node.setdefault(_ITEMS, {})
+            rest += [(item, inner) for item in reversed(listed)]
+
+
+def _streams(node: dict[Any, Any]) -> Iterator[list[tuple[int, str]]]:
+    rest: list[dict[Any, Any]] = [node]
+    while rest:
+        for name, inner in rest.pop().items():
+            if name is None:
+                yield inner
+            else:
+                rest.append(inner)
+
+
+def _with_strings(value: Any, instead: Mapping[int, str]) -> Any:
+    """Return a JSON value with other strings at some positions."""
+    positions = count()
+
+    def changed(found: Any) -> Any:
+        if isinstance(found, str):
+            return instead.get(next(positions), found)
+        if isinstance(found, Mapping):
+            return {name: changed(item) for name, item in cast("Mapping[str, Any]", found).items()}
+        if isinstance(found, list | tuple):
+            return [changed(item) for item in cast("Sequence[Any]", found)]
+        return found
+
+    return changed(value)
+
+
+def _joined(found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     places: list[tuple[int, int]] = []
-    for start, stop in found:
+    for start, stop in sorted(found):
         if places and start <= places[-1][1]:
             places[-1] = (places[-1][0], max(stop, places[-1][1]))
         else:
@@ -197,8 +354,25 @@ def _secrets_of(environment: Mapping[str, str]) -> Iterator[str]:
     for name, value in environment.items():
         if is_secret_name(name):
             yield from _parts(value)
-        for password in _IN_ADDRESS.findall(value):
+        for password in _passwords(value):
             yield from _parts(password)
+
+
+def _passwords(value: str) -> Iterator[str]:
+    """Yield the passwords in an address or a connection string, as they are written and as they are meant."""
+    whole = _BEFORE_HOST.fullmatch(value.strip())
+    for password in (*_IN_ADDRESS.findall(value), *((whole[1],) if whole else ())):
+        yield from dict.fromkeys((password, unquote(password)))
+    for setting in _SETTING.finditer(value) if "=" in value else ():
+        name = setting[1].split()[-1]
+        found = _SETTING_VALUE.match(value, setting.end())
+        if found is not None and (is_secret_name(name) or name.lower() in _OTHER_NAMES):
+            written = found[0].strip()
+            bare = written[1:-1] if written.startswith(('"', "'", "{")) else written
+            short = _SETTING_ENDS.split(written, maxsplit=1)[0]
+            for password in dict.fromkeys((bare, short, unquote(short))):
+                if not _PLACEHOLDER.fullmatch(password):
+                    yield password
 
 
 def _parts(value: str, *, named: bool = False) -> Iterator[str]:
@@ -233,6 +407,11 @@ def _is_path(value: str) -> bool:
         return place.exists() or (place.parent.is_dir() and place.parent != place.parent.parent)
     except (OSError, ValueError):
         return False
+
+
+def _whole_form(secret: str) -> _Form:
+    spelled = "".join(map(_spellings, secret))
+    return _Form(_needle(secret, _PLAIN_RUN), spelled, 24 * len(secret) + 64)
 
 
 def _forms_of(secret: str) -> Iterator[_Form]:

@@ -18,8 +18,9 @@ import logging
 import os
 import re
 import sys
+from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from waza_engine.later_patterns import compiled_later
 
@@ -35,9 +36,22 @@ _COLOUR = compiled_later(r"\x1b\[[\d;:]*m")
 # How Python keeps the bytes of a name that the encoding of the file system has no letters for.
 _KEPT_BYTES = compiled_later("[\udc80-\udcff]+")
 _NAMED = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
-# The runners of GitHub take a command at the start of a line, and an older form of it, as Azure's, anywhere.
-_BUILD_COMMAND = compiled_later(r"^([^\S\n]*):(?=:)", re.MULTILINE)
-_OLDER_BUILD_COMMAND = compiled_later(r"#(?=#(?:\[|vso\[))")
+# The runners of GitHub take a command at the start of a line, after white space, and an older form of it, as
+# Azure's and TeamCity's, anywhere. They may compare without joiners between the characters.
+_ENDS = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
+_BUILD_COMMAND = compiled_later(
+    rf"((?:\A|[{_ENDS}])(?:[^\S{_ENDS}]|[\u200c\u200d])*):(?=[\u200c\u200d]*:)",
+)
+_OLDER_BUILD_COMMAND = compiled_later(r"#(?=[\u200c\u200d]*#[a-z\u200c\u200d]*\[)", re.IGNORECASE)
+Notation = Literal["json", "xml", "markdown", "commands"]
+"""What a finished document is written in."""
+# How each notation writes a colon and a number sign. In JSON no line begins with a colon.
+_INSTEAD: Mapping[Notation, tuple[str, str]] = {
+    "json": (":", r"\\u0023"),
+    "xml": ("&#58;", "&#35;"),
+    "markdown": (r"\\x3a", r"\\x23"),
+    "commands": (":", "%23"),
+}
 _LOG_FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
@@ -53,7 +67,34 @@ def visible_lines(text: str) -> str:
 
 def harmless_lines(text: str) -> str:
     """Return the same for text that is printed as it stands: no line of it is a command to a build server."""
-    return _OLDER_BUILD_COMMAND.sub(r"\\x23", _BUILD_COMMAND.sub(r"\1\\x3a", visible_lines(text)))
+    return without_commands(visible_lines(text))
+
+
+def without_commands(text: str) -> str:
+    """Return lines none of which is a command to a build server; nothing else of them changes."""
+    return _without_commands(text, *_INSTEAD["markdown"])
+
+
+def harmless_document(content: bytes, notation: Notation) -> bytes:
+    """Return a finished document which means the same, and no line of which is a command to a build server.
+
+    Of ``commands`` (``workflow_command``) only the older form is looked for.
+    """
+    if b"::" not in content and b"#" not in content:
+        return content
+    colon, sign = _INSTEAD[notation]
+    return _without_commands(content.decode("utf-8", "surrogateescape"), colon, sign).encode(
+        "utf-8", "surrogateescape"
+    )
+
+
+def workflow_command(name: str, properties: Mapping[str, str], message: str) -> str:
+    """Return a command of GitHub's workflows on a line of its own; empty properties are left out.
+
+    Everything in it is escaped by the rules of such commands, so that no text can be another one.
+    """
+    given = ",".join(f"{key}={_property(value)}" for key, value in properties.items() if value)
+    return f"::{name}{f' {given}' if given else ''}::{_data(message)}\n"
 
 
 def say(line: str = "") -> None:
@@ -89,10 +130,10 @@ def say_json(value: Any) -> None:
     say_document(json_text(value, indent=2).encode() + b"\n")
 
 
-def say_document(content: bytes) -> None:
-    """Write a finished document, such as JSON or XML, to standard output; its writer has made it harmless."""
+def say_document(content: bytes, notation: Notation = "json") -> None:
+    """Write a finished document to standard output; its writer has made its characters harmless."""
     sys.stdout.flush()
-    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.write(harmless_document(content, notation))
     sys.stdout.flush()
 
 
@@ -101,9 +142,10 @@ def json_text(value: Any, indent: int | None = None) -> str:
 
     Raises ValueError for a number that is not finite: JSON has none.
     """
-    from waza_engine.masking import masked_json
+    from waza_engine.masking import masked_across, masked_json
 
-    text = masked_json(as_written(json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)))
+    whole = masked_across(value)
+    text = masked_json(as_written(json.dumps(whole, indent=indent, ensure_ascii=False, allow_nan=False)))
     # Outside of strings JSON has only line breaks and blanks, which stay.
     return _unseen().sub(lambda found: json.dumps(found[0])[1:-1], text)
 
@@ -134,6 +176,22 @@ def log_to_standard_error(level: str, form: str = _LOG_FORM) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LogFormatter(form))
     logging.basicConfig(handlers=[handler], level=os.environ.get("WAZA_LOG_LEVEL", level).upper())
+
+
+def _without_commands(text: str, colon: str, sign: str) -> str:
+    """Return text in which a colon and a number sign that begin a command are written otherwise."""
+    if "::" in text or "\u200c" in text or "\u200d" in text:
+        text = _BUILD_COMMAND.sub(rf"\1{colon}", text)
+    return _OLDER_BUILD_COMMAND.sub(sign, text) if "#" in text else text
+
+
+def _data(text: str) -> str:
+    escaped = visible_lines(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return _without_commands(escaped, ":", "%23")
+
+
+def _property(text: str) -> str:
+    return _data(visible(text)).replace(":", "%3A").replace(",", "%2C")
 
 
 @cache

@@ -53,6 +53,7 @@ _VALUES: Mapping[str, _Words] = {
     r".*unable to parse string as a number": lambda _: "must be a number",
     r".*greater than or equal to (\S+)": lambda found: f"must be {_plain(found[1])} or more",
     r".*less than or equal to (\S+)": lambda found: f"must be {_plain(found[1])} or less",
+    r"is blank; (.*)": lambda found: f"is blank; {found[1]}",
     r".*a finite number": lambda _: "must be a finite number",
     r"'(.*)' is not one of (.*)\.": _not_a_choice,
 }

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from waza_engine import __version__
-from waza_engine.terminal import visible
+from waza_engine.terminal import workflow_command
 from waza_language_server.analysis.codes import CODES
 from waza_language_server.check import Finding
 from waza_language_server.documentation import diagnostic_page
@@ -82,13 +82,4 @@ def _annotation(finding: Finding) -> str:
     if finding.start[0] == finding.end[0]:
         # Columns are for one line only.
         place["endColumn"] = str(max(finding.end[1], finding.start[1] + 1))
-    properties = ",".join(f"{name}={_property(value)}" for name, value in place.items())
-    return f"::{_COMMANDS[finding.severity]} {properties}::{_data(finding.message)}\n"
-
-
-def _data(text: str) -> str:
-    return visible(text.replace("\n", " ")).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    return workflow_command(_COMMANDS[finding.severity], place, finding.message.replace("\n", " "))

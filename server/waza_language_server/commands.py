@@ -123,7 +123,7 @@ def _say_for_build_server(findings: list[Finding], output: Format) -> None:
     if output is Format.sarif:
         say_json(sarif_log(findings))
     else:
-        say_document(github_annotations(findings).encode())
+        say_document(github_annotations(findings).encode(), "commands")
 
 
 def _fix(paths: list[Path]) -> int:

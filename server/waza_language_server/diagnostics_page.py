@@ -112,4 +112,4 @@ def _kind(entry: Code) -> DocumentKind:
 
 
 if __name__ == "__main__":
-    say_document(diagnostics_page().encode())
+    say_document(diagnostics_page().encode(), "markdown")

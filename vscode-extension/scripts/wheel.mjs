@@ -1,6 +1,7 @@
-// Builds the Python wheel of this repository into bundled/, for the private environment.
+// Builds the Python wheel of this repository into bundled/, for the private environment, with what that installs besides.
 //
-// Needs no network when the Python named by PYTHON has hatchling; pip then fetches no build backend.
+// Needs no network when the Python named by PYTHON has hatchling; pip then fetches no build backend. It needs the packages of
+// requirements.lock in any case: of these it is known what each needs itself.
 
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -20,6 +21,10 @@ const args = ["-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "-
 const built = spawnSync(python, [...args, ...(offline ? ["--no-build-isolation"] : []), repository], { stdio: "inherit" });
 if (built.status !== 0) {
   console.error(`Building the wheel with ${python} failed; PYTHON names another Python 3.11 or newer with pip.`);
+  process.exit(1);
+}
+const pinned = spawnSync(python, [path.join(extension, "scripts", "requirements.py"), bundled], { stdio: "inherit" });
+if (pinned.status !== 0) {
   process.exit(1);
 }
 console.log(`bundled/${fs.readdirSync(bundled).join(", ")}`);

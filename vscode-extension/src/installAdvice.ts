@@ -93,6 +93,9 @@ export function afterFailure(output: string, machine: Machine, tool: "pip" | "uv
     if (/BadZipFile|Invalid Zip archive|is not a valid wheel|has an invalid wheel|Wheel '[^']*' located at \S+ is invalid|could not find EOCD/i.test(output)) {
         return "The language server that this extension carries is damaged; uninstall the extension and install it again.";
     }
+    if (/DO NOT MATCH THE HASHES|Hash mismatch/i.test(output)) {
+        return `A package of the index is not the one that this extension was tested with, so nothing was installed; ${setting(machine, tool, "global.index-url", "UV_INDEX_URL", "another index")}.`;
+    }
     if (/CERTIFICATE_VERIFY_FAILED|certificate verify failed|invalid peer certificate/i.test(output)) {
         return `The certificate of the package index was not accepted; ${setting(machine, tool, "global.cert", "SSL_CERT_FILE", "the certificates of your network")}.`;
     }

@@ -5,11 +5,13 @@
  * update of the extension renews it. uv makes it when there is one (a second instead of some), else
  * `venv` and pip. Agents and judges need packages that editing does without: these are added when the user wants it. Each is made in a folder of its own, which counts once its marker is written: what was there before
  * goes when the new one is complete, so an update without a network leaves the older server to work with.
+ *
+ * Architecture invariant: nothing is installed but the wheel, and what the files beside it pin by version and hash. No package is built
+ * here, since a build fetches what nobody has pinned.
  */
 
 import * as fs from "node:fs";
 import * as path from "node:path";
-import { pathToFileURL } from "node:url";
 import type { CancellationToken, LogOutputChannel } from "vscode";
 import { afterFailure, type Machine } from "./installAdvice";
 import { findUv, pythonOf, type Interpreter } from "./interpreters";
@@ -19,6 +21,10 @@ import { start } from "./programs";
 const MARKER = "created-from.txt";
 /** The file that says that an environment has what agents need. */
 const WITH_AGENTS = "with-agents.txt";
+/** Beside the wheel: what the server needs, that with what agents need, and what installs it (`scripts/requirements.py`). */
+const SERVER = "server.txt";
+const AGENTS = "agents.txt";
+const INSTALLER = "installer.txt";
 const FOLDER = /^environment(-\w+)?$/;
 export const PRIVATE = "the private environment";
 /** How much of what a tool says is looked at for the reason of its failure. */
@@ -78,14 +84,14 @@ export class PrivateEnvironment {
      * @throws Error with a sentence for the user; the tools' output goes to the log
      */
     async addAgents(cancel: Cancel, report: (step: string) => void): Promise<void> {
-        const [python, wheel, uv] = [this.interpreter?.command, this.wheel(), this.uv()];
-        if (python === undefined || wheel === undefined) {
+        const [python, uv] = [this.interpreter?.command, this.uv()];
+        if (python === undefined || this.wheel() === undefined) {
             throw new Error("There is no private environment to install it in.");
         }
         report("about a hundred megabytes");
-        const wanted = withAgents(wheel);
-        const withUv = uv === undefined ? [] : [() => this.installWithUv(uv, python, wanted, cancel)];
-        await this.firstThatWorks([...withUv, () => this.installWithPip(python, wanted, cancel)], cancel);
+        const pinned = this.pinned(AGENTS);
+        const withUv = uv === undefined ? [] : [() => this.installWithUv(uv, python, pinned, cancel)];
+        await this.firstThatWorks([...withUv, () => this.installWithPip(python, pinned, cancel)], cancel);
         fs.writeFileSync(path.join(path.dirname(path.dirname(python)), WITH_AGENTS), "");
     }
 
@@ -96,14 +102,14 @@ export class PrivateEnvironment {
         }
         fs.mkdirSync(this.storage, { recursive: true });
         const hasAgents = this.folders().some((folder) => fs.existsSync(path.join(folder, WITH_AGENTS)));
-        const wanted = hasAgents ? withAgents(wheel) : wheel;
+        const parts = [this.pinned(hasAgents ? AGENTS : SERVER), ["--no-deps", "--no-index", wheel]];
         const uv = this.uv();
         const ways: ((folder: string) => Promise<void>)[] = [];
         if (uv !== undefined) {
-            ways.push((folder) => this.makeWithUv(uv, base, folder, wanted, cancel, report));
+            ways.push((folder) => this.makeWithUv(uv, base, folder, parts, cancel, report));
         }
         if (base !== undefined) {
-            ways.push((folder) => this.makeWithPip(base, folder, wanted, cancel, report));
+            ways.push((folder) => this.makeWithPip(base, folder, parts, cancel, report));
         }
         const inItsFolder = async (way: (folder: string) => Promise<void>): Promise<Interpreter> => {
             const folder = path.join(this.storage, `environment-${Date.now().toString(36)}`);
@@ -148,7 +154,7 @@ export class PrivateEnvironment {
         uv: string,
         base: Interpreter | undefined,
         folder: string,
-        wanted: string,
+        parts: readonly (readonly string[])[],
         cancel: Cancel,
         report: (step: string) => void,
     ): Promise<void> {
@@ -156,28 +162,37 @@ export class PrivateEnvironment {
         const python = base === undefined || base.args.length > 0 ? ">=3.11" : base.command;
         await this.run("uv", uv, ["venv", "--python", python, folder], cancel);
         report("installing the language server and what it needs");
-        await this.installWithUv(uv, pythonIn(folder), wanted, cancel);
+        for (const part of parts) {
+            await this.installWithUv(uv, pythonIn(folder), part, cancel);
+        }
     }
 
     private async makeWithPip(
         base: Interpreter,
         folder: string,
-        wanted: string,
+        parts: readonly (readonly string[])[],
         cancel: Cancel,
         report: (step: string) => void,
     ): Promise<void> {
         report("making the environment");
         await this.run("pip", base.command, [...base.args, "-m", "venv", folder], cancel);
         report("installing the language server and what it needs; less than half a minute");
-        await this.installWithPip(pythonIn(folder), wanted, cancel);
+        for (const part of [["--upgrade", ...this.pinned(INSTALLER)], ...parts]) {
+            await this.installWithPip(pythonIn(folder), part, cancel);
+        }
     }
 
-    private installWithUv(uv: string, python: string, wanted: string, cancel: Cancel): Promise<void> {
-        return this.run("uv", uv, ["pip", "install", "--compile-bytecode", "--python", python, wanted], cancel);
+    private installWithUv(uv: string, python: string, part: readonly string[], cancel: Cancel): Promise<void> {
+        return this.run("uv", uv, ["pip", "install", "--compile-bytecode", "--python", python, ...part], cancel);
     }
 
-    private installWithPip(python: string, wanted: string, cancel: Cancel): Promise<void> {
-        return this.run("pip", python, ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", wanted], cancel);
+    private installWithPip(python: string, part: readonly string[], cancel: Cancel): Promise<void> {
+        return this.run("pip", python, ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", ...part], cancel);
+    }
+
+    /** What of a file beside the wheel is installed, as pip and uv take it. */
+    private pinned(file: string): string[] {
+        return ["--require-hashes", "--only-binary", ":all:", "-r", path.join(this.bundled, file)];
     }
 
     /** Those that are complete, the newest first; `python` is undefined of one whose Python was taken away. */
@@ -242,11 +257,6 @@ export class PrivateEnvironment {
             });
         });
     }
-}
-
-/** The wheel with what agents and judges need, as pip and uv take it. */
-function withAgents(wheel: string): string {
-    return `waza-language-server[agents] @ ${pathToFileURL(wheel).href}`;
 }
 
 function pythonIn(environment: string): string {

@@ -67,6 +67,12 @@ void test("a network that looks into connections is told as that", () => {
     assert.match(afterFailure("invalid peer certificate: UnknownIssuer", debian, "uv", "?"), /SSL_CERT_FILE/);
 });
 
+void test("a package that is not the pinned one is told as that", () => {
+    const pip = "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.\n    needed==1.0";
+    assert.match(afterFailure(pip, debian, "pip", "?"), /not the one that this extension was tested with, so nothing was installed/);
+    assert.match(afterFailure("error: Hash mismatch for `needed==1.0`", debian, "uv", "?"), /not the one that this extension was tested with/);
+});
+
 void test("an index without a package is told with its name", () => {
     const pip = "ERROR: Could not find a version that satisfies the requirement pygls==2.1.1 (from versions: none)\nERROR: No matching distribution found for pygls==2.1.1";
     assert.match(afterFailure(pip, debian, "pip", "?"), /has no `pygls` for this Python; name one that has it with `python3 -m pip config set global\.index-url/);

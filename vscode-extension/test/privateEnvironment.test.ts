@@ -135,8 +135,30 @@ void test("what agents need is added to the one that is used, and comes along wh
     await environment.addAgents(never, nothing);
     here.ship("another");
     await here.environment().create(python, never, nothing);
-    const installed = fs.readFileSync(told, "utf8").trim().split("\n").map((line) => line.includes("waza-language-server[agents] @ file:///"));
-    assert.deepEqual(installed, [false, true, true]);
+    const files = fs.readFileSync(told, "utf8").trim().split("\n").map((line) => path.basename(line));
+    const wheel = "server-0.1.0-py3-none-any.whl";
+    assert.deepEqual(files, ["installer.txt", "server.txt", wheel, "agents.txt", "installer.txt", "agents.txt", wheel]);
+});
+
+void test("nothing is installed but what is pinned by hash, and the wheel by itself", posixOnly, async (context) => {
+    const here = new Machine(context);
+    const told = path.join(here.root, "told");
+    const log = `echo "$*" >> '${told}'`;
+    const python = here.python(log);
+    const uv = here.write("uv", `#!/bin/sh\n${log}\n[ "$1" != venv ] || { mkdir -p "$4/bin" && cp '${python.command}' "$4/bin/python"; }\n`);
+    for (const [tool, installs] of [[undefined, 4], [uv, 3]] as const) {
+        fs.rmSync(told, { force: true });
+        fs.rmSync(here.storage, { force: true, recursive: true });
+        const environment = here.environment(tool);
+        await environment.create(python, never, nothing);
+        await environment.addAgents(never, nothing);
+        const lines = fs.readFileSync(told, "utf8").split("\n").filter((line) => line.includes("pip install"));
+        assert.equal(lines.length, installs);
+        for (const line of lines) {
+            const isPinned = / --require-hashes --only-binary :all: -r \S+\.txt$/u.test(line);
+            assert.ok(isPinned || / --no-deps --no-index \S+\.whl$/u.test(line), line);
+        }
+    }
 });
 
 void test("what cannot be added leaves the environment as it is, and says why", posixOnly, async (context) => {

@@ -47,7 +47,7 @@ def _print_for_github(found: Json) -> None:
         annotation("warning", issue["message"], Place(""), "gate") for issue in found.get("warnings", ())
     ]
     lines += [annotation("error", issue["message"], Place(""), "gate") for issue in found.get("failures", ())]
-    say_document("".join(lines).encode("utf-8", "replace"))
+    say_document("".join(lines).encode("utf-8", "replace"), "commands")
     if not append_summary(gate_markdown(found)):
         say_lines(gate_markdown(found))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias, cast
 
 from waza_engine.files import opened_to_append
-from waza_engine.masking import masked
+from waza_engine.masking import masked, masked_across
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.json_values import Block
@@ -32,6 +32,7 @@ def github_report(document: Block, suite: Path | None, *, fail_under: float | No
     ``suite`` is the eval file, None when it is not known. The summary goes to the end of the file that
     ``$GITHUB_STEP_SUMMARY`` names, if any. Raises ``ResultsError``.
     """
+    document = masked_across(document)
     run = run_of(document)
     found = conclude(run, fail_under=fail_under)
     eval_file = _shown(suite) if suite is not None else run.header.eval_file

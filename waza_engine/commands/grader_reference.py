@@ -181,4 +181,4 @@ def _cell(text: str) -> str:
 
 
 if __name__ == "__main__":
-    say_document(markdown().encode("utf-8"))
+    say_document(markdown().encode("utf-8"), "markdown")

@@ -10,9 +10,9 @@ from waza_engine.commands.parameters import (
     Params,
     given_count,
     given_path,
+    given_remark,
     given_text,
     only_known,
-    optional_text,
     refused,
 )
 from waza_engine.scaffold.files import write_content, write_files
@@ -53,7 +53,7 @@ def make_task(params: Params) -> Answer:
     """Write a task file where the patterns of the suite at ``path`` pick it up."""
     only_known(params, ("path", "task_id", "prompt"))
     suite, identifier = given_path(params, "path"), given_text(params, "task_id")
-    prompt = optional_text(params, "prompt") or ""
+    prompt = given_remark(params, "prompt")
     made = _or_refused(lambda: new_task(identifier, suite, prompt=prompt))
     files = {made.path.name: made.text}
     return {

@@ -36,6 +36,7 @@ from waza_engine.runs.preparing import prepare
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.runs.run import PreparedRun
+from waza_engine.usable_text import why_unusable
 
 log = logging.getLogger(__name__)
 _MOST_ENDED = 100
@@ -307,8 +308,11 @@ def _guarded(method: Callable[[Params], Answer]) -> Callable[[Any], Callable[[],
             given: object = {} if params is None else params
             if not isinstance(given, Mapping):
                 raise refused("`params` must be an object.", INVALID_PARAMS)
+            named = cast("Params", given)
+            if why := why_unusable(named, contents=("overlays",)):
+                raise refused(why, INVALID_PARAMS)
             try:
-                return {"result": method(cast("Params", given))}
+                return {"result": method(named)}
             except JsonRpcException:
                 raise
             except Exception as error:

@@ -89,15 +89,29 @@ class OutputFormat(StrEnum):
     GITHUB = "github"
 
 
+def _not_blank(texts: list[str] | None) -> list[str] | None:
+    if not all(map(str.strip, texts or ())):
+        raise typer.BadParameter("is blank; name one, or leave it out")
+    return texts
+
+
 Tasks: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--task", metavar="PATTERN", help="Only tasks whose id or name matches this pattern; repeatable."
+        "--task",
+        metavar="PATTERN",
+        help="Only tasks whose id or name matches this pattern; repeatable.",
+        callback=_not_blank,
     ),
 ]
 Graders: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--grader", metavar="NAME", help="Only the graders of this name; repeatable."),
+    typer.Option(
+        "--grader",
+        metavar="NAME",
+        help="Only the graders of this name; repeatable.",
+        callback=_not_blank,
+    ),
 ]
 JudgeModel: TypeAlias = Annotated[
     str | None, typer.Option(metavar="NAME", help="The model of judges that name none.")

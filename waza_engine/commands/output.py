@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import IO, Any, cast
 
 from waza_engine.command_line import complain_of_output, drop_output
-from waza_engine.terminal import json_text
+from waza_engine.terminal import Notation, harmless_document, json_text
 
 
 class StandardOutput:
@@ -43,11 +43,11 @@ class StandardOutput:
             self._attempt(lambda: self._stream.write(text))
         return len(text)
 
-    def say_document(self, content: bytes) -> None:
-        """Write a finished document, which its writer has made harmless, if that is possible still."""
+    def say_document(self, content: bytes, notation: Notation = "json") -> None:
+        """Write a finished document as ``terminal.say_document`` does, if that is possible still."""
         self.flush()
         if self.failure is None:
-            self._attempt(lambda: self._stream.buffer.write(content))
+            self._attempt(lambda: self._stream.buffer.write(harmless_document(content, notation)))
         self.flush()
 
     def say_json(self, value: Any, indent: int | None = None) -> None:

@@ -5,6 +5,7 @@ Everything here raises ``JsonRpcException`` with what is wrong and what to give 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -37,7 +38,7 @@ def _setting(params: Params, row: Setting) -> Any:
         case "text":
             return optional_text(params, key)
         case "number":
-            return _number(params, key, row.minimum)
+            return _number(params, key, row.minimum, row.maximum)
         case "amount":
             return given_amount(params, key)
         case "choice":
@@ -62,16 +63,13 @@ def only_known(params: Params, known: Sequence[str]) -> None:
 
 def given_path(params: Params, key: str) -> Path:
     """Return an absolute path that must be given."""
-    written = given_text(params, key)
-    if "\0" in written:
-        raise refused(f"`{key}` must be a path.", INVALID_PARAMS)
-    return from_home(written).absolute()
+    return from_home(given_text(params, key)).absolute()
 
 
 def given_text(params: Params, key: str) -> str:
-    """Return a text that must be given."""
+    """Return a text that must be given, and not be blank."""
     value: object = params.get(key)
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str) or not value.strip():
         raise refused(f"`{key}` must be given, as text.", INVALID_PARAMS)
     return value
 
@@ -79,6 +77,14 @@ def given_text(params: Params, key: str) -> str:
 def optional_text(params: Params, key: str) -> str | None:
     """Return a text, None when it is not given."""
     return None if params.get(key) is None else given_text(params, key)
+
+
+def given_remark(params: Params, key: str) -> str:
+    """Return a text that may be blank, "" when it is not given."""
+    value: object = params.get(key)
+    if value is not None and not isinstance(value, str):
+        raise refused(f"`{key}` must be a text.", INVALID_PARAMS)
+    return value or ""
 
 
 def given_texts(params: Params, key: str) -> dict[Path, str]:
@@ -91,7 +97,7 @@ def given_texts(params: Params, key: str) -> dict[Path, str]:
     texts = cast("Mapping[str, object]", block)
     found: dict[Path, str] = {}
     for path, text in texts.items():
-        if not path or "\0" in path:
+        if not path:
             raise refused(f"`{key}` must name files by their paths.", INVALID_PARAMS)
         if not isinstance(text, str):
             raise refused(f"`{key}` must have a text for {path:.200}.", INVALID_PARAMS)
@@ -106,13 +112,17 @@ def given_one(params: Params, key: str) -> tuple[str, ...]:
 
 
 def given_list(params: Params, key: str) -> tuple[str, ...]:
-    """Return a list of texts, empty when it is not given."""
+    """Return a list of texts, () when it is not given; one without texts is refused, since () means all."""
     value: object = params.get(key)
     if value is None:
         return ()
     if not isinstance(value, list) or not all(isinstance(item, str) for item in cast("list[object]", value)):
         raise refused(f"`{key}` must be a list of texts.", INVALID_PARAMS)
-    return tuple(cast("list[str]", value))
+    texts = tuple(cast("list[str]", value))
+    if not texts or not all(map(str.strip, texts)):
+        what = "has a blank entry" if texts else "is empty"
+        raise refused(f"`{key}` {what}; name at least one, or leave `{key}` out for all.", INVALID_PARAMS)
+    return texts
 
 
 def given_choice(params: Params, key: str) -> bool | None:
@@ -130,7 +140,7 @@ def given_amount(params: Params, key: str) -> float | None:
     value: object = params.get(key)
     if value is None:
         return None
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < float("inf"):
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= sys.float_info.max:
         raise JsonRpcException(f"`{key}` must be a number, 0 or more.", INVALID_PARAMS)
     return float(value)
 
@@ -142,10 +152,12 @@ def _switch(params: Params, key: str) -> bool | None:
     return value
 
 
-def _number(params: Params, key: str, least: int) -> int | None:
+def _number(params: Params, key: str, least: int, most: int | None = None) -> int | None:
     value: object = params.get(key)
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise refused(f"`{key}` must be a whole number, {least} or more.", INVALID_PARAMS)
+    if most is not None and value > most:
+        raise refused(f"`{key}` must be a whole number, {most} or less.", INVALID_PARAMS)
     return value

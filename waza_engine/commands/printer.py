@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from waza_engine.terminal import harmless_lines, visible, visible_lines
+from waza_engine.terminal import harmless_lines, visible, visible_lines, without_commands
 
 Part: TypeAlias = "str | tuple[str, str]"
 """A text, or a text with a style of rich such as ``bold`` or ``dim``."""
@@ -51,7 +51,13 @@ class Printer:
                 table.add_section()
             else:
                 table.add_row(*(shown(cell) for cell in row))
-        self.console.print(table)
+        if self.console.is_terminal:
+            self.console.print(table)
+            return
+        # A long cell goes on in lines of its own, which may begin with a command to a build server.
+        with self.console.capture() as drawn:
+            self.console.print(table)
+        self.console.file.write(without_commands(drawn.get()))
 
 
 def shown(*parts: Part) -> Text:

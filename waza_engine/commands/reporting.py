@@ -8,16 +8,21 @@ from pathlib import Path
 
 from waza_engine.commands.options import ReportKind
 from waza_engine.commands.records import record_of
-from waza_engine.masking import masked
+from waza_engine.masking import masked, masked_across
 from waza_engine.results.codec.header import header_of
 from waza_engine.results.codec.runs import concluded_document, run_of
 from waza_engine.results.conclusion import Conclusion, RunVerdict, conclude
 from waza_engine.results.json_values import Block, plain
 from waza_engine.results.reading.recordings import RecordingError, read_recording
 from waza_engine.results.writing.store import ResultsError, encoded, write_output
-from waza_engine.terminal import complain, say_document
+from waza_engine.terminal import Notation, complain, say_document
 
 NO_PASS, NOT_WRITTEN = 1, 2
+_NOTATIONS: Mapping[ReportKind, Notation] = {
+    ReportKind.JSON: "json",
+    ReportKind.JUNIT: "xml",
+    ReportKind.MARKDOWN: "markdown",
+}
 _CODES: Mapping[RunVerdict, int] = {"limited": NO_PASS, "interrupted": NO_PASS, "broken": NO_PASS}
 
 
@@ -42,7 +47,7 @@ def report_command(
             write_output(output, report_of(document, output_format, fail_under, record))
             return code
         if output_format == ReportKind.GITHUB:
-            say_document(report_of(document, output_format, fail_under, record))
+            say_document(report_of(document, output_format, fail_under, record), "commands")
             return code
     except (RecordingError, ResultsError) as error:
         complain(str(error))
@@ -52,7 +57,7 @@ def report_command(
 
         print_results(document, fail_under=fail_under)
         return code
-    say_document(report_of(document, output_format, fail_under))
+    say_document(report_of(document, output_format, fail_under), _NOTATIONS[output_format])
     return code
 
 
@@ -69,6 +74,8 @@ def report_of(
     As JSON it is the document itself in today's layout, with what it comes to. ``record`` is its file, above
     which the suite is looked for. Raises ``ResultsError`` when the summary of a step cannot be written.
     """
+    # In a report a text no longer stands beside the one that goes on with it.
+    document = masked_across(document)
     match output_format:
         case ReportKind.JSON:
             return encoded(plain(concluded_document(document, fail_under=fail_under)))

@@ -11,6 +11,7 @@ from waza_engine.commands.parameters import (
     given_choice,
     given_count,
     given_path,
+    given_remark,
     only_known,
     optional_text,
     refused,
@@ -66,6 +67,6 @@ def _request(params: Params, passed: bool | None = None) -> ReviewRequest:
         optional_text(params, "grader"),
         passed,
         given_amount(params, "score"),
-        optional_text(params, "comment") or "",
+        given_remark(params, "comment"),
         optional_text(params, "reviewer"),
     )

@@ -197,7 +197,7 @@ def _show_on_github(found: Sequence[RunReport], printed: StandardOutput, eval_fi
             complain(str(error))
             continue
         printed.flush()
-        printed.say_document(told)
+        printed.say_document(told, "commands")
 
 
 def _check_models(models: Sequence[str], judge: str | None, *, recommend: bool) -> None:

@@ -58,6 +58,7 @@ def _option(name: str, row: Setting) -> inspect.Parameter:
         metavar=row.metavar or None,
         help=row.help,
         min=row.minimum if is_number else None,
+        max=row.maximum,
         autocompletion=executors_like if name in _EXECUTORS else None,
     )
     default = False if row.kind == "flag" else None

@@ -30,7 +30,8 @@ from waza_engine.spec.adapter_parts import (
 )
 from waza_engine.spec.block import Block
 from waza_engine.spec.fields import ListOf, Number, PlainText
-from waza_engine.spec.values import Shown, severity
+from waza_engine.spec.limits import LONGEST_MILLISECONDS
+from waza_engine.spec.values import AtMost, Shown, severity
 
 _NO_EVENTS = '`output` and `result` are needed, unless `x-waza` has `"output_mode": "text"`'
 _TWO_INSTRUCTIONS = "`instructions_flag` and `instructions_file` exclude each other: leave out one of them"
@@ -218,7 +219,9 @@ class AdapterFile(Block):
             "its own session with `resume`, `iterative` sends the conversation so far as text."
         ),
     )
-    timeout: Annotated[Number, severity("warning", exclusiveMinimum=0)] | None = Field(
+    timeout: (
+        Annotated[Number, AtMost(LONGEST_MILLISECONDS), severity("warning", exclusiveMinimum=0)] | None
+    ) = Field(
         default=None,
         description="Time limit of a turn in milliseconds; the suite's counts when it is shorter.",
         examples=[300000],

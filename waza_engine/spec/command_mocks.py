@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar
 
+from annotated_types import Le
 from pydantic import Field
 
 from waza_engine.spec.block import Block, Conflict, Given
 from waza_engine.spec.fields import PatternList, PlainText, Text, TextList, WholeNumber
+from waza_engine.spec.limits import LONGEST_MILLISECONDS
 from waza_engine.spec.schema_version import since
 from waza_engine.spec.values import InsidePath, ListOfBlocks, NotNegative, WordMap, kind, matching
 
@@ -54,7 +56,7 @@ class CommandStep(CommandOutput):
     at_least_one: ClassVar = dict.fromkeys(("stdout", "fixture", "stderr", "exit_code"), Given.PRESENT)
     misspellings: ClassVar = {**_OUTPUT_SPELLINGS, "delay": "delay_ms"}
 
-    delay_ms: Annotated[WholeNumber, NotNegative] = Field(
+    delay_ms: Annotated[WholeNumber, NotNegative, Le(LONGEST_MILLISECONDS)] = Field(
         default=0, description="How long it takes before it answers, in milliseconds.", examples=[200]
     )
 

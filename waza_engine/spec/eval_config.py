@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
+from annotated_types import Le
 from pydantic import Field
 
 from waza_engine.spec.block import Block
 from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spec.fields import ListOf, SkillNameList, Switch, Text, WholeNumber
+from waza_engine.spec.limits import MOST_ATTEMPTS, MOST_TRIALS, MOST_WORKERS
 from waza_engine.spec.schema_version import after_0_38
 from waza_engine.spec.values import (
     AnyMap,
+    AtMost,
     FixtureList,
-    NotNegative,
     PathList,
     Positive,
+    Seconds,
+    SecondsOrOff,
     kind,
     matching,
     severity,
@@ -124,7 +128,7 @@ class EvalConfig(Block):
     # Two retries are three attempts.
     uncertain: ClassVar = frozenset({"retries", "max_retries", "max_time"})
 
-    trials_per_task: Annotated[WholeNumber, Positive] = Field(
+    trials_per_task: Annotated[WholeNumber, Positive, Le(MOST_TRIALS)] = Field(
         description=(
             "How many times each task runs. "
             "More trials show whether a result is stable: a task that passes only in some of them is *flaky*."
@@ -132,7 +136,7 @@ class EvalConfig(Block):
         examples=[1, 3, 5],
         json_schema_extra={"x-waza-missing": "warning"},
     )
-    timeout_seconds: Annotated[WholeNumber, Positive] = Field(
+    timeout_seconds: Seconds = Field(
         description=(
             "Time limit of one agent call, in seconds. "
             "A task may set its own `timeout_seconds`; every follow-up prompt gets the full time again."
@@ -211,7 +215,7 @@ class EvalConfig(Block):
         examples=["recordings/baseline.json"],
     )
     parallel: Switch = Field(default=False, description="Run several trials at the same time.")
-    workers: Annotated[WholeNumber, severity("warning", minimum=0)] = Field(
+    workers: Annotated[WholeNumber, AtMost(MOST_WORKERS), severity("warning", minimum=0)] = Field(
         default=0,
         description=(
             "How many trials run at the same time when `parallel` is `true`, of one task or of several. "
@@ -219,7 +223,7 @@ class EvalConfig(Block):
         ),
         examples=[4],
     )
-    max_workers: Annotated[WholeNumber, severity("warning", minimum=0)] | None = Field(
+    max_workers: Annotated[WholeNumber, AtMost(MOST_WORKERS), severity("warning", minimum=0)] | None = Field(
         default=None,
         description="Older name of `workers`.",
         json_schema_extra={"deprecated": True, "x-waza-replaced-by": "workers"},
@@ -227,7 +231,7 @@ class EvalConfig(Block):
     fail_fast: Switch = Field(
         default=False, description="Stop after the first task that fails; the others are skipped."
     )
-    max_attempts: Annotated[WholeNumber, severity("warning", minimum=0)] = Field(
+    max_attempts: Annotated[WholeNumber, AtMost(MOST_ATTEMPTS), severity("warning", minimum=0)] = Field(
         default=1,
         description=(
             "How often a trial is tried at most, the first time included; the last attempt counts. "
@@ -295,7 +299,7 @@ class EvalConfig(Block):
         ),
         examples=[{"files": {"type": "stdio", "command": "npx", "args": ["mcp-files"]}}],
     )
-    first_event_timeout_seconds: Annotated[WholeNumber, NotNegative] = Field(
+    first_event_timeout_seconds: SecondsOrOff = Field(
         default=0,
         description=(
             "Give up when the agent sends no event within this many seconds after a prompt. "

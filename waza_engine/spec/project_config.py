@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
+from annotated_types import Le
 from pydantic import Field
 
 from waza_engine.spec.block import Block
 from waza_engine.spec.fields import PlainText, Switch, Text, WholeNumber
+from waza_engine.spec.limits import MOST_WORKERS
 from waza_engine.spec.values import (
     ListOfBlocks,
     NotNegative,
     Positive,
     RequiredText,
+    Seconds,
     Shown,
     kind,
     matching,
@@ -86,11 +89,11 @@ class Defaults(Section):
         description="The model of `prompt` graders that name none.",
         examples=["gpt-4o-mini"],
     )
-    timeout: Annotated[WholeNumber, Positive] = Field(
+    timeout: Seconds = Field(
         default=300, description="Time limit that new suites are created with, in seconds."
     )
     parallel: Switch = Field(default=False, description="Run tasks at the same time.")
-    workers: Annotated[WholeNumber, NotNegative] = Field(
+    workers: Annotated[WholeNumber, NotNegative, Le(MOST_WORKERS)] = Field(
         default=0, description="How many at the same time; `0` chooses."
     )
     verbose: Switch = Field(default=False, description="Print more while running.")
@@ -177,7 +180,7 @@ class Tokens(Section):
 class GraderDefaults(Section):
     """Settings of graders."""
 
-    program_timeout: Annotated[WholeNumber, Positive] = Field(
+    program_timeout: Seconds = Field(
         default=30,
         alias="programTimeout",
         description="Time limit of a `program` grader without its own `timeout`, in seconds.",

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from waza_engine.spec.block import Block
 from waza_engine.spec.fields import Number, PlainText
-from waza_engine.spec.values import AnyMap, Shown, kind, severity
+from waza_engine.spec.limits import LONGEST_MILLISECONDS
+from waza_engine.spec.values import AnyMap, AtMost, Shown, kind, severity
 
 Turns = Annotated[
     PlainText
@@ -40,6 +41,6 @@ class PromptLine(Block):
         description="Free facts, such as `category` and `difficulty`.",
         examples=[{"category": "basics", "difficulty": "easy"}],
     )
-    timeout: Annotated[Number, severity("warning", exclusiveMinimum=0)] | None = Field(
-        default=None, description="Time limit in milliseconds.", examples=[60000]
-    )
+    timeout: (
+        Annotated[Number, AtMost(LONGEST_MILLISECONDS), severity("warning", exclusiveMinimum=0)] | None
+    ) = Field(default=None, description="Time limit in milliseconds.", examples=[60000])

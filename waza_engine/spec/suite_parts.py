@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
+from annotated_types import Le
 from pydantic import AfterValidator, Field
 
 from waza_engine.spec.block import Block, Conflict, Given
 from waza_engine.spec.fields import ListOf, Number, PlainText, Switch, Text, TextList, WholeNumber
+from waza_engine.spec.limits import LONGEST_MILLISECONDS
 from waza_engine.spec.schema_version import since
 from waza_engine.spec.values import AnyMap, ListOfBlocks, NotNegative, RequiredText, Shown, kind, severity
 
@@ -124,7 +126,7 @@ class McpStep(Block):
 
     return_value: Any = Field(default=None, alias="return", description="The result, any JSON value.")
     error: Text = Field(default="", description="Answer with this tool error instead of a result.")
-    delay_ms: Annotated[WholeNumber, NotNegative] = Field(
+    delay_ms: Annotated[WholeNumber, NotNegative, Le(LONGEST_MILLISECONDS)] = Field(
         default=0, description="How long it takes before it answers, in milliseconds.", examples=[200]
     )
 

@@ -10,7 +10,7 @@ from waza_engine.spec.block import Block, Conflict, Given, PlacedError
 from waza_engine.spec.checkpoint import Checkpoint
 from waza_engine.spec.command_mocks import COMMAND_MOCKS_EXAMPLE, CommandMock, without_twins
 from waza_engine.spec.expected import Expected
-from waza_engine.spec.fields import ListOf, Switch, Text, WholeNumber
+from waza_engine.spec.fields import ListOf, Switch, Text
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.requirements import Requirement
 from waza_engine.spec.schema_version import after_0_38, since
@@ -19,9 +19,9 @@ from waza_engine.spec.values import (
     AnyMap,
     FixtureList,
     ListOfBlocks,
-    NotNegative,
     PathList,
-    Positive,
+    Seconds,
+    SecondsOrOff,
     TagList,
     kind,
 )
@@ -95,12 +95,12 @@ class TaskKeys(Block):
         ),
         examples=["evals/my-skill/fixtures"],
     )
-    timeout_seconds: Annotated[WholeNumber, Positive] | None = Field(
+    timeout_seconds: Seconds | None = Field(
         default=None,
         description="Time limit of one agent call of this task, in seconds, instead of the suite's.",
         examples=[120],
     )
-    first_event_timeout_seconds: Annotated[WholeNumber, NotNegative] | None = Field(
+    first_event_timeout_seconds: SecondsOrOff | None = Field(
         default=None,
         description=(
             "Give up when no event arrives within this many seconds, instead of the suite's value. "

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, cast
 
-from annotated_types import Ge
+from annotated_types import Ge, Le
 from pydantic import BeforeValidator
 from pydantic_core import core_schema
 
-from waza_engine.spec.fields import ListOf, Text, plain_text
+from waza_engine.spec.fields import ListOf, Text, WholeNumber, plain_text
+from waza_engine.spec.limits import LONGEST_SECONDS
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -61,6 +62,26 @@ def severity(level: str, **keywords: Any) -> Shown:
     return Shown({**keywords, "x-waza-severity": level})
 
 
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """Annotation: an upper bound that the engine enforces, also beside a rule that it does not enforce."""
+
+    limit: int
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Return the value's schema with the bound."""
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Return the schema with the bound as a rule of its own: `x-waza-severity` is not about it."""
+        return {**handler(core), "allOf": [{"maximum": self.limit}]}
+
+    def _check(self, value: float) -> float:
+        if value > self.limit:
+            raise ValueError(f"must be {self.limit} or less")
+        return value
+
+
 def matching(pattern: str, message: str, **keywords: Any) -> Shown:
     """Return the annotation of text that must match a pattern; ``message`` completes "`key` …".
 
@@ -84,3 +105,5 @@ WordMap: TypeAlias = Annotated[
 ]
 Positive = Ge(1)
 NotNegative = Ge(0)
+Seconds: TypeAlias = Annotated[WholeNumber, Positive, Le(LONGEST_SECONDS)]
+SecondsOrOff: TypeAlias = Annotated[WholeNumber, NotNegative, Le(LONGEST_SECONDS)]

@@ -66,7 +66,8 @@ class RunnableId:
         found = _PROMPT.search(text)
         before, prompt = (text, None) if found is None else (text[: found.start()], text[found.end() :])
         suite, *names = map(_unescaped, before.split(_STEP))
-        wrong = len(names) > 2 or (names and not names[-1]) or (prompt is not None and (names or not prompt))
+        named = [*names[-1:], *([] if prompt is None else [prompt])]
+        wrong = len(names) > 2 or not all(map(str.strip, named)) or (prompt is not None and names)
         if not Path(suite).is_absolute() or wrong:
             raise ValueError(f"{text} does not name a suite, a task, a grader or a prompt")
         if found is not None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
 
+from waza_engine.usable_text import why_unusable
 from waza_language_server.protocol.garbage import let_go
 from waza_language_server.protocol.messages import (
     INTERNAL_ERROR,
@@ -24,7 +25,7 @@ from waza_language_server.protocol.messages import (
     kind_of,
     with_version,
 )
-from waza_language_server.protocol.pygls_internals import is_request
+from waza_language_server.protocol.pygls_internals import is_request, names_things
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,6 +97,8 @@ class Dispatcher:
             return METHOD_NOT_FOUND, JsonRpcMethodNotFound.of(method).message
         if not is_request(method):
             return INVALID_REQUEST, f"{method} is a notification, which has no `id`."
+        if names_things(method) and (why := why_unusable(message.get("params"))):
+            return INVALID_PARAMS, why
         return None
 
     def _handle_notification(self, method: str, message: Message) -> None:

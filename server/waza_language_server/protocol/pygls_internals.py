@@ -248,6 +248,11 @@ def is_request(method: str) -> bool:
     return method in OWN_REQUESTS or (known is not None and known[1] is not None)
 
 
+def names_things(method: str) -> bool:
+    """Return whether a request is one of ours: its strings are ids, names and paths."""
+    return method in OWN_REQUESTS or method == types.WORKSPACE_EXECUTE_COMMAND
+
+
 def _keep(hooks: Any) -> None:
     """Let the converter keep the functions that it compiles for each class.
 

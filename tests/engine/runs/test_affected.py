@@ -243,9 +243,11 @@ def test_an_unknown_commit_is_one_clear_error(suite: Path) -> None:
     assert done.stderr.strip() == (
         f"`--changed-since`: git knows no commit `nowhere` in {suite.parent.parent}."
     )
-    for odd in ("", "--all", "HEAD:eval.yaml"):
+    for odd in ("--all", "HEAD:eval.yaml"):
         with pytest.raises(SuiteError, match="git knows no commit"):
             ran(suite, odd)
+    with pytest.raises(SuiteError, match="`--changed-since` is blank"):
+        ran(suite, "")
 
 
 def test_a_suite_in_no_repository_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

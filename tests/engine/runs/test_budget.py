@@ -188,7 +188,7 @@ def test_a_limit_of_zero_lets_nothing_start(scripted_model: StartModel, tmp_path
 
 def test_a_limit_that_is_no_amount_is_refused_before_anything_runs(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a")}, graders=SAYS)
-    with pytest.raises(SuiteError, match="must be an amount"):
+    with pytest.raises(SuiteError, match="must be a finite number"):
         prepare(RunSettings(path, max_cost_usd=float("inf")))
 
 

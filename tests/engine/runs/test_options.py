@@ -96,7 +96,7 @@ def test_fixtures_are_found_where_the_caller_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"timeout_seconds": 0}, "1 second or more"),
+        ({"timeout_seconds": 0}, "1 or more"),
         ({"trials": 0}, "1 or more"),
         ({"context_directory": Path("/nowhere")}, "no context directory"),
     ],

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
+from annotated_types import Le
 from pydantic import Field
 
 from waza_engine.graders.base import GradingContext
 from waza_engine.spec.fields import WholeNumber
+from waza_engine.spec.limits import LONGEST_SECONDS
 
 TimeLimit: TypeAlias = Annotated[
-    WholeNumber | None,
+    Annotated[WholeNumber, Le(LONGEST_SECONDS)] | None,
     Field(
         description=(
             "The longest run allowed, in seconds. "

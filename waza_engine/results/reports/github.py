@@ -15,7 +15,7 @@ from waza_engine.results.conclusion import TASKS, Conclusion
 from waza_engine.results.record import TriggerOutcome
 from waza_engine.results.reports.words import mistake_words
 from waza_engine.results.task_conclusion import TaskConclusion
-from waza_engine.terminal import visible, visible_lines
+from waza_engine.terminal import workflow_command
 from waza_engine.vocabulary import shown_grader
 
 MOST = 50
@@ -53,9 +53,8 @@ def annotation(
         "line": str(place.line) if place.line else "",
         "title": title,
     }
-    given = ",".join(f"{key}={_property(value)}" for key, value in properties.items() if value)
     cut = message if len(message) <= _LONGEST else message[:_LONGEST] + "…"
-    return f"::{level}{f' {given}' if given else ''}::{_data(cut)}\n"
+    return workflow_command(level, properties, cut)
 
 
 def github_annotations(found: Conclusion, suite: str, places: Places) -> Iterator[str]:
@@ -123,13 +122,3 @@ def _together(said: Sequence[tuple[str, str]]) -> str:
         more = f" and {len(said) - _MOST_NAMES} more" if len(said) > _MOST_NAMES else ""
         return f"{count} ({names}{more}): {said[0][1]}"
     return "\n".join([count, *(f"{name}: {' '.join(why.split())}" for name, why in said)])
-
-
-def _data(text: str) -> str:
-    escaped = visible_lines(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    # The older form of a command may stand anywhere in a line.
-    return escaped.replace("##[", "#%23[").replace("##vso[", "#%23vso[")
-
-
-def _property(text: str) -> str:
-    return _data(visible(text)).replace(":", "%3A").replace(",", "%2C")

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
+from waza_engine.masking import MaskedStream
+
 EventKind = Literal[
     "run_started",
     "enqueued",
@@ -23,6 +25,7 @@ EventKind = Literal[
     "tried",
     "ended",
 ]
+_CLOSING = ("passed", "failed", "errored", "pending", "skipped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,7 @@ class EventStream:
         self._lock = threading.Lock()
         self._sequence = 0
         self._ended = False
+        self._outputs: dict[tuple[Any, ...], MaskedStream] = {}
 
     def send(self, kind: EventKind, **values: Any) -> None:
         """Tell the listener; called from any thread, never raises. After ``ended`` it does nothing."""
@@ -99,6 +103,12 @@ class EventStream:
                 return
             self._ended = kind == "ended"
             self._sequence += 1
+            key = values.get("task"), values.get("trial"), values.get("baseline")
+            if kind == "output":
+                # Listeners write message by message: what one began of a secret must not go on in the next.
+                values["message"] = self._outputs.setdefault(key, MaskedStream()).masked(values["message"])
+            elif kind in _CLOSING:
+                self._outputs.pop(key, None)
             try:
                 self._listener(RunEvent(self.run_id, self._sequence, kind, **values))
             except Exception as error:  # noqa: BLE001 - kept for the caller of the run

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask
-from waza_engine.runs.settings.table import RunSettings
+from waza_engine.runs.settings.table import RunSettings, Setting, setting_rows
 from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spec.project_config import ProjectConfig
 
@@ -78,20 +79,29 @@ def check_executor(name: str) -> None:
 
 
 def _check(settings: RunSettings) -> None:
-    if settings.trials is not None and settings.trials < 1:
-        raise SuiteError(f"The number of trials must be 1 or more, not {settings.trials}.")
-    if settings.timeout_seconds is not None and settings.timeout_seconds < 1:
-        raise SuiteError(f"The time limit must be 1 second or more, not {settings.timeout_seconds}.")
+    for name, row in setting_rows().items():
+        _check_value(row, getattr(settings, name))
     if settings.context_directory is not None and not settings.context_directory.is_dir():
         raise SuiteError(f"There is no context directory {settings.context_directory}.")
     for chosen in (settings.executor, settings.judge_executor):
         if chosen is not None:
             check_executor(chosen)
-    budget = settings.budget
-    if (budget.max_cost_usd or 0) < 0 or (budget.max_tokens or 0) < 0:
-        raise SuiteError("A limit of cost or tokens must not be negative.")
-    if budget.max_cost_usd is not None and not math.isfinite(budget.max_cost_usd):
-        raise SuiteError("A limit of cost must be an amount; leave it out to have none.")
+
+
+def _check_value(row: Setting, value: Any) -> None:
+    """Raise ``SuiteError`` for a number out of bounds, and for a blank text: it would limit nothing."""
+    name = row.option or row.parameter or "fail_under"
+    if row.kind in ("number", "amount") and value is not None:
+        if isinstance(value, float) and not math.isfinite(value):
+            raise SuiteError(f"`{name}` must be a finite number; leave it out to have no limit.")
+        if value < row.minimum:
+            raise SuiteError(f"`{name}` must be {row.minimum} or more, not {value}.")
+        if row.maximum is not None and value > row.maximum:
+            raise SuiteError(f"`{name}` must be {row.maximum} or less, not {value}.")
+    elif row.kind in ("text", "texts"):
+        texts: Sequence[str] = (value,) if isinstance(value, str) else value or ()
+        if not all(map(str.strip, texts)):
+            raise SuiteError(f"`{name}` is blank; name one, or leave it out.")
 
 
 def _parallel(settings: RunSettings, default: bool | None) -> bool | None:

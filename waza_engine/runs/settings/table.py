@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast, get_type_hints
 
+from waza_engine.spec.limits import LONGEST_SECONDS, MOST_TRIALS, MOST_WORKERS
+
 SettingKind = Literal["texts", "text", "number", "amount", "choice", "flag", "path"]
 """What a setting takes: a list of texts, a text, a whole number, a number, yes or no or as the suite says,
 yes or no, a path."""
@@ -21,8 +23,8 @@ class Setting:
     """The row of a setting.
 
     ``option`` is its name on the command line, ``parameter`` that in JSON-RPC; "" where it cannot be given.
-    ``minimum`` holds for numbers. What is ``told`` decides the numbers of a run and stands in its results as
-    it was asked for; what a suite may say too is told there as it came out (``header.py``).
+    ``minimum`` and ``maximum`` hold for numbers. What is ``told`` decides the numbers of a run and stands in
+    its results as it was asked for; what a suite may say too is told there as it came out (``header.py``).
     """
 
     kind: SettingKind
@@ -31,6 +33,7 @@ class Setting:
     parameter: str = ""
     metavar: str = ""
     minimum: int = 0
+    maximum: int | None = None
     told: bool = False
 
 
@@ -145,6 +148,7 @@ class RunSettings:
             "trials",
             metavar="NUMBER",
             minimum=1,
+            maximum=MOST_TRIALS,
         ),
     ] = None
     workers: Annotated[
@@ -156,6 +160,7 @@ class RunSettings:
             "workers",
             metavar="NUMBER",
             minimum=1,
+            maximum=MOST_WORKERS,
         ),
     ] = None
     parallel: Annotated[
@@ -171,6 +176,7 @@ class RunSettings:
             "timeout",
             metavar="SECONDS",
             minimum=1,
+            maximum=LONGEST_SECONDS,
         ),
     ] = None
     fail_fast: Annotated[

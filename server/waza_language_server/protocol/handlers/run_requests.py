@@ -140,7 +140,7 @@ def _limits(command: str, target: RunnableId, given: Mapping[str, object]) -> di
 def _texts(listed: object) -> list[str] | None:
     """Return a list of texts, None for everything else and for one that has none."""
     items = cast("list[object]", listed) if isinstance(listed, list) else []
-    texts = [text for text in items if isinstance(text, str) and text]
+    texts = [text for text in items if isinstance(text, str) and text.strip()]
     return texts if texts and len(texts) == len(items) else None
 
 
@@ -214,7 +214,7 @@ def refused(reason: str, code: int = INVALID_PARAMS) -> JsonRpcException:
 
 def _text(command: str, given: dict[str, object], key: str) -> str | None:
     value = given.get(key)
-    if value is None or (isinstance(value, str) and value):
+    if value is None or (isinstance(value, str) and value.strip()):
         return value
     wanted = "the path of an eval file" if key == "suite" else f"the id of a {key}, or null for all"
     raise refused(f"The `{key}` of {command} must be {wanted}.")

@@ -1,0 +1,13 @@
+"""The largest numbers that a run takes, whoever gives them: a suite, a command line, a request of an editor.
+
+Architecture invariant: light, since the table of run settings and the models of suite files are made of it.
+"""
+
+from __future__ import annotations
+
+MOST_TRIALS = 1_000
+MOST_WORKERS = 256
+MOST_ATTEMPTS = 100
+LONGEST_SECONDS = 604_800
+"""A week: the longest time limit. Clocks and timers of some platforms take no more than 49 days."""
+LONGEST_MILLISECONDS = LONGEST_SECONDS * 1_000
