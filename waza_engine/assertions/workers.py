@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from waza_engine.assertions.names import ALLOWED_DUNDER_ATTRIBUTES, INTERNAL_ATTRIBUTES, INTERNAL_PREFIXES
 from waza_engine.processes.workers import WorkerProgram
 
 MEMORY_BYTES = 1_000_000_000
@@ -106,12 +105,7 @@ PYTHON = Language(
     WorkerProgram(
         name="python",
         command=_python,
-        settings={
-            "allowed": sorted(ALLOWED_DUNDER_ATTRIBUTES),
-            "refused": sorted(INTERNAL_ATTRIBUTES),
-            "refused_prefixes": INTERNAL_PREFIXES,
-            "told_within_seconds": TOLD_WITHIN_SECONDS,
-        },
+        settings={"told_within_seconds": TOLD_WITHIN_SECONDS},
     ),
     binds=lambda text: ":=" in text,
     crash="it crashed the interpreter",
