@@ -45,7 +45,7 @@ class Parameters:
                 others[name] = value
             elif name in self.positional:
                 raise TypeError(
-                    "<lambda>() got some positional-only arguments passed as keyword arguments: " f"'{name}'"
+                    f"<lambda>() got some positional-only arguments passed as keyword arguments: '{name}'"
                 )
             else:
                 raise TypeError(f"<lambda>() got an unexpected keyword argument '{name}'")
@@ -71,9 +71,7 @@ def _check_complete(kind: str, names: Sequence[str], values: Sequence[Any]) -> N
     if missing:
         *most, last = missing
         listed = f"{', '.join(most)} and {last}" if most else last
-        raise TypeError(
-            f"<lambda>() missing {_counted(len(missing), f'required {kind} argument')}: {listed}"
-        )
+        raise TypeError(f"<lambda>() missing {_counted(len(missing), f'required {kind} argument')}: {listed}")
 
 
 def _counted(count: int, what: str) -> str:

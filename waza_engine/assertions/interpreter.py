@@ -131,10 +131,14 @@ class _Builder:
             return nowhere
 
         def named(frame: Frame) -> Any:
-            try:
-                return (_outward(frame, depth) if depth else frame)[index][name]
-            except KeyError:
-                raise _missing_name(name) from None
+            top = _outward(frame, depth) if depth else frame
+            names = top[index]
+            if name in names:
+                return names[name]
+            # As Python does, the names of the evaluation come after those of the context.
+            if name in top[1]:
+                return top[1][name]
+            raise _missing_name(name)
 
         return named
 
@@ -235,9 +239,7 @@ class _Builder:
         if not any(isinstance(node, ast.Starred) for node in nodes):
             plain = self._all(nodes, scope)
             return lambda frame: [each(frame) for each in plain]
-        parts = [
-            (isinstance(node, ast.Starred), self.build(_without_star(node), scope)) for node in nodes
-        ]
+        parts = [(isinstance(node, ast.Starred), self.build(_without_star(node), scope)) for node in nodes]
 
         def items(frame: Frame) -> list[Any]:
             found: list[Any] = []
@@ -509,9 +511,7 @@ class _Builder:
         return formatted
 
 
-def _nested(
-    items: Evaluate, loop: Callable[[Frame, Iterable[Any], Step], None], step: Step
-) -> Step:
+def _nested(items: Evaluate, loop: Callable[[Frame, Iterable[Any], Step], None], step: Step) -> Step:
     return lambda frame: loop(frame, items(frame), step)
 
 
@@ -589,6 +589,4 @@ def _missing_name(name: str) -> NameError:
 
 
 def _unassigned(name: str) -> UnboundLocalError:
-    return UnboundLocalError(
-        f"cannot access local variable '{name}' where it is not associated with a value"
-    )
+    return UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")

@@ -14,10 +14,10 @@ _FLAGS = "ASCII DEBUG DOTALL IGNORECASE LOCALE MULTILINE TEMPLATE UNICODE VERBOS
 RE = types.ModuleType("re")
 """What the name `re` is: a module without contents, whose members are those of the table."""
 RE_FUNCTIONS: frozenset[str] = frozenset(
-    "compile escape findall finditer fullmatch match search split sub subn".split()
+    ["compile", "escape", "findall", "finditer", "fullmatch", "match", "search", "split", "sub", "subn"]
 )
 RE_FLAGS: frozenset[str] = frozenset(
-    "A ASCII DEBUG DOTALL I IGNORECASE L LOCALE M MULTILINE NOFLAG S U UNICODE VERBOSE X".split()
+    {*(each for each in _FLAGS.split() if each != "TEMPLATE"), "NOFLAG", *"AILMSUX"}
 )
 RE_TYPES: frozenset[str] = frozenset({"Match", "Pattern"})
 
@@ -67,7 +67,10 @@ MEMBERS: Mapping[type, frozenset[str]] = MappingProxyType(
                 re.Pattern,
                 "findall finditer flags fullmatch groupindex groups match pattern search split sub subn",
             ),
-            (re.Match, "end endpos expand group groupdict groups lastgroup lastindex pos re span start string"),
+            (
+                re.Match,
+                "end endpos expand group groupdict groups lastgroup lastindex pos re span start string",
+            ),
             (re.RegexFlag, "name value"),
             (_GENERATOR, ""),
         )
@@ -91,7 +94,7 @@ REFUSED: Mapping[type, frozenset[str]] = MappingProxyType(
         )
     }
 )
-"""Public members that Python has and an assertion has not: they lead to other values or change the process."""
+"""Public members that Python has and assertions have not: they lead to other values, or change the process."""
 
 ITERATION = ("__contains__", "__iter__", "__len__", "__next__")
 """The methods of Python's own protocols that exist where the type has them."""

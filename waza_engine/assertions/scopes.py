@@ -16,6 +16,8 @@ from typing import Literal, NoReturn
 
 COMPREHENSIONS_SEE_THE_CONTEXT = sys.version_info >= (3, 12)
 """Whether list, set and dict comprehensions at the top see the names of the context."""
+CONTEXT_BEFORE_SHARED = sys.version_info >= (3, 13)
+"""Whether such comprehensions see a name of the context before one that a walrus elsewhere shares."""
 
 Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp
 
@@ -55,19 +57,19 @@ class Scope:
 
     def place_of(self, name: str) -> tuple[Literal["slot", "shared", "context", "nowhere"], int, int]:
         """Return where a name is looked up, how many frames further out, and its index in that frame."""
-        depth, scope, sees = 0, self, True
+        depth, scope, sees, is_shared = 0, self, True, False
         while scope.parent is not None:
-            if name in scope.shared:
-                break
-            if name in scope.slots:
+            is_shared = is_shared or name in scope.shared
+            if name in scope.slots and not is_shared:
                 return "slot", depth, scope.slots[name]
             sees = sees and scope.kind == "comprehension" and COMPREHENSIONS_SEE_THE_CONTEXT
             depth, scope = depth + 1, scope.parent
-        while scope.parent is not None:
-            depth, scope, sees = depth + 1, scope.parent, False
-        if name in scope.shared:
+        if name in scope.shared and not (sees and self._looks_outward(name)):
             return "shared", depth, 1
         return ("context" if sees else "nowhere"), depth, 0
+
+    def _looks_outward(self, name: str) -> bool:
+        return CONTEXT_BEFORE_SHARED and self.parent is not None and name not in self.shared
 
     def add(self, name: str) -> None:
         """Make a name a variable of this scope."""

@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any, Final
 
 from waza_engine.assertions.members import (
-    ALLOWED_DUNDER_ATTRIBUTES,
     CALLABLE_TYPES,
     ITERATION,
     MEMBERS,
@@ -49,7 +48,7 @@ ENCODINGS: tuple[str, ...] = (
     "utf_8_sig",
 )
 _SPELLINGS = frozenset(
-    {*(name.replace("_", "") for name in ENCODINGS), *"usascii latin1 iso88591 l1 88591 u8 u16 u32".split()}
+    {*(name.replace("_", "") for name in ENCODINGS), "usascii", "iso88591", "l1", "u8", "u16", "u32"}
 )
 
 _GENERATOR = types.GeneratorType
@@ -110,16 +109,13 @@ def call(function: Any, *args: Any, **keywords: Any) -> Any:
 
 
 def missing(value: Any, name: str) -> Exception:
-    """Return why a value has no such attribute."""
+    """Return why a value has no such attribute: Python has it not either, or assertions have it not."""
     kind = type(value)
-    if is_refused_member(kind, name) or (kind is type and is_refused_member(value, name)):
+    classes = (*kind.__mro__, *(value.__mro__ if kind is type else ()))
+    if is_refused_member(kind, name) or any(name in vars(each) for each in classes):
         return RefusedError(f"the attribute `{name}` is not allowed in an assertion")
     if kind is type:
-        if name in MEMBERS.get(value, ()):
-            return RefusedError(f"the attribute `{name}` is not allowed in an assertion")
         return AttributeError(f"type object '{value.__name__}' has no attribute '{name}'")
-    if name in ALLOWED_DUNDER_ATTRIBUTES and any(name in vars(each) for each in kind.__mro__):
-        return RefusedError(f"the attribute `{name}` is not allowed in an assertion")
     if value is RE:
         return AttributeError(f"module 're' has no attribute '{name}'")
     return AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
@@ -325,7 +321,9 @@ def _name(value: Any) -> Any:
     return value.__name__
 
 
-def _tables() -> tuple[dict[type, dict[str, Reader]], dict[type, dict[str, Any]], dict[type, dict[str, Reader]]]:
+def _tables() -> tuple[
+    dict[type, dict[str, Reader]], dict[type, dict[str, Any]], dict[type, dict[str, Reader]]
+]:
     """Return the members of values, those that are called with a value, and the members of types."""
     members: dict[type, dict[str, Reader]] = {}
     methods: dict[type, dict[str, Callable[..., Any]]] = {}
