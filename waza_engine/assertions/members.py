@@ -78,6 +78,22 @@ MEMBERS: Mapping[type, frozenset[str]] = MappingProxyType(
 )
 """The public members by the exact type of a value. Types have the methods of their values, too."""
 
+READ: Mapping[type, frozenset[str]] = MappingProxyType(
+    {
+        kind: frozenset(names.split())
+        for kind, names in (
+            (int, "denominator imag numerator real"),
+            (bool, "denominator imag numerator real"),
+            (float, "imag real"),
+            (complex, "imag real"),
+            (re.Pattern, "flags groupindex groups pattern"),
+            (re.Match, "endpos lastgroup lastindex pos re string"),
+            (re.RegexFlag, "name value"),
+        )
+    }
+)
+"""The members that are values, and no methods. Types do not have them."""
+
 REFUSED: Mapping[type, frozenset[str]] = MappingProxyType(
     {
         kind: frozenset(names.split())
@@ -94,7 +110,7 @@ REFUSED: Mapping[type, frozenset[str]] = MappingProxyType(
         )
     }
 )
-"""Public members that Python has and assertions have not: they lead to other values, or change the process."""
+"""Public members that Python has and assertions have not: they lead to other values or change the process."""
 
 ITERATION = ("__contains__", "__iter__", "__len__", "__next__")
 """The methods of Python's own protocols that exist where the type has them."""

@@ -125,7 +125,7 @@ class Parts:
         return list(shown.items())[:MOST_OBSERVED]
 
     def _number(self, node: ast.AST, chained: set[ast.expr]) -> None:
-        """Number a part, unless its value is written there, and the parts of it."""
+        """Give numbers to a part, unless its value is written there, and to the parts of it."""
         if isinstance(node, ast.expr):
             names = any(isinstance(each, ast.Name) for each in ast.walk(node))
             is_plain = isinstance(node, _PLAIN) or not names

@@ -1,8 +1,8 @@
 """Which names of an expression belong to which scope, and what Python's compiler refuses.
 
-Python evaluates an assertion as ``eval(text, {"__builtins__": {}}, context)`` does: the context is seen at the
-top alone. Generators, lambdas and (before Python 3.12) the other comprehensions see their own names, those of
-enclosing ones, and the names that a walrus within a comprehension bound: they are shared by one evaluation.
+The rules are those of ``eval(text, {"__builtins__": {}}, context)``: the context is seen at the top alone.
+Generators, lambdas and (before Python 3.12) the other comprehensions see their own names, those of enclosing
+ones, and the names that a walrus within a comprehension bound: these are shared by one evaluation.
 
 Architecture invariant: the texts of errors and the order of the checks are those of CPython's ``symtable.c``.
 """

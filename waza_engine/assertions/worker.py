@@ -9,11 +9,11 @@ one that no answer could make true: it is no expression, or names what there is 
 once, in several within ``told_within_seconds`` or when the evaluation ends that then goes on. A context may
 be the number of one that it was told to ``keep``; the numbers in ``forget`` are of no use any more.
 
-Verdicts are upstream's, which evaluates ``eval(text, {"__builtins__": {}}, context)``: one context for all
+Verdicts are those of ``eval(text, {"__builtins__": {}}, context)``, which upstream uses: one context for all
 assertions of a grader, every exception is a failure. Here ``interpreter.py`` evaluates: nothing of a suite is
-compiled, and only what is in its tables exists. Architecture invariant: nothing that an assertion does reaches
-the wire, and a hole in the tables meets no secret: the process is isolated, has an empty environment, can
-write no file, start no process, and use memory and processor time within limits.
+compiled, and only what is in its tables exists. Architecture invariant: nothing that an assertion does
+reaches the wire, and a hole in the tables meets no secret: the process is isolated, has an empty environment,
+can write no file and start no process, and its memory and processor time are limited.
 """
 
 from __future__ import annotations

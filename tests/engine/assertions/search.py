@@ -1,13 +1,14 @@
 """Search for assertions on which the interpreter and Python's `eval` differ.
 
-``python -m tests.engine.assertions.search --count 20000 --seed 1`` ends with 1 when it has found one. It needs
-nothing but Python, so that any version of it can be searched.
+``python -m tests.engine.assertions.search --count 20000 --seed 1`` ends with 1 when it has found one. It
+needs nothing but Python, so that every version can be searched.
 """
 
 from __future__ import annotations
 
 import argparse
 import platform
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from random import Random
@@ -42,9 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--most", type=int, default=20, help="how many differences are printed")
     options = parser.parse_args(arguments)
     found, seen = search(options.count, options.seed)
-    print(*found[: options.most], sep="\n")
-    print(f"Python {platform.python_version()}: {options.count:,} groups, {len(found)} differences")
-    print("one group in 49:", dict(sorted(seen.items())))
+    summary = f"Python {platform.python_version()}: {options.count:,} groups, {len(found)} differences"
+    lines = [*found[: options.most], f"one group in 49: {dict(sorted(seen.items()))}", summary]
+    sys.stdout.write("\n".join(lines) + "\n")
     return bool(found)
 
 
