@@ -62,7 +62,13 @@ def packaged_grader(entry: GraderEntry, eval_path: Path, files: SuiteFiles) -> G
             f"the grader of `{entry.ref}` is of type `{preset.type}`, which runs programs; "
             "write such a grader into the suite itself"
         )
-    own: dict[str, Any] = {"ref": entry.ref, "config": _merged(preset.config, entry.config)}
+    config = _merged(preset.config, entry.config)
+    if grader is not None and grader.evaluates and config.get("language") == "javascript":
+        raise GraderPackageError(
+            f"the grader of `{entry.ref}` has assertions in JavaScript, for which a program is started; "
+            "write such a grader into the suite itself"
+        )
+    own: dict[str, Any] = {"ref": entry.ref, "config": config}
     if entry.name:
         own["name"] = entry.name
     if "weight" in entry.model_fields_set and entry.weight:
