@@ -25,12 +25,16 @@ _BRACKETS = compiled_later(
 def parse_expression(text: str) -> ast.Expression:
     """Return the syntax tree of an assertion, unchecked, without whitespace before it.
 
-    Raises ``SyntaxError``, ``ValueError`` for characters that Python refuses, and ``RecursionError`` or
-    ``MemoryError`` when it is nested too deeply.
+    Raises ``SyntaxError``, ``ValueError`` for characters that Python refuses, and ``RecursionError`` when it is
+    nested too deeply.
     """
     source = text.lstrip(" \t")
     check_size(source)
-    return ast.parse(source, "<assertion>", "eval")
+    try:
+        return ast.parse(source, "<assertion>", "eval")
+    except MemoryError:
+        # The parser says so when its own stack is full.
+        raise RecursionError("nested too deeply") from None
 
 
 def check_size(source: str) -> None:

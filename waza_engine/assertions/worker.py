@@ -54,7 +54,7 @@ def main() -> None:
     load_encodings()
     sys.setrecursionlimit(RECURSION_LIMIT)
     limited = _limit(settings["memory_bytes"])
-    evaluate = _Evaluation(settings["memory_bytes"], limited)
+    evaluate = Evaluation(settings["memory_bytes"], limited)
     kept: dict[int, dict[str, Any]] = {}
     while line := requests.readline():
         try:
@@ -107,7 +107,7 @@ def main() -> None:
         _end_after(None)
 
 
-class _Evaluation:
+class Evaluation:
     def __init__(self, memory_bytes: int, limited: bool) -> None:
         self._memory = f" of {memory_bytes // 1_000_000} MB" if limited else ""
         MemoryLimit.number_of_bytes = memory_bytes
