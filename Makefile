@@ -11,7 +11,7 @@ MODEL_VENV := .venv-model
 # The tests start thousands of Python processes, and each would compile all it imports again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-model lint format bench schemas vscode clean lock
+.PHONY: demo test test-model lint format search-assertions bench schemas vscode clean lock
 
 demo: $(READY) ## Diagnostics, a run of every task and the scores in the source, on the example suite.
 	@echo; echo "== What the editor would underline: waza-language-server check $(SUITE)"; echo
@@ -36,6 +36,9 @@ lint: $(READY) vscode-extension/node_modules/.ready ## Style, formatting and typ
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+search-assertions: $(READY) ## Search for assertions on which the interpreter differs from Python's eval: COUNT, SEED.
+	$(BIN)/python -m tests.engine.assertions.search --count $(or $(COUNT),20000) --seed $(or $(SEED),1)
 
 bench: $(READY) ## Our server beside yaml-language-server in one interleaved run.
 	$(BIN)/python -m tests.bench $(ARGS)
