@@ -277,8 +277,8 @@ class _Builder:
                     found[at] = value(frame)
                     continue
                 other = value(frame)
-                if type(other) is not dict:
-                    raise TypeError(f"'{type(other).__name__}' object is not a mapping")
+                if values.exact_type(other) is not dict:
+                    raise TypeError(f"'{values.exact_type(other).__name__}' object is not a mapping")
                 found.update(other)
             return found
 
@@ -303,8 +303,24 @@ class _Builder:
     def _call(self, node: ast.Call, scope: Scope) -> Evaluate:
         args = self._items(node.args, scope)
         keywords = self._keywords(node, scope)
+        plain = None if any(isinstance(each, ast.Starred) for each in node.args) else len(node.args)
         if isinstance(node.func, ast.Attribute):
             value, name, method = self.build(node.func.value, scope), node.func.attr, values.method
+            if keywords is None and plain == 0:
+
+                def called_alone(frame: Frame) -> Any:
+                    owner = value(frame)
+                    return method(owner, name)(owner)
+
+                return called_alone
+            if keywords is None and plain == 1:
+                (first,) = self._all(node.args, scope)
+
+                def called_with_one(frame: Frame) -> Any:
+                    owner = value(frame)
+                    return method(owner, name)(owner, first(frame))
+
+                return called_with_one
             if keywords is None:
 
                 def called(frame: Frame) -> Any:
@@ -336,8 +352,9 @@ class _Builder:
                 if name is not None:
                     _add_keyword(found, name, value)
                     continue
-                if type(value) is not dict:
-                    raise TypeError(f"argument after ** must be a mapping, not {type(value).__name__}")
+                kind = values.exact_type(value)
+                if kind is not dict:
+                    raise TypeError(f"argument after ** must be a mapping, not {kind.__name__}")
                 for key, each in value.items():
                     _add_keyword(found, key, each)
             return found
@@ -564,14 +581,14 @@ def _unpacking(count: int, star: int | None) -> Callable[[Any], list[Any]]:
                 )
             end = len(found) - (count - 1 - star)
             return [*found[:star], found[star:end], *found[end:]]
-        found = []
+        taken: list[Any] = []
         for each in iterator:
-            if len(found) == count:
+            if len(taken) == count:
                 raise ValueError(f"too many values to unpack (expected {count})")
-            found.append(each)
-        if len(found) < count:
-            raise ValueError(f"not enough values to unpack (expected {count}, got {len(found)})")
-        return found
+            taken.append(each)
+        if len(taken) < count:
+            raise ValueError(f"not enough values to unpack (expected {count}, got {len(taken)})")
+        return taken
 
     return unpacked
 

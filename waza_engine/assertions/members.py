@@ -9,6 +9,7 @@ import re
 import types
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 _FLAGS = "ASCII DEBUG DOTALL IGNORECASE LOCALE MULTILINE TEMPLATE UNICODE VERBOSE"
 RE = types.ModuleType("re")
@@ -35,10 +36,11 @@ _WHOLE = (
     "as_integer_ratio bit_count bit_length conjugate denominator from_bytes imag is_integer numerator real "
     "to_bytes"
 )
-_VIEW = type({}.keys())
-_ITEMS = type({}.items())
-_VALUES = type({}.values())
-_GENERATOR = types.GeneratorType
+_EMPTY: dict[str, Any] = {}
+_VIEW: type[Any] = type(_EMPTY.keys())
+_ITEMS: type[Any] = type(_EMPTY.items())
+_VALUES: type[Any] = type(_EMPTY.values())
+_GENERATOR: type[Any] = types.GeneratorType
 
 MEMBERS: Mapping[type, frozenset[str]] = MappingProxyType(
     {

@@ -141,7 +141,8 @@ class Parts:
                 # The value that a method is called on is shown, the method itself is not.
                 self._descend(child, chained)
             elif name != "target":
-                for each in child if isinstance(child, list) else [child]:
+                children: list[Any] = child if isinstance(child, list) else [child]
+                for each in children:
                     if isinstance(each, ast.AST):
                         self._number(each, chained)
 

@@ -25,8 +25,8 @@ _BRACKETS = compiled_later(
 def parse_expression(text: str) -> ast.Expression:
     """Return the syntax tree of an assertion, unchecked, without whitespace before it.
 
-    Raises ``SyntaxError``, ``ValueError`` for characters that Python refuses, and ``RecursionError`` when it is
-    nested too deeply.
+    Raises ``SyntaxError``, ``ValueError`` for characters that Python refuses, and ``RecursionError`` when it
+    is nested too deeply.
     """
     source = text.lstrip(" \t")
     check_size(source)

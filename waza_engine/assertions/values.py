@@ -11,7 +11,7 @@ import _string
 import operator
 import re
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -28,6 +28,7 @@ from waza_engine.assertions.members import (
 )
 
 Reader = Callable[[Any], Any]
+exact_type: Callable[[Any], type[Any]] = type
 
 LARGEST_NUMBER_BITS = 2**20
 """Bits of a whole number that an operator may make."""
@@ -51,19 +52,23 @@ _SPELLINGS = frozenset(
     {*(name.replace("_", "") for name in ENCODINGS), "usascii", "iso88591", "l1", "u8", "u16", "u32"}
 )
 
-_GENERATOR = types.GeneratorType
-_ITERATORS: tuple[type, ...] = (
-    *(type(iter(each)) for each in ([], (), "", "é", b"", {}, {}.values(), {}.items(), set[Any]())),
-    type(re.finditer("", "")),
+_DICT: dict[Any, Any] = {}
+_ITERABLES: tuple[Any, ...] = ([], (), "", "é", b"", _DICT, _DICT.values(), _DICT.items(), set[Any]())
+_GENERATOR: type[Any] = types.GeneratorType
+_ITERATORS: tuple[type[Any], ...] = (
+    *(exact_type(iter(each)) for each in _ITERABLES),
+    exact_type(re.finditer("", "")),
     _GENERATOR,
 )
-_FUNCTIONS: tuple[type, ...] = (
+_PATTERN: Any = re.compile("")
+_METHOD_OF_PATTERN: type[Any] = exact_type(_PATTERN.search)
+_FUNCTIONS: tuple[type[Any], ...] = (
     types.FunctionType,
     types.BuiltinFunctionType,
     types.MethodDescriptorType,
     types.WrapperDescriptorType,
     types.MethodWrapperType,
-    type(re.compile("").search),
+    _METHOD_OF_PATTERN,
 )
 KNOWN_TYPES: frozenset[type] = frozenset({*MEMBERS, *_ITERATORS, *_FUNCTIONS, types.ModuleType, type})
 """The exact types of all values that an assertion can reach."""
@@ -81,7 +86,7 @@ class MemoryLimit:
 
 def attribute(value: Any, name: str) -> Any:
     """Return a member of a value, as its table has it. Raises ``RefusedError`` and ``AttributeError``."""
-    kind = type(value)
+    kind = exact_type(value)
     members = _MEMBERS_OF_TYPES.get(value) if kind is type else _MEMBERS.get(kind)
     if members is None or (read := members.get(name)) is None:
         raise missing(value, name)
@@ -90,7 +95,7 @@ def attribute(value: Any, name: str) -> Any:
 
 def method(value: Any, name: str) -> Callable[..., Any]:
     """Return what is called for ``value.name(…)``: with the value before the arguments."""
-    methods = _METHODS.get(type(value))
+    methods = _METHODS.get(exact_type(value))
     if methods is not None and (function := methods.get(name)) is not None:
         return function
     return partial(_call_behind, attribute(value, name))
@@ -98,7 +103,7 @@ def method(value: Any, name: str) -> Callable[..., Any]:
 
 def call(function: Any, *args: Any, **keywords: Any) -> Any:
     """Call a function, a method or a type. Raises what it raises, ``RefusedError`` and ``TypeError``."""
-    kind = type(function)
+    kind = exact_type(function)
     if kind is type:
         if function in _CALLED_TYPES:
             return _CALLED_TYPES[function](*args, **keywords)
@@ -110,7 +115,7 @@ def call(function: Any, *args: Any, **keywords: Any) -> Any:
 
 def missing(value: Any, name: str) -> Exception:
     """Return why a value has no such attribute: Python has it not either, or assertions have it not."""
-    kind = type(value)
+    kind = exact_type(value)
     classes = (*kind.__mro__, *(value.__mro__ if kind is type else ()))
     if is_refused_member(kind, name) or any(name in vars(each) for each in classes):
         return RefusedError(f"the attribute `{name}` is not allowed in an assertion")
@@ -138,7 +143,7 @@ def either(left: Any, right: Any) -> Any:
 def times(left: Any, right: Any) -> Any:
     """Return ``left * right``. Raises ``MemoryError`` before a sequence is made that is too large."""
     for sequence, count in ((left, right), (right, left)):
-        size = _BYTES_OF_ITEM.get(type(sequence))
+        size = _BYTES_OF_ITEM.get(exact_type(sequence))
         if size is not None and isinstance(count, int) and count < _MOST_ITEMS:
             if len(sequence) * count * size > MemoryLimit.number_of_bytes:
                 raise MemoryError
@@ -206,7 +211,7 @@ def _check_fields(template: Any, depth: int) -> None:
     """
     if type(template) is not str or "{" not in template:
         return
-    fields: Iterator[tuple[str, str | None, str | None, str | None]] = _string.formatter_parser(template)
+    fields = _string.formatter_parser(template)
     while True:
         try:
             _, name, specification, _ = next(fields)
@@ -273,7 +278,7 @@ _OURS: Mapping[tuple[type, str], Callable[..., Any]] = {
     (bytes, "decode"): _decode,
 }
 """The methods that Python's own would do too much for."""
-_CALLED_KINDS: Final = frozenset(_FUNCTIONS)
+_CALLED_KINDS: Final[frozenset[type[Any]]] = frozenset(_FUNCTIONS)
 _CALLED_TYPES: Final[Mapping[type, Callable[..., Any]]] = {
     **{kind: kind for kind in CALLABLE_TYPES},
     str: _str,
@@ -350,36 +355,37 @@ def _tables() -> tuple[
 
 _MEMBERS, _METHODS, _MEMBERS_OF_TYPES = _tables()
 
+_python: Any = operator
 OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
-    "Add": operator.add,
-    "Sub": operator.sub,
+    "Add": _python.add,
+    "Sub": _python.sub,
     "Mult": times,
-    "Div": operator.truediv,
-    "FloorDiv": operator.floordiv,
-    "Mod": operator.mod,
+    "Div": _python.truediv,
+    "FloorDiv": _python.floordiv,
+    "Mod": _python.mod,
     "Pow": power,
     "LShift": shifted,
-    "RShift": operator.rshift,
+    "RShift": _python.rshift,
     "BitOr": either,
-    "BitXor": operator.xor,
-    "BitAnd": operator.and_,
-    "MatMult": operator.matmul,
+    "BitXor": _python.xor,
+    "BitAnd": _python.and_,
+    "MatMult": _python.matmul,
 }
 COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
-    "Eq": operator.eq,
-    "NotEq": operator.ne,
-    "Lt": operator.lt,
-    "LtE": operator.le,
-    "Gt": operator.gt,
-    "GtE": operator.ge,
-    "Is": operator.is_,
-    "IsNot": operator.is_not,
+    "Eq": _python.eq,
+    "NotEq": _python.ne,
+    "Lt": _python.lt,
+    "LtE": _python.le,
+    "Gt": _python.gt,
+    "GtE": _python.ge,
+    "Is": _python.is_,
+    "IsNot": _python.is_not,
     "In": lambda left, right: left in right,
     "NotIn": lambda left, right: left not in right,
 }
 SIGNS: Mapping[str, Callable[[Any], Any]] = {
-    "Not": operator.not_,
-    "USub": operator.neg,
-    "UAdd": operator.pos,
-    "Invert": operator.invert,
+    "Not": _python.not_,
+    "USub": _python.neg,
+    "UAdd": _python.pos,
+    "Invert": _python.invert,
 }

@@ -108,6 +108,8 @@ def main() -> None:
 
 
 class Evaluation:
+    """Evaluates assertions, and says why one could not be evaluated."""
+
     def __init__(self, memory_bytes: int, limited: bool) -> None:
         self._memory = f" of {memory_bytes // 1_000_000} MB" if limited else ""
         MemoryLimit.number_of_bytes = memory_bytes
@@ -121,6 +123,7 @@ class Evaluation:
     def __call__(
         self, text: str, context: dict[str, Any], parts: Parts | None = None
     ) -> tuple[bool, str | None]:
+        """Return whether an assertion is true, and why that is unknown."""
         self.ran_out = self.unusable = False
         try:
             return self._evaluate(text, context, parts), None
@@ -203,7 +206,7 @@ def _described(error: BaseException) -> str:
 
 
 def _name_error(error: NameError, context: dict[str, Any]) -> str:
-    name = getattr(error, "name", None)
+    name = error.name
     if isinstance(name, str) and name in context:
         return (
             f"`{name}` is not visible inside a comprehension, a generator expression or a lambda;"
