@@ -9,7 +9,7 @@ import ast
 import re
 import reprlib
 import types
-from typing import Any
+from typing import Any, cast
 
 from waza_engine.assertions.interpreter import Expression
 from waza_engine.assertions.syntax import check_expression, parse_expression
@@ -141,7 +141,7 @@ class Parts:
                 # The value that a method is called on is shown, the method itself is not.
                 self._descend(child, chained)
             elif name != "target":
-                children: list[Any] = child if isinstance(child, list) else [child]
+                children = cast("list[Any]", child if isinstance(child, list) else [child])
                 for each in children:
                     if isinstance(each, ast.AST):
                         self._number(each, chained)

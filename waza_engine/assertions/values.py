@@ -13,7 +13,7 @@ import re
 import types
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from waza_engine.assertions.members import (
     CALLABLE_TYPES,
@@ -56,12 +56,12 @@ _DICT: dict[Any, Any] = {}
 _ITERABLES: tuple[Any, ...] = ([], (), "", "é", b"", _DICT, _DICT.values(), _DICT.items(), set[Any]())
 _GENERATOR: type[Any] = types.GeneratorType
 _ITERATORS: tuple[type[Any], ...] = (
-    *(exact_type(iter(each)) for each in _ITERABLES),
-    exact_type(re.finditer("", "")),
+    *(cast("type[Any]", type(iter(each))) for each in _ITERABLES),
+    cast("type[Any]", type(re.finditer("", ""))),
     _GENERATOR,
 )
 _PATTERN: Any = re.compile("")
-_METHOD_OF_PATTERN: type[Any] = exact_type(_PATTERN.search)
+_METHOD_OF_PATTERN = cast("type[Any]", type(_PATTERN.search))
 _FUNCTIONS: tuple[type[Any], ...] = (
     types.FunctionType,
     types.BuiltinFunctionType,
