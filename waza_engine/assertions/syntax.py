@@ -40,7 +40,8 @@ def parse_expression(text: str) -> ast.Expression:
 def check_size(source: str) -> None:
     """Raise ``SyntaxError`` when a text is too long or nested too deeply to be handed to the parser."""
     if len(source) > LONGEST:
-        raise RefusedSyntaxError(f"the assertion is longer than {LONGEST:,} characters")
+        message = f"the assertion is longer than {LONGEST:,} characters"
+        raise RefusedSyntaxError(message, ("<assertion>", 1, 1, None))
     if sum(map(source.count, "([{")) <= MOST_NESTED:
         return
     depth = 0
@@ -48,7 +49,9 @@ def check_size(source: str) -> None:
         if found[0] in "([{":
             depth += 1
             if depth > MOST_NESTED:
-                raise SyntaxError("too many nested parentheses")
+                line, column = source.count("\n", 0, found.start()), source.rfind("\n", 0, found.start())
+                position = ("<assertion>", line + 1, found.start() - column, None)
+                raise SyntaxError("too many nested parentheses", position)
         elif found[0] in ")]}":
             depth -= 1
 
