@@ -274,9 +274,9 @@ def _end_after(seconds: float | None) -> None:
     import resource
 
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    used = time.process_time()
-    soft = hard if seconds is None else int(used + seconds) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+    soft = hard if seconds is None else int(time.process_time() + seconds) + 1
+    if hard in (soft, resource.RLIM_INFINITY) or soft < hard:
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
 
 
 def _limit(memory_bytes: int) -> bool:

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from waza_engine.assertions.interpreter import Expression
 from waza_engine.assertions.scopes import RefusedSyntaxError
 from waza_engine.assertions.syntax import MOST_NESTED, check_expression, parse_expression
 
 
 @pytest.mark.parametrize("count", [21, 22, 23, 40, MOST_NESTED - 1])
 def test_nested_comprehensions_are_checked_without_a_crash(count: int) -> None:
-    text = "[x for x in " * count + "[]" + "]" * count
-    assert len(check_expression(parse_expression(text))) == count + 1
+    inside = "[" * count + "x" + " for x in errors]" * count
+    around = "[x for x in " * count + "[]" + "]" * count
+    for text in (inside, around):
+        assert len(check_expression(parse_expression(text))) == count + 1
+
+
+def test_nested_comprehensions_are_evaluated_without_a_crash() -> None:
+    tree = parse_expression("[" * 40 + "x" + " for x in [1]]" * 40)
+    value: Any = Expression(tree, check_expression(tree))({})
+    for _ in range(40):
+        [value] = value
+    assert value == 1
 
 
 @pytest.mark.parametrize(

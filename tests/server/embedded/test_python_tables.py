@@ -1,4 +1,4 @@
-"""The editor knows the assertions that the engine evaluates: its tables, and a syntax that is never compiled."""
+"""The editor knows the assertions that the engine evaluates: its tables, and syntax without a compiler."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ def test_completion_offers_what_the_tables_have() -> None:
 
 @pytest.mark.parametrize("count", [21, 22, 23, 60, 99])
 def test_nested_comprehensions_are_read(count: int) -> None:
+    assert isinstance(parse_python("[" * count + "x" + " for x in errors]" * count), PythonSource)
     assert isinstance(parse_python("[x for x in " * count + "[]" + "]" * count), PythonSource)
 
 
