@@ -7,7 +7,7 @@ types in ``KNOWN_TYPES``; only ``attribute``, ``method``, ``call`` and the opera
 
 from __future__ import annotations
 
-import _string
+import _string  # pyright: ignore[reportMissingModuleSource]
 import operator
 import re
 import types
