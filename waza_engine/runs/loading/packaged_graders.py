@@ -14,7 +14,12 @@ from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.explain import location_of, sentence
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.reading.grader_packages import LOCK_NAME, GraderPackageError, packaged_entry
+from waza_engine.spec.reading.grader_packages import (
+    LOCK_NAME,
+    GraderPackageError,
+    packaged_entry,
+    refuse_javascript,
+)
 from waza_engine.spec.reading.suite_files import SuiteFiles
 from waza_engine.spec.reading.yaml_reader import read_yaml, read_yaml_file
 
@@ -63,11 +68,7 @@ def packaged_grader(entry: GraderEntry, eval_path: Path, files: SuiteFiles) -> G
             "write such a grader into the suite itself"
         )
     config = _merged(preset.config, entry.config)
-    if grader is not None and grader.evaluates and config.get("language") == "javascript":
-        raise GraderPackageError(
-            f"the grader of `{entry.ref}` has assertions in JavaScript, for which a program is started; "
-            "write such a grader into the suite itself"
-        )
+    refuse_javascript(preset.type, config)
     own: dict[str, Any] = {"ref": entry.ref, "config": config}
     if entry.name:
         own["name"] = entry.name
