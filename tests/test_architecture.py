@@ -53,7 +53,10 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.spec.reading.task_globs",
     "waza_engine.spec.reading.yaml_events",
     "waza_engine.spec.reading.yaml_faults",
+    "waza_engine.assertions.members",
     "waza_engine.assertions.names",
+    "waza_engine.assertions.scopes",
+    "waza_engine.assertions.syntax",
     "waza_engine.processes.trees",
     "waza_engine.results.codec.commits",
     "waza_engine.results.json_values",
@@ -302,6 +305,36 @@ def _alternatives(annotation: ast.expr) -> set[str]:
     written = ast.unparse(annotation).strip("'\"")
     parts = {part.strip() for part in written.removeprefix("Optional[").removesuffix("]").split("|")}
     return parts if "None" in parts or written.startswith("Optional[") else set()
+
+
+def test_the_server_compiles_nothing_of_a_suite() -> None:
+    """Ruff bans `eval` and `exec`; the compilers of Python 3.12 and 3.13 crash on nested comprehensions."""
+    wrong = [
+        path.relative_to(ROOT).as_posix()
+        for path in sorted(SERVER.rglob("*.py"))
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in {"compile", "__import__"}
+    ]
+    assert wrong == []
+
+
+def test_assertions_are_evaluated_by_tables_alone() -> None:
+    """Nothing there compiles text, or reads an attribute of Python by a name that is not written there."""
+    forbidden = {"eval", "exec", "compile", "__import__", "getattr", "setattr", "delattr", "vars", "globals"}
+    forbidden |= {"attrgetter", "methodcaller", "import_module", "literal_eval"}
+    # The tables are filled from Python's types by names of their own; why a name is missing, a look tells.
+    allowed = {"values.py": {"vars"}}
+    found = {
+        (path.name, name)
+        for path in sorted((ENGINE / "assertions").glob("*.py"))
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call)
+        for name in [ast.unparse(node.func).rpartition(".")[2]]
+        if name in forbidden - allowed.get(path.name, set())
+        # The `compile` of the module of regular expressions, for a pattern of ours.
+        if ast.unparse(node.func) != "re.compile"
+    }
+    assert found == set()
 
 
 def test_the_server_compiles_no_pattern_but_its_own() -> None:

@@ -68,16 +68,3 @@ EVENT_FIELDS: Mapping[str, str] = MappingProxyType(
         "message": "The message of the event; not always there.",
     }
 )
-
-ALLOWED_DUNDER_ATTRIBUTES: frozenset[str] = frozenset(
-    {"__class__", "__name__", "__doc__", "__len__", "__contains__", "__iter__", "__next__"}
-)
-INTERNAL_ATTRIBUTES: frozenset[str] = frozenset({"mro"})
-INTERNAL_PREFIXES: tuple[str, ...] = ("gi_", "cr_", "ag_", "tb_", "f_", "co_", "func_")
-
-
-def is_refused_attribute(name: str) -> bool:
-    """Whether an assertion that names the attribute is refused before it is evaluated."""
-    if name.startswith("__"):
-        return name not in ALLOWED_DUNDER_ATTRIBUTES
-    return name in INTERNAL_ATTRIBUTES or name.startswith(INTERNAL_PREFIXES)

@@ -1,6 +1,6 @@
 """The parts of an assertion, and what they come to as it is evaluated.
 
-Imported by ``worker.py`` alone, in a process that has nothing but Python's own library.
+The worker imports it, in a process that has nothing but Python's own library.
 """
 
 from __future__ import annotations
@@ -9,7 +9,10 @@ import ast
 import re
 import reprlib
 import types
-from typing import Any
+from typing import Any, cast
+
+from waza_engine.assertions.interpreter import Expression
+from waza_engine.assertions.syntax import check_expression, parse_expression
 
 VALUE_CHARACTERS = 120
 MOST_VALUES = 20
@@ -19,7 +22,6 @@ OBSERVED_CHARACTERS = 40
 LONGEST_OBSERVED = 2_000
 """Characters of an assertion that is taken apart unasked: with a longer one that takes long."""
 _DESCRIBED_CHARACTERS = 500
-NOTE = " note"
 _UNTOLD = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.GeneratorType, type)
 _CHANGING = (
     "append",
@@ -45,7 +47,7 @@ _SHOWN.maxlevel = 3
 class Parts:
     """The parts of an expression, and what they come to as it is evaluated: once, in its own order.
 
-    Each part is handed to ``note`` under a name that no assertion can write, and is passed on as it is.
+    The interpreter hands the value of each part to ``note``.
     """
 
     def __init__(self) -> None:
@@ -56,29 +58,31 @@ class Parts:
         self._counts: dict[int, int] = {}
         self._chain: list[int] = []
         self._last = -1
-        self._code: types.CodeType | None = None
+        self._expression: Expression | None = None
+        self._numbers: dict[ast.expr, int] = {}
         self._is_all = False
         self._targets: set[str] = set()
         self._untold: set[int] = set()
 
-    def watched(self, text: str) -> types.CodeType:
-        """Return the expression compiled so that it notes its parts, from here on."""
+    def watched(self, text: str) -> Expression:
+        """Return the expression, which notes its parts from here on."""
         self._values.clear()
         self._counts.clear()
         self._last = -1
-        self._code = self._code or self._compiled(text)
-        return self._code
+        self._expression = self._expression or self._read(text.lstrip(" \t"))
+        return self._expression
 
-    def _compiled(self, text: str) -> types.CodeType:
+    def _read(self, text: str) -> Expression:
         self._source = text
-        tree = ast.parse(text, mode="eval")
+        tree = parse_expression(text)
+        scopes = check_expression(tree)
         inner = tree.body
         while isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not):
             inner = inner.operand
         self._targets = _targets(tree)
         self._is_all = isinstance(tree.body, ast.BoolOp) and isinstance(tree.body.op, ast.And)
-        tree.body = self._part(tree.body, set(map(id, _clauses(inner))))
-        return compile(ast.fix_missing_locations(tree), "<assertion>", "eval")
+        self._number(tree.body, set(_clauses(inner)))
+        return Expression(tree, scopes, self._numbers)
 
     def note(self, number: int, value: Any) -> Any:
         """Keep what a part came to, and return it."""
@@ -120,51 +124,40 @@ class Parts:
         self._values.clear()
         return list(shown.items())[:MOST_OBSERVED]
 
-    def _part(self, node: ast.expr, chained: set[int]) -> ast.expr:
-        """Return an expression whose parts are noted, and it itself unless its value is written there."""
-        known = id(node)
-        place = (node.lineno, node.col_offset, -(node.end_lineno or 0), -(node.end_col_offset or 0))
+    def _number(self, node: ast.AST, chained: set[ast.expr]) -> None:
+        """Give numbers to a part, unless its value is written there, and to the parts of it."""
+        if isinstance(node, ast.expr):
+            names = any(isinstance(each, ast.Name) for each in ast.walk(node))
+            is_plain = isinstance(node, _PLAIN) or not names
+            if not is_plain or node in chained:
+                self._add(node, chained)
         self._descend(node, chained)
-        names = any(isinstance(each, ast.Name) for each in ast.walk(node))
-        is_plain = isinstance(node, _PLAIN) or not names
-        if is_plain and known not in chained:
-            return node
-        number = len(self._texts)
+
+    def _descend(self, node: ast.AST, chained: set[ast.expr]) -> None:
+        if isinstance(node, ast.Lambda | ast.JoinedStr):
+            return
+        for name, child in ast.iter_fields(node):
+            if isinstance(node, ast.Call) and name == "func":
+                # The value that a method is called on is shown, the method itself is not.
+                self._descend(child, chained)
+            elif name != "target":
+                children = cast("list[Any]", child if isinstance(child, list) else [child])
+                for each in children:
+                    if isinstance(each, ast.AST):
+                        self._number(each, chained)
+
+    def _add(self, node: ast.expr, chained: set[ast.expr]) -> None:
+        number = self._numbers[node] = len(self._texts)
         self._texts.append(ast.get_source_segment(self._source, node) or "")
-        self._places.append(place)
-        if known in chained:
+        self._places.append(
+            (node.lineno, node.col_offset, -(node.end_lineno or 0), -(node.end_col_offset or 0))
+        )
+        if node in chained:
             self._chain.append(number)
         outer = self._targets - _targets(node)
         in_loop = any(isinstance(each, ast.Name) and each.id in outer for each in ast.walk(node))
         if in_loop or isinstance(node, ast.BoolOp):
             self._untold.add(number)
-        noted = ast.Call(ast.Name(NOTE, ast.Load()), [ast.Constant(number), node], [])
-        return ast.copy_location(noted, node)
-
-    def _descend(self, node: ast.AST, chained: set[int]) -> None:
-        if isinstance(node, ast.Lambda | ast.JoinedStr):
-            return
-        for name, child in ast.iter_fields(node):
-            if isinstance(node, ast.Call) and name == "func":
-                # What a method is called on is told, the method itself is not.
-                self._descend(child, chained)
-            elif isinstance(node, ast.NamedExpr | ast.comprehension) and name == "target":
-                continue
-            elif isinstance(child, ast.expr) and not isinstance(child, ast.Slice):
-                setattr(node, name, self._part(child, chained))
-            elif isinstance(child, list):
-                items: list[Any] = getattr(node, name)
-                for position, item in enumerate(items):
-                    items[position] = self._item(item, chained)
-            elif isinstance(child, ast.AST):
-                self._descend(child, chained)
-
-    def _item(self, node: Any, chained: set[int]) -> Any:
-        if isinstance(node, ast.expr) and not isinstance(node, ast.Starred | ast.Slice):
-            return self._part(node, chained)
-        if isinstance(node, ast.AST):
-            self._descend(node, chained)
-        return node
 
 
 def is_repeatable(text: str) -> bool:
@@ -172,7 +165,7 @@ def is_repeatable(text: str) -> bool:
     if len(text) > LONGEST_OBSERVED:
         return False
     try:
-        nodes = ast.walk(ast.parse(text.lstrip(" \t"), mode="eval"))
+        nodes = ast.walk(parse_expression(text))
         return not any(
             isinstance(node, ast.NamedExpr)
             or (isinstance(node, ast.Attribute) and (node.attr in _CHANGING or node.attr.startswith("__")))

@@ -9,10 +9,11 @@ one that no answer could make true: it is no expression, or names what there is 
 once, in several within ``told_within_seconds`` or when the evaluation ends that then goes on. A context may
 be the number of one that it was told to ``keep``; the numbers in ``forget`` are of no use any more.
 
-Evaluation is upstream's: ``eval(text, {"__builtins__": {}}, context)``, one context for all assertions of a
-grader. Every exception is a failure. Architecture invariant: nothing that an assertion does reaches the wire;
-empty built-ins are no sandbox, so the process is one of its own, limited in memory, and ends itself when an
-assertion outlives its deadline.
+Verdicts are those of ``eval(text, {"__builtins__": {}}, context)``, which upstream uses: one context for all
+assertions of a grader, every exception is a failure. Here ``interpreter.py`` evaluates: nothing of a suite is
+compiled, and only what is in its tables exists. Architecture invariant: nothing that an assertion does
+reaches the wire, and a hole in the tables meets no secret: the process is isolated, has an empty environment,
+can write no file and start no process, and its memory and processor time are limited.
 """
 
 from __future__ import annotations
@@ -22,24 +23,27 @@ import faulthandler
 import functools
 import json
 import os
-import re
+import signal
 import sys
 import time
-import types
 import warnings
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
-if TYPE_CHECKING:
-    from waza_engine.assertions.parts import NOTE, Parts, is_repeatable
-else:
-    # Isolated, a script does not find what lies beside it.
-    sys.path.append(__file__.rpartition(os.sep)[0])
-    from parts import NOTE, Parts, is_repeatable
+# Isolated, a script does not find the package that it belongs to.
+sys.path.append(__file__.rsplit(os.sep, 3)[0])
+from waza_engine.assertions.interpreter import Expression
+from waza_engine.assertions.members import RefusedError, is_refused_attribute
+from waza_engine.assertions.parts import Parts, is_repeatable
+from waza_engine.assertions.scopes import RefusedSyntaxError
+from waza_engine.assertions.syntax import check_expression, parse_expression
+from waza_engine.assertions.values import MemoryLimit, load_encodings, names_for_assertions
 
-    sys.path.pop()
+sys.path.pop()
 
 ERROR_CHARACTERS = 500
 OBSERVED_WITHIN_SECONDS = 0.02
+RECURSION_LIMIT = 4_000
+"""Python's own calls within each other; an expression takes about three for each level of nesting."""
 
 
 def main() -> None:
@@ -47,8 +51,10 @@ def main() -> None:
     requests, replies = _private_streams()
     warnings.simplefilter("ignore")
     settings = json.loads(requests.readline())
-    limited = _limit_memory(settings["memory_bytes"])
-    evaluate = _Evaluation(settings, limited)
+    load_encodings()
+    sys.setrecursionlimit(RECURSION_LIMIT)
+    limited = _limit(settings["memory_bytes"])
+    evaluate = Evaluation(settings["memory_bytes"], limited)
     kept: dict[int, dict[str, Any]] = {}
     while line := requests.readline():
         try:
@@ -66,10 +72,8 @@ def main() -> None:
         except (MemoryError, RecursionError):
             # The parent reads the end of output as "this cannot be evaluated here".
             sys.exit(3)
-        # A timer in C ends the process even while a regular expression holds the interpreter lock. The parent
-        # is faster; this is for a worker whose parent was killed.
         deadline = settings["deadline_seconds"] * (len(replay) + len(assertions)) + 2
-        faulthandler.dump_traceback_later(deadline, exit=True)
+        _end_after(deadline)
         for text in replay:
             evaluate(text, contexts[0])
         replies.write(b'{"ready": true}\n')
@@ -98,19 +102,19 @@ def main() -> None:
                 elif time.monotonic() - told > settings["told_within_seconds"]:
                     replies.flush()
                     told = time.monotonic()
-                    faulthandler.dump_traceback_later(deadline, exit=True)
+                    _end_after(deadline)
         replies.flush()
-        faulthandler.cancel_dump_traceback_later()
+        _end_after(None)
 
 
-class _Evaluation:
-    def __init__(self, settings: dict[str, Any], limited: bool) -> None:
-        self._allowed = frozenset(settings["allowed"])
-        self._refused = frozenset(settings["refused"])
-        self._refused_prefixes = tuple(settings["refused_prefixes"])
-        self._memory = f" of {settings['memory_bytes'] // 1_000_000} MB" if limited else ""
+class Evaluation:
+    """Evaluates assertions, and says why one could not be evaluated."""
+
+    def __init__(self, memory_bytes: int, limited: bool) -> None:
+        self._memory = f" of {memory_bytes // 1_000_000} MB" if limited else ""
+        MemoryLimit.number_of_bytes = memory_bytes
         # Of many trials each is asked the same.
-        self._code = functools.lru_cache(maxsize=64)(self._compiled)
+        self._read = functools.lru_cache(maxsize=64)(_read)
         self._parts = functools.lru_cache(maxsize=64)(_parts_of)
         self.is_repeatable = functools.lru_cache(maxsize=64)(is_repeatable)
         self.ran_out = False
@@ -119,6 +123,7 @@ class _Evaluation:
     def __call__(
         self, text: str, context: dict[str, Any], parts: Parts | None = None
     ) -> tuple[bool, str | None]:
+        """Return whether an assertion is true, and why that is unknown."""
         self.ran_out = self.unusable = False
         try:
             return self._evaluate(text, context, parts), None
@@ -127,13 +132,16 @@ class _Evaluation:
             return False, f"it needs more than the allowed memory{self._memory}"
         except RecursionError:
             return False, "it calls itself without end or is nested too deeply"
+        except RefusedSyntaxError as error:
+            self.unusable = True
+            return False, _bounded(error.msg)
         except SyntaxError as error:
             self.unusable = True
             return False, _bounded(f"not a Python expression: {error.msg}{_column(error)}")
         except NameError as error:
             self.unusable = True
             return False, _bounded(_name_error(error, context))
-        except _RefusedError as error:
+        except RefusedError as error:
             self.unusable = True
             return False, _bounded(str(error))
         except BaseException as error:  # noqa: BLE001 - every exception is a failure, SystemExit and StopIteration included
@@ -147,7 +155,7 @@ class _Evaluation:
         found: set[str] = set()
         try:
             for text in texts:
-                found |= self._code(text)[1]
+                found |= self._read(text)[1]
         except Exception:  # noqa: BLE001 - what is wrong with one is said when it is evaluated
             return None
         return frozenset(found)
@@ -161,40 +169,32 @@ class _Evaluation:
             return []
 
     def _evaluate(self, text: str, context: dict[str, Any], parts: Parts | None) -> bool:
-        code, _ = self._code(text)
+        expression, _ = self._read(text)
         if parts is None:
-            return bool(eval(code, {"__builtins__": {}}, context))
+            return bool(expression(context))
         try:
-            code = parts.watched(text.lstrip(" \t"))
+            watched = parts.watched(text)
         except (RecursionError, MemoryError):
-            # What is nested so deeply that it can only just be evaluated is not taken apart.
-            parts = Parts()
-        return bool(eval(code, {"__builtins__": {}, NOTE: parts.note}, context))
+            # An expression that is nested so deeply that it can only just be evaluated is not taken apart.
+            return bool(expression(context))
+        return bool(watched(context, parts.note))
 
-    def _compiled(self, text: str) -> tuple[types.CodeType, frozenset[str]]:
-        """Return an assertion compiled, and the names in it."""
-        tree = ast.parse(text.lstrip(" \t"), mode="eval")
-        names: set[str] = set()
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and self._is_refused(node.attr):
-                raise _RefusedError(f"the attribute `{node.attr}` is not allowed in an assertion")
-            if isinstance(node, ast.Name):
-                names.add(node.id)
-        return compile(tree, "<assertion>", "eval"), frozenset(names)
 
-    def _is_refused(self, name: str) -> bool:
-        if name.startswith("__"):
-            return name not in self._allowed
-        return name in self._refused or name.startswith(self._refused_prefixes)
+def _read(text: str) -> tuple[Expression, frozenset[str]]:
+    """Return an assertion that can be evaluated, and the names in it."""
+    tree = parse_expression(text)
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and is_refused_attribute(node.attr):
+            raise RefusedError(f"the attribute `{node.attr}` is not allowed in an assertion")
+        if isinstance(node, ast.Name):
+            names.add(node.id)
+    return Expression(tree, check_expression(tree)), frozenset(names)
 
 
 def _parts_of(text: str) -> Parts:
     del text  # each has its own
     return Parts()
-
-
-class _RefusedError(Exception):
-    pass
 
 
 def _described(error: BaseException) -> str:
@@ -206,7 +206,7 @@ def _described(error: BaseException) -> str:
 
 
 def _name_error(error: NameError, context: dict[str, Any]) -> str:
-    name = getattr(error, "name", None)
+    name = error.name
     if isinstance(name, str) and name in context:
         return (
             f"`{name}` is not visible inside a comprehension, a generator expression or a lambda;"
@@ -224,7 +224,7 @@ def _bounded(text: str) -> str:
 
 
 def _context(names: dict[str, Any]) -> dict[str, Any]:
-    return {**_functions(), **names}
+    return {**names_for_assertions(), **names}
 
 
 def _fresh(kept: dict[str, Any], named: frozenset[str] | None) -> dict[str, Any]:
@@ -249,25 +249,6 @@ def _copied(value: Any) -> Any:
     return value
 
 
-def _functions() -> dict[str, Any]:
-    # Only the public names of `re`: its internals lead to the rest of the interpreter.
-    public = types.ModuleType("re")
-    public.__dict__.update(_PUBLIC_OF_RE)
-    functions: dict[str, Any] = {
-        "len": len,
-        "any": any,
-        "all": all,
-        "re": public,
-        "True": True,
-        "False": False,
-    }
-    functions.update({"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict})
-    return functions
-
-
-_PUBLIC_OF_RE = {name: getattr(re, name) for name in (*vars(re)["__all__"], "DEBUG")}
-
-
 def _private_streams() -> tuple[BinaryIO, BinaryIO]:
     """Keep the two pipes for the protocol; whoever else uses descriptors 0 to 2 meets the null device."""
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
@@ -277,17 +258,47 @@ def _private_streams() -> tuple[BinaryIO, BinaryIO]:
     return requests, replies
 
 
-def _limit_memory(limit: int) -> bool:
-    try:
-        import resource
-    except ImportError:
+def _end_after(seconds: float | None) -> None:
+    """End the process after some seconds, None for never, even while a pattern holds the interpreter lock.
+
+    The parent is faster; this is for a worker whose parent was killed.
+    """
+    if sys.platform == "win32":
+        if seconds is None:
+            faulthandler.cancel_dump_traceback_later()
+        else:
+            faulthandler.dump_traceback_later(seconds, exit=True)
+        return
+    # A timer of the kernel needs no thread, which is a process for the limit of processes.
+    signal.setitimer(signal.ITIMER_REAL, seconds or 0)
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    soft = hard if seconds is None else int(time.process_time() + seconds) + 1
+    if hard in (soft, resource.RLIM_INFINITY) or soft < hard:
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+
+
+def _limit(memory_bytes: int) -> bool:
+    """Take from the process what no assertion needs. Return whether its memory is limited."""
+    if sys.platform == "win32":
         return False
+    import resource
+
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    for kind in (resource.RLIMIT_CORE, resource.RLIMIT_FSIZE, resource.RLIMIT_NPROC):
+        _set_limit(kind, 0)
+    return _set_limit(resource.RLIMIT_AS, memory_bytes) and sys.platform != "darwin"
+
+
+def _set_limit(kind: int, most: int) -> bool:
+    import resource
+
     try:
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(kind, (most, most))
     except (ValueError, OSError):
         return False
-    return sys.platform != "darwin"
+    return True
 
 
 if __name__ == "__main__":

@@ -9,20 +9,26 @@ for again.
 
 from __future__ import annotations
 
+import functools
+import json
+import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from waza_engine.assertions.names import ALLOWED_DUNDER_ATTRIBUTES, INTERNAL_ATTRIBUTES, INTERNAL_PREFIXES
 from waza_engine.processes.workers import WorkerProgram
 
 MEMORY_BYTES = 1_000_000_000
 TOLD_WITHIN_SECONDS = 0.05
 """How late a worker may tell what it found in one of several contexts, while it goes on."""
 _HERE = Path(__file__).parent
+_LIMITED = _HERE.parent / "processes" / "limited.py"
+_ISOLATED_PYTHON = (sys.executable, "-I", "-S", "-B")
+_NODE_STARTS_WITHIN_SECONDS = 20.0
 
 
 class MissingInterpreterError(Exception):
@@ -87,38 +93,66 @@ class Language:
 
 def _python(memory_bytes: int) -> Sequence[str]:
     del memory_bytes  # the worker limits itself
-    return (sys.executable, "-I", "-S", "-B", str(_HERE / "worker.py"))
+    return (*_ISOLATED_PYTHON, str(_HERE / "worker.py"))
 
 
 def _node(memory_bytes: int) -> Sequence[str]:
-    node = shutil.which("node")
-    if node is None:
+    found = shutil.which("node")
+    node, permissions = _installed_node(found) if found is not None else ("", "")
+    if not node:
         raise MissingInterpreterError(
             "assertions in JavaScript need Node.js; install it, or write them in Python"
         )
     heap = max(64, memory_bytes // 2_000_000)
+    script = str((_HERE / "javascript_worker.js").resolve())
     # Code made from text is for assertions; the worker itself must not be talked into any.
-    flags = (f"--max-old-space-size={heap}", "--disallow-code-generation-from-strings")
-    return (node, *flags, str(_HERE / "javascript_worker.js"))
+    flags = [f"--max-old-space-size={heap}", "--disallow-code-generation-from-strings"]
+    if permissions:
+        # Node.js refuses files, processes, threads and add-ons to whoever escapes from a context.
+        flags += [permissions, f"--allow-fs-read={script}"]
+    limited = () if sys.platform == "win32" else (*_ISOLATED_PYTHON, str(_LIMITED))
+    return (*limited, node, *flags, script)
+
+
+@functools.cache
+def _installed_node(found: str) -> tuple[str, str]:
+    """Return the path of Node.js, "" when it does not start, and its flag for permissions, "" if it has none.
+
+    The one on the search path may be a script of a version manager, which needs the environment of the user.
+    """
+    known = (
+        "['--permission', '--experimental-permission'].find(f => process.allowedNodeEnvironmentFlags.has(f))"
+    )
+    question = f"JSON.stringify([process.execPath, {known} ?? ''])"
+    try:
+        answer = subprocess.run(
+            (found, "-p", question),
+            capture_output=True,
+            timeout=_NODE_STARTS_WITHIN_SECONDS,
+            check=True,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "NODE_OPTIONS": ""},
+        )
+        path, permissions = json.loads(answer.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return "", ""
+    return path, permissions
 
 
 PYTHON = Language(
     WorkerProgram(
         name="python",
         command=_python,
-        settings={
-            "allowed": sorted(ALLOWED_DUNDER_ATTRIBUTES),
-            "refused": sorted(INTERNAL_ATTRIBUTES),
-            "refused_prefixes": INTERNAL_PREFIXES,
-            "told_within_seconds": TOLD_WITHIN_SECONDS,
-        },
+        settings={"told_within_seconds": TOLD_WITHIN_SECONDS},
     ),
     binds=lambda text: ":=" in text,
     crash="it crashed the interpreter",
     together=True,
 )
 JAVASCRIPT = Language(
-    WorkerProgram(name="javascript", command=_node, settings={}, grace_seconds=1.0, watched=True),
+    WorkerProgram(
+        name="javascript", command=_node, settings={}, grace_seconds=1.0, watched=True, limits_itself=False
+    ),
     binds=lambda text: False,
     crash="it crashed Node.js or needs too much memory",
 )

@@ -35,7 +35,8 @@ class WorkerProgram:
     """What a worker runs. ``command`` gets the memory limit in bytes; ``settings`` are sent first.
 
     ``grace_seconds`` is what it gets beyond a deadline that it keeps itself. ``watched`` means that it cannot
-    limit its own memory, so it is looked at from here.
+    limit its own memory, so it is looked at from here. One that is not ``limits_itself`` gets its limit of
+    processor time from here.
     """
 
     name: str
@@ -43,6 +44,7 @@ class WorkerProgram:
     settings: Mapping[str, Any]
     grace_seconds: float = 0.0
     watched: bool = not LIMITS_ITSELF
+    limits_itself: bool = True
 
 
 class WorkerLostError(Exception):
@@ -72,7 +74,7 @@ class Worker:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
             creationflags=NEW_GROUP_FLAGS,
-            env={**os.environ, "NODE_OPTIONS": ""},
+            env=_environment(),
         )
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -95,13 +97,25 @@ class Worker:
         ``preparation_seconds`` is what the request may take before the first deadline begins, beside the
         start of the interpreter and the reading of the request.
         """
+        one = (deadline_seconds or self._deadline) + self.program.grace_seconds
+        if not self.program.limits_itself:
+            self._allow_processor_time(preparation_seconds + answers * one)
         self._send(request)
         patience = _START_SECONDS + preparation_seconds
         for number in range(answers + 1):
             reply = self._reply(patience)
             if number:
                 yield reply
-            patience = (deadline_seconds or self._deadline) + self.program.grace_seconds
+            patience = one
+
+    def _allow_processor_time(self, seconds: float) -> None:
+        """Let the process end after so many more seconds of work, also when nobody is left to kill it."""
+        if sys.platform == "linux":
+            with contextlib.suppress(psutil.Error, OSError, ValueError):
+                process = psutil.Process(self.process.pid)
+                used = process.cpu_times()
+                most = int(used.user + used.system + seconds + _START_SECONDS)
+                process.rlimit(psutil.RLIMIT_CPU, (most, psutil.RLIM_INFINITY))
 
     def kill(self) -> None:
         """End the process with all it started."""
@@ -208,6 +222,12 @@ class WorkerPool:
         worker.kill()
         with self._lock:
             self._alive.discard(worker)
+
+
+def _environment() -> dict[str, str]:
+    """Return an environment without secrets: what an interpreter needs to start, mostly nothing."""
+    needed = ("SYSTEMROOT",) if sys.platform == "win32" else ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+    return {name: os.environ[name] for name in needed if name in os.environ}
 
 
 def _forward(replies: IO[bytes], to: queue.SimpleQueue[bytes]) -> None:

@@ -28,8 +28,6 @@ CHANGES = (
     "outcome.update({'status': 'done'}) or outcome",
     "transcript[0]['data']['names'].append('y')",
     "(calls := tool_calls) and calls.clear() is None",
-    "[0 for calls in [tool_calls] for calls[0] in [1]]",
-    "[0 for events in [transcript] for events[0]['data']['names'][0] in ['z']]",
     "any(events.pop() for events in [transcript])",
     "(lambda calls: calls[0]['arguments'].clear())(tool_calls)",
     "f'{tool_calls.clear()}'",

@@ -131,6 +131,16 @@ def test_programs_of_packages_are_refused(tmp_path: Path, place: Path, kind: str
     assert f"of type `{kind}`, which runs programs" in _error(tmp_path)
 
 
+@pytest.mark.parametrize("own", [{}, {"language": "javascript"}])
+def test_assertions_of_packages_start_no_program(tmp_path: Path, place: Path, own: dict[str, str]) -> None:
+    language = "python" if own else "javascript"
+    (place / "graders/factuality.yaml").write_text(
+        f"type: code\nconfig: {{assertions: ['1'], language: {language}}}\n", "utf-8"
+    )
+    lock(tmp_path, directory_digest(place))
+    assert "assertions in JavaScript, for which a program is started" in _error(tmp_path, config=own)
+
+
 def test_links_in_a_package_are_refused(tmp_path: Path, place: Path) -> None:
     (place / "graders/other.yaml").symlink_to(tmp_path / "waza.lock")
     assert "links are refused" in _error(tmp_path)

@@ -64,12 +64,26 @@ def test_another_type_than_that_of_the_package_is_told(tmp_path: Path, package: 
 
 
 def test_a_package_must_not_run_programs(tmp_path: Path, package: Path) -> None:
-    (package / "factuality.yaml").write_text("type: program\nconfig: {command: sh}\n", "utf-8")
-    lock = tmp_path / "waza.lock"
-    pinned = re.sub("digest: .*", f"digest: {directory_digest(package)}", lock.read_text("utf-8"))
-    lock.write_text(pinned, "utf-8")
+    _write(tmp_path, package, "type: program\nconfig: {command: sh}\n")
     (problem,) = _found(tmp_path)
     assert "of type `program`, which runs programs" in problem.message
+
+
+def test_assertions_of_a_package_start_no_program(tmp_path: Path, package: Path) -> None:
+    _write(tmp_path, package, "type: code\nconfig: {assertions: ['len(output) > 3']}\n")
+    in_python = SUITE.replace("not_contains: [no]", "assertions: ['len(output) > 4']")
+    assert _found(tmp_path, in_python) == []
+    (problem,) = _found(tmp_path, SUITE.replace("not_contains: [no]", "language: javascript"))
+    assert "assertions in JavaScript, for which a program is started" in problem.message
+    _write(tmp_path, package, "type: code\nconfig: {assertions: ['output'], language: javascript}\n")
+    assert [each.message for each in _found(tmp_path, in_python)] == [problem.message]
+
+
+def _write(folder: Path, package: Path, text: str) -> None:
+    (package / "factuality.yaml").write_text(text, "utf-8")
+    lock = folder / "waza.lock"
+    pinned = re.sub("digest: .*", f"digest: {directory_digest(package)}", lock.read_text("utf-8"))
+    lock.write_text(pinned, "utf-8")
 
 
 def test_an_unknown_key_beside_a_reference_is_told(tmp_path: Path, package: Path) -> None:

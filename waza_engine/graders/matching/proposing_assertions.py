@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeAlias, cast
 
+from waza_engine.assertions.syntax import parse_expression
 from waza_engine.graders.explanation import Proposal, RulePath, shortened
 from waza_engine.graders.matching.nearest import nearest_text
 from waza_engine.graders.matching.proposing import (
@@ -74,7 +75,7 @@ def proposed_assertions(
         # Python ends lines at other characters, too, and counts columns from there.
         return
     try:
-        tree = ast.parse(text, mode="eval")
+        tree = parse_expression(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     if any(isinstance(node, ast.NamedExpr) for node in ast.walk(tree)):

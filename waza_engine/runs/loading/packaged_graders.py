@@ -14,7 +14,12 @@ from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.explain import location_of, sentence
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.reading.grader_packages import LOCK_NAME, GraderPackageError, packaged_entry
+from waza_engine.spec.reading.grader_packages import (
+    LOCK_NAME,
+    GraderPackageError,
+    packaged_entry,
+    refuse_javascript,
+)
 from waza_engine.spec.reading.suite_files import SuiteFiles
 from waza_engine.spec.reading.yaml_reader import read_yaml, read_yaml_file
 
@@ -62,7 +67,9 @@ def packaged_grader(entry: GraderEntry, eval_path: Path, files: SuiteFiles) -> G
             f"the grader of `{entry.ref}` is of type `{preset.type}`, which runs programs; "
             "write such a grader into the suite itself"
         )
-    own: dict[str, Any] = {"ref": entry.ref, "config": _merged(preset.config, entry.config)}
+    config = _merged(preset.config, entry.config)
+    refuse_javascript(preset.type, config)
+    own: dict[str, Any] = {"ref": entry.ref, "config": config}
     if entry.name:
         own["name"] = entry.name
     if "weight" in entry.model_fields_set and entry.weight:

@@ -54,6 +54,18 @@ def packaged_entry(written: str, eval_path: Path, lock: object, read: Read) -> M
     return _preset(reference, _verified(reference, commit, digest), read)
 
 
+def refuse_javascript(kind: str, config: object) -> None:
+    """Raise ``GraderPackageError`` when a program is started for the assertions of a package.
+
+    Those in Python need none: they are interpreted.
+    """
+    if kind == "code" and str(_get(config, "language")).strip() == "javascript":
+        raise GraderPackageError(
+            "the grader of the package has assertions in JavaScript, for which a program is started; "
+            "write such a grader into the suite itself"
+        )
+
+
 def parse_reference(written: str) -> GraderReference:
     """Return the parts of a ``ref``. Raises ``GraderPackageError``."""
     written = written.strip()

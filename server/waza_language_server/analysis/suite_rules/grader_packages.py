@@ -5,7 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from waza_engine.spec.reading.grader_packages import LOCK_NAME, GraderPackageError, Read, packaged_entry
+from waza_engine.spec.reading.grader_packages import (
+    LOCK_NAME,
+    GraderPackageError,
+    Read,
+    packaged_entry,
+    refuse_javascript,
+)
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.schema_rules.plain_values import entry_value
@@ -38,8 +44,11 @@ def packages_of(view: SuiteView, graders: Iterable[Node]) -> Found:
             yield Problem("grader-package", span, message)
         elif path is not None:
             try:
-                packaged = packaged_entry(node.value, path, *_sources(project, path))["type"]
-                _check_type(grader, packaged, view.workspace.catalog)
+                entry = packaged_entry(node.value, path, *_sources(project, path))
+                _check_type(grader, entry["type"], view.workspace.catalog)
+                own = grader.get("config", "language")
+                config = entry.get("config") if own is None else {"language": entry_value(own.target)}
+                refuse_javascript(entry["type"], config)
             except GraderPackageError as error:
                 text = str(error)
                 yield Problem("grader-package", span, f"{text[0].upper()}{text[1:]}.")

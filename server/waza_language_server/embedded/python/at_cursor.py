@@ -5,12 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from waza_engine.assertions.names import (
-    CONTEXT_NAMES,
-    DOCS,
-    FUNCTION_NAMES,
-    is_refused_attribute,
-)
+from waza_engine.assertions.members import is_refused_attribute, is_refused_member
+from waza_engine.assertions.names import CONTEXT_NAMES, DOCS, FUNCTION_NAMES
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.embedded.brackets import CLOSERS, open_call
 from waza_language_server.embedded.language import Explanation, Signature, Surroundings, Word
@@ -221,7 +217,9 @@ def _explained_key(value: str, before: str, quote: int, name: str) -> str | None
 
 
 def _explained_attribute(owner: ValueType | None, name: str) -> str | None:
-    if is_refused_attribute(name):
+    if is_refused_attribute(name) or (
+        owner is not None and owner.python is not None and is_refused_member(owner.python, name)
+    ):
         return f"**{name}** is refused in assertions."
     member = members_of(owner).get(name) if owner is not None else None
     if owner is None or member is None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 
+from waza_engine.assertions.members import RE_FLAGS, RE_FUNCTIONS, RE_TYPES, is_refused_member
 from waza_engine.assertions.names import FUNCTION_NAMES
 from waza_engine.spec.pattern_syntax import PatternSyntaxError, check_python_syntax
 from waza_language_server.embedded.language import Finding, Rewrite
@@ -51,7 +51,7 @@ _PARAMETERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = MappingProx
     }
 )
 """What functions of ``re`` need, and what else they take; newer Pythons do not tell it alike."""
-_NAMES_OF_RE: frozenset[str] = frozenset({*vars(re)["__all__"], "DEBUG"})
+_NAMES_OF_RE: frozenset[str] = RE_FUNCTIONS | RE_FLAGS | RE_TYPES
 _NEEDED_WORDS = {"pattern": "a pattern", "repl": "what to write instead", "string": "the text to search"}
 _LETTERS = {"i": "re.I", "m": "re.M", "s": "re.S", "x": "re.X", "a": "re.A", "u": "re.U"}
 
@@ -264,10 +264,14 @@ def _names_joined(source: PythonSource, node: ast.expr) -> Rewrite:
 
 
 def unknown_of_re(source: PythonSource, node: ast.Attribute, start: int, end: int) -> Finding | None:
-    """Return a finding for a function that ``re`` has not."""
+    """Return a finding for a function that ``re`` has not, or that an assertion has not."""
     if node.attr in _NAMES_OF_RE:
         return None
-    meant = nearest(node.attr, sorted(_NAMES_OF_RE - {"purge", "template", "T", "TEMPLATE"}))
+    if is_refused_member(ModuleType, node.attr):
+        return Finding(
+            "assertion-internal", start, end, f"This engine refuses `re.{node.attr}`; upstream evaluates it."
+        )
+    meant = nearest(node.attr, sorted(_NAMES_OF_RE))
     usual = listed(["search", "match", "fullmatch", "findall", "sub", "split"], "and")
     advice = f"; did you mean `{meant}`?" if meant is not None else f", whose functions are {usual}."
     rewrites: tuple[Rewrite, ...] = ()

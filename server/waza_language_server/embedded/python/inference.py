@@ -7,6 +7,7 @@ import keyword
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 
+from waza_engine.assertions.syntax import parse_expression
 from waza_language_server.embedded.python.members import (
     BOOL,
     CONTEXT_TYPES,
@@ -48,7 +49,7 @@ def type_of(text: str, known: Mapping[str, ValueType]) -> ValueType | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(text.strip(), mode="eval")
+            tree = parse_expression(text.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     return _type(tree.body, known, DEEPEST)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from types import GeneratorType, MappingProxyType
 
+from waza_engine.assertions.members import ALLOWED_DUNDER_ATTRIBUTES, READ, members_of
 from waza_engine.frozen import frozen
 
 
@@ -22,12 +23,12 @@ class Kind:
     item: Kind | None = None
 
     def has(self, attribute: str) -> bool:
-        """Whether values of this kind have an attribute."""
-        return hasattr(self.owner, attribute)
+        """Whether values of this kind have an attribute in an assertion."""
+        return attribute in members_of(self.owner) or attribute in ALLOWED_DUNDER_ATTRIBUTES
 
     def is_method(self, attribute: str) -> bool:
         """Whether the attribute is something to be called."""
-        return not attribute.startswith("_") and callable(getattr(self.owner, attribute, None))
+        return attribute in members_of(self.owner) - READ.get(self.owner, frozenset())
 
 
 TEXT = Kind("text", str)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from waza_engine.assertions.names import ALLOWED_DUNDER_ATTRIBUTES, INTERNAL_ATTRIBUTES, INTERNAL_PREFIXES
+from waza_engine.assertions.members import is_refused_attribute, is_refused_member, members_of
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python.calls import NEEDS_ARGUMENTS, call_findings, unknown_of_re
 from waza_language_server.embedded.python.constants import constant_findings
@@ -147,7 +147,7 @@ def _attribute(
     start = end - len(name)
     if source.text[start:end] != name:
         return None
-    if _is_refused(name):
+    if is_refused_attribute(name) or (kind is not None and is_refused_member(kind.owner, name)):
         message = f"This engine refuses `{name}`, which reaches into Python itself; upstream evaluates it."
         return Finding("assertion-internal", start, end, message)
     if kind is not None and kind.has(name):
@@ -171,7 +171,7 @@ def _attribute(
         what = f"`{source.segment(node.value)[:40]}` is {kind.title}, which has no `{name}`"
         message = f"{what}; Python writes `{_ELSEWHERE[name]}`."
         return Finding("assertion-attribute", start, end, message)
-    meant = _alike(name, [each for each in dir(kind.owner) if not each.startswith("_")])
+    meant = _alike(name, sorted(members_of(kind.owner)))
     advice = f"; did you mean `{meant}`?" if meant is not None else "."
     changed = f"{source.text[:start]}{meant}{source.text[end:]}"
     rewrites = (Rewrite(f"Change to `{meant}`", (changed,)),) if meant is not None else ()
@@ -250,9 +250,3 @@ def _subscript(source: PythonSource, node: ast.Subscript, kind: Kind | None) -> 
         message = f"A tool call has no key `{key}`; did you mean `{meant}`?"
         rewrites = (Rewrite(f"Change to `{meant}`", (changed,), preferred=True),)
     return Finding("assertion-key", start, end, message, rewrites)
-
-
-def _is_refused(name: str) -> bool:
-    if name.startswith("__"):
-        return name not in ALLOWED_DUNDER_ATTRIBUTES
-    return name in INTERNAL_ATTRIBUTES or name.startswith(INTERNAL_PREFIXES)

@@ -1,7 +1,7 @@
 """The types of values in assertions, what can be read from them, and what that is.
 
-What exists and how it is called is asked of Python's own types, which run the assertions; only what a call
-returns is written down here, for Python does not tell.
+What exists is in the tables that the engine evaluates with. How it is called, and what it does, Python's own
+types say; what a call returns is written down here, for Python does not say it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+from waza_engine.assertions.members import RE_FUNCTIONS
+from waza_engine.assertions.members import members_of as tabled_members
 from waza_engine.assertions.names import (
     ARGUMENT_FIELDS,
     EVENT_FIELDS,
     TOOL_CALL_FIELDS,
-    is_refused_attribute,
 )
 from waza_engine.frozen import frozen
 
@@ -183,19 +184,17 @@ def _members(python: type) -> Mapping[str, Member]:
     usual = _USUAL.get(python, ())
     return {
         name: _member(name, getattr(python, name), returns.get(name), bound=True)
-        for name in (*usual, *(each for each in dir(python) if each not in usual))
-        if not name.startswith("_") and name not in _CHANGING and not is_refused_attribute(name)
+        for name in (*usual, *(each for each in sorted(tabled_members(python)) if each not in usual))
+        # A newer Python may have more of them than the one that runs here.
+        if name not in _CHANGING and hasattr(python, name)
     }
 
 
 @cache
 def _members_of_re() -> Mapping[str, Member]:
-    exported: list[str] = ["search", *(name for name in vars(re)["__all__"] if name != "search")]
-    values: list[tuple[str, Any]] = [(name, getattr(re, name)) for name in exported]
     found = {
-        name: _member(name, value, _RE_RETURNS.get(name), bound=False)
-        for name, value in values
-        if inspect.isfunction(value) and name != "purge"
+        name: _member(name, getattr(re, name), _RE_RETURNS.get(name), bound=False)
+        for name in ("search", *sorted(RE_FUNCTIONS - {"search"}))
     }
     meanings = {**_FLAGS, **{short: _FLAGS[name] for short, name in _SHORT_FLAGS.items()}}
     return found | {name: Member(name, "", f"Flag: {meaning}") for name, meaning in meanings.items()}

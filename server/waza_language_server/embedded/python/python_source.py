@@ -17,6 +17,7 @@ from functools import cache, cached_property, lru_cache
 from itertools import islice
 from typing import Literal, cast
 
+from waza_engine.assertions.syntax import check_expression, check_size, parse_expression
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 
@@ -28,15 +29,13 @@ _UNCLOSED_TEXT = compiled_later(r"unterminated .*literal")
 LONGEST = 20_000
 """Characters; a longer expression is left alone, the parser's cost and its recursion are not worth it."""
 
-_ALWAYS_COMPILES: frozenset[type[ast.AST]] = frozenset(
+_NEEDS_NO_CHECK: frozenset[type[ast.AST]] = frozenset(
     {
         *(ast.Attribute, ast.BinOp, ast.BoolOp, ast.Call, ast.Compare, ast.Constant),
         *(ast.List, ast.Name, ast.Subscript, ast.Tuple, ast.UnaryOp),
     }
 )
-"""What can be compiled once it is parsed: nothing in it binds, yields, awaits or repeats a keyword."""
-_SHORT = 200
-"""Characters of a text that is not nested too deeply for the compiler."""
+"""What is right once it is parsed: nothing in it binds, yields, awaits or repeats a keyword."""
 
 
 @frozen()
@@ -168,10 +167,10 @@ def first_tokens(text: str, end: int | None = None) -> tuple[Token, ...]:
 
 @lru_cache(maxsize=64)
 def parse_python(text: str, mode: Literal["eval", "exec"] = "eval") -> PythonSource | PythonFault:
-    """Parse and compile an expression (or statements) without running it.
+    """Parse an expression (or statements) and check its syntax; nothing is compiled.
 
-    Compiling finds what parsing alone lets pass, such as ``yield`` outside a function. With ``exec`` only
-    parsing is asked for, so that a ``return`` is understood.
+    The check finds what parsing alone accepts, such as a keyword that is repeated. With ``exec`` only parsing
+    is requested, so that a ``return`` is understood.
     """
     lead = len(text) - len(text.lstrip(" \t")) if mode == "eval" else 0
     source = text[lead:]
@@ -180,12 +179,14 @@ def parse_python(text: str, mode: Literal["eval", "exec"] = "eval") -> PythonSou
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            check_size(source)
             if mode == "exec":
                 return PythonSource(text, ast.parse(source, mode="exec"), lead)
-            parsed = PythonSource(text, ast.parse(source, mode="eval"), lead)
-            if len(source) > _SHORT or not _ALWAYS_COMPILES.issuperset(map(type, parsed.nodes)):
-                compile(source, "<assertion>", "eval", dont_inherit=True)
-            return parsed
+            tree = parse_expression(source)
+        parsed = PythonSource(text, tree, lead)
+        if not _NEEDS_NO_CHECK.issuperset(map(type, parsed.nodes)):
+            check_expression(tree)
+        return parsed
     except SyntaxError as error:
         return _fault(text, lead, error)
     except (RecursionError, MemoryError):

@@ -21,9 +21,6 @@ from waza_language_server.embedded.python.python_source import parts_of
 Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp
 ScopeNode = Comprehension | ast.Lambda
 
-EVERYWHERE = frozenset({"__builtins__"})
-"""The one name that the empty globals hold."""
-
 
 @frozen()
 class NameUse:
@@ -128,7 +125,7 @@ class _Walk:
 
     def _use(self, node: ast.Name, scopes: tuple[_Scope, ...]) -> None:
         name = node.id
-        if name in EVERYWHERE or name in self.globals or any(name in scope.bound for scope in scopes):
+        if name in self.globals or any(name in scope.bound for scope in scopes):
             return
         exists = name in self.known or name in self.leaked
         if exists and not scopes:

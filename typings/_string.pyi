@@ -1,0 +1,6 @@
+"""The parser of format strings, which `string.Formatter` uses."""
+
+from collections.abc import Iterator
+
+def formatter_parser(template: str, /) -> Iterator[tuple[str, str | None, str | None, str | None]]: ...
+def formatter_field_name_split(name: str, /) -> tuple[str | int, Iterator[tuple[bool, str | int]]]: ...
