@@ -225,14 +225,15 @@ def test_what_is_said_of_the_text_needs_no_other_rule() -> None:
 
 ROOMS_OF_THE_ENGINE = {
     "processes": set[str](),
+    "peers": set[str](),
     "spec": set[str](),
     "assertions": {"processes"},
     "graders": {"processes", "spec", "assertions"},
     "schemas": {"spec", "graders"},
     "scoring": set[str](),
-    "mcp": {"processes", "spec", "graders"},
+    "mcp": {"processes", "peers", "spec", "graders"},
     "results": {"spec", "graders", "scoring"},
-    "executors": {"processes", "spec", "graders", "mcp", "results"},
+    "executors": {"processes", "peers", "spec", "graders", "mcp", "results"},
     "runs": {"processes", "spec", "assertions", "graders", "scoring", "mcp", "results", "executors"},
     "strength": {"spec", "graders", "results", "runs", "executors"},
     "scaffold": {"spec", "graders", "results", "runs"},

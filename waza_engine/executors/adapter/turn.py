@@ -14,11 +14,10 @@ from typing import Any
 
 from waza_engine.executors.adapter.events import Line, ToolState, Update, event_of, read_event
 from waza_engine.executors.base import unwatched
+from waza_engine.peers.bounds import LONGEST_MESSAGE_BYTES, MOST_BYTES
 from waza_engine.spec.adapter import AdapterFile
 from waza_engine.vocabulary import SkillInvocation, ToolCall
 
-LONGEST_LINE_BYTES = 16_000_000
-MOST_BYTES = 64_000_000
 _SHOWN = 300
 _SKILL_TOOLS = {"skill": "skill", "Skill": "skill"}
 
@@ -252,9 +251,9 @@ class LineSink:
         if self._skipping:
             return
         self._kept += part
-        if len(self._kept) > LONGEST_LINE_BYTES:
+        if len(self._kept) > LONGEST_MESSAGE_BYTES:
             if self._kept.lstrip().startswith((b"{", b"[")):
-                limit = LONGEST_LINE_BYTES // 1_000_000
+                limit = LONGEST_MESSAGE_BYTES // 1_000_000
                 self._turn.trouble = f"an event of the agent was longer than {limit} MB and is lost"
             self._kept.clear()
             self._skipping = True
@@ -280,10 +279,10 @@ class TextSink:
     def feed(self, chunk: bytes) -> bool:
         """Take in more output; return whether it is too much."""
         self._kept += chunk
-        if len(self._kept) <= LONGEST_LINE_BYTES:
+        if len(self._kept) <= LONGEST_MESSAGE_BYTES:
             return False
-        del self._kept[LONGEST_LINE_BYTES:]
-        limit = LONGEST_LINE_BYTES // 1_000_000
+        del self._kept[LONGEST_MESSAGE_BYTES:]
+        limit = LONGEST_MESSAGE_BYTES // 1_000_000
         self._turn.trouble = f"the agent wrote more than {limit} MB; the rest is lost"
         self.end()
         return True

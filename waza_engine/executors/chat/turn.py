@@ -17,6 +17,7 @@ from waza_engine.executors.chat.answer import Answer, RequestedCall, Spent
 from waza_engine.executors.chat.clean_text import clean, clean_escapes
 from waza_engine.executors.chat.wire import Connection, Limits, TooLateError
 from waza_engine.masking import masked
+from waza_engine.peers.bounds import Intake
 from waza_engine.processes.scope import ProcessScope
 from waza_engine.vocabulary import ModelUsage, SkillInvocation, ToolCall, Usage
 
@@ -98,6 +99,7 @@ class Turn:
         self._brake = brake
         self._started = time.monotonic()
         self._deadline = deadline
+        self._intake = Intake()
         self._texts: list[str] = []
         self._events: list[Mapping[str, Any]] = []
         self._calls: list[ToolCall] = []
@@ -157,7 +159,8 @@ class Turn:
         self._brake.check()
         answer = Answer()
         try:
-            self._connection.ask(body, answer, Limits(self._deadline, begin), self._brake.hold)
+            limits = Limits(self._deadline, begin, self._intake)
+            self._connection.ask(body, answer, limits, self._brake.hold)
         except TooLateError as error:
             message = (
                 f"the model did not finish within {in_seconds(request.timeout_seconds)}"
