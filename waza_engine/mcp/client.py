@@ -105,15 +105,18 @@ class McpTools:
         left = self._deadline - time.monotonic()
         seconds = left if server.seconds is None else min(left, server.seconds)
         future = self._loop.submit(server.client.call_tool(tool.name, dict(arguments)))
+        server.intake.on_refusal = future.cancel
         try:
             result = future.result(max(0.0, seconds))
         except TimeoutError:
             future.cancel()
             return McpResult(f"the MCP server `{server.name}` did not answer in time", failed=True)
-        except CancelledError:
-            return McpResult("the call was cancelled", failed=True)
-        except Exception as error:  # noqa: BLE001 - whatever a server does, the conversation goes on
-            return McpResult(f"the MCP server `{server.name}` {_failure(error, server.intake)}", failed=True)
+        except (CancelledError, Exception) as error:  # noqa: BLE001 - whatever a server does, the turn goes on
+            if server.intake.refused:
+                return McpResult(f"the MCP server `{server.name}` {server.intake.refused}", failed=True)
+            if isinstance(error, CancelledError):
+                return McpResult("the call was cancelled", failed=True)
+            return McpResult(f"the MCP server `{server.name}` failed: {_reason(error)}", failed=True)
         return McpResult(_text(result), failed=result.is_error)
 
     def stop(self) -> None:
@@ -124,6 +127,7 @@ class McpTools:
 
     def _start(self, name: str, server: Mapping[str, Any], workspace: Path) -> Future[_Connected]:
         connected: Future[_Connected] = Future()
+        self._intakes[name].on_refusal = connected.cancel
         serving = self._loop.submit(self._serve(name, server, workspace, connected))
         # One that is stopped before it begins says nothing by itself.
         serving.add_done_callback(lambda ended: ended.cancelled() and connected.cancel())
@@ -156,11 +160,11 @@ class McpTools:
             return connecting.result(max(0.0, seconds))
         except TimeoutError:
             raise McpError(f"the MCP server `{name}` did not start within {seconds:.0f} seconds") from None
-        except (CancelledError, asyncio.CancelledError):
-            raise McpError(f"the MCP server `{name}` was stopped") from None
-        except Exception as error:  # noqa: BLE001 - the libraries below raise anything
+        except (CancelledError, asyncio.CancelledError, Exception) as error:  # noqa: BLE001 - the libraries below raise anything
             if refused := self._intakes[name].refused:
                 raise McpError(f"the MCP server `{name}` {refused}") from None
+            if isinstance(error, CancelledError | asyncio.CancelledError):
+                raise McpError(f"the MCP server `{name}` was stopped") from None
             reason = _reason(error)
             if reason == _CLOSED:
                 reason = "it ended, or broke the connection, instead of answering; try it in a terminal"
@@ -216,11 +220,6 @@ def _text(result: mcp_types.CallToolResult) -> str:
         for block in result.content
     ]
     return "\n".join(parts)
-
-
-def _failure(error: BaseException, intake: Intake) -> str:
-    """Return what went wrong in a call, as what follows the name of the server."""
-    return intake.refused or f"failed: {_reason(error)}"
 
 
 def _reason(error: BaseException) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NoReturn
 
 MOST_BYTES = 64_000_000
@@ -15,9 +16,13 @@ class PeerError(Exception):
 
 
 class Intake:
-    """Counts what one peer sends. ``refused`` says why nothing more is read, "" while reading goes on."""
+    """Counts what one peer sends. ``refused`` says why nothing more is read, "" while reading goes on.
+
+    ``on_refusal`` is called then, in the thread that reads: a library may go on waiting for what was refused.
+    """
 
     def __init__(self, most: int | None = None) -> None:
+        self.on_refusal: Callable[[], object] = lambda: None
         self._most = MOST_BYTES if most is None else most
         self._received = 0
         self.refused = ""
@@ -31,6 +36,7 @@ class Intake:
     def refuse(self, why: str) -> NoReturn:
         """Read nothing more. Raises ``PeerError``."""
         self.refused = self.refused or why
+        self.on_refusal()
         raise PeerError(why)
 
 

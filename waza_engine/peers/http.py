@@ -48,11 +48,11 @@ def _bounded(response: httpx2.Response, intake: Intake) -> Callable[..., AsyncGe
         body = Intake(bounds.MOST_BYTES if is_stream else bounds.LONGEST_MESSAGE_BYTES)
         async with aclosing(read(chunk_size)) as chunks:
             async for chunk in chunks:
-                intake.take(len(chunk))
                 try:
                     body.take(len(chunk))
                 except bounds.PeerError as error:
                     intake.refuse(str(error))
+                intake.take(len(chunk))
                 yield chunk
 
     return aiter_bytes

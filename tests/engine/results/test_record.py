@@ -28,6 +28,7 @@ from waza_engine.results.record import (
     TaskOutcome,
     TrialOutcome,
     TriggerOutcome,
+    UnjudgedAnswer,
     Validation,
     VerdictStatus,
     verdicts_of,
@@ -160,6 +161,10 @@ def trials(number: int) -> st.SearchStrategy[TrialOutcome]:
         events=st.lists(events, max_size=3).map(tuple),
         tool_calls=st.lists(calls, max_size=3).map(tuple),
         tool_policy=st.sampled_from(["", "unrestricted", "deny_all", "allow_list"]),
+        unjudged=st.lists(
+            st.builds(UnjudgedAnswer, by=st.sampled_from(["agent", "judge", "responder"]), text=texts),
+            max_size=2,
+        ).map(tuple),
         tool_denials=st.lists(st.builds(ToolDenial, tool=texts, kind=texts, reason=texts), max_size=2).map(
             tuple
         ),

@@ -92,8 +92,8 @@ class Answer:
     def take_piece(self, document: str) -> None:
         """Take in the data of one event of a stream.
 
-        Raises ``ValueError`` or ``RecursionError`` when it is no piece of a completion, ``PeerError`` when the
-        answer has too many tool calls.
+        Raises ``ValueError`` or ``RecursionError`` when it is no piece of a completion, and ``PeerError`` for
+        too many tool calls.
         """
         if document == _END:
             self.complete = True

@@ -19,7 +19,7 @@ from waza_engine.executors.chat.wire import Connection, Limits, TooLateError
 from waza_engine.masking import masked
 from waza_engine.peers.bounds import Intake
 from waza_engine.processes.scope import ProcessScope
-from waza_engine.vocabulary import ModelUsage, SkillInvocation, ToolCall, Usage
+from waza_engine.vocabulary import ModelUsage, PaidAnswer, SkillInvocation, ToolCall, Usage
 
 MOST_ROUNDS = 100
 _DEEPEST = 100
@@ -197,6 +197,11 @@ class Turn:
         self._record("assistant.message", **({"content": text} if text else {}))
         if answer.usage is not None:
             self._record("assistant.usage", model=self._request.model, **spent.counts())
+        calls = tuple(
+            ToolCall(clean(call.function.name), _arguments(call) or {}, call.id or "")
+            for call in answer.calls
+        )
+        self._request.paid(PaidAnswer(text, calls, self._usage_of([spent])))
 
     def _called(self, calls: Sequence[RequestedCall]) -> Iterator[tuple[str, str]]:
         """Carry out tool calls in order; yield their ids and results."""
@@ -248,15 +253,16 @@ class Turn:
         ]
 
     def _usage(self) -> Usage | None:
-        if not self._spent:
-            return None
-        counts = [spent.counts() for spent in self._spent]
+        return self._usage_of(self._spent) if self._spent else None
+
+    def _usage_of(self, answers: Sequence[Spent]) -> Usage:
+        counts = [spent.counts() for spent in answers]
         total = {key: sum(count[key] for count in counts) for key in counts[0]}
         endpoint = self._connection.endpoint
         return Usage(
-            turns=len(self._spent),
+            turns=len(answers),
             **total,
-            model_metrics={self._request.model: ModelUsage(**total, request_count=len(self._spent))},
+            model_metrics={self._request.model: ModelUsage(**total, request_count=len(answers))},
             provider="custom" if endpoint.own else "",
             provider_host=endpoint.host if endpoint.own else "",
         )

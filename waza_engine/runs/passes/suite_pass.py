@@ -137,6 +137,7 @@ def _try_triggers(
         context.cancellation,
         begin,
         tell,
+        lambda prompt, answer: context.paid(context.executor, "agent", prompt=prompt)(answer),
     )
     for found in run_triggers(tests, shared, context.suite.spec.config.workers):
         findings.triggers.append(found)
