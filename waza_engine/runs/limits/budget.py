@@ -187,6 +187,9 @@ class MeteredExecutor(_Wrapping):
                 must_tell = not (response.error or request.stop_at_first_skill or cut)
                 bill.count(response.usage, must_tell=must_tell)
                 return answer
+            except Exception:
+                bill.count_arrived()
+                raise
             finally:
                 told.set()
 
@@ -235,7 +238,7 @@ class _Bill:
             self._meter.count(usage, cost_of(usage, self._request.model), must_tell=must_tell)
 
     def count_arrived(self) -> None:
-        """Count what has arrived of a call that nobody waits for any more."""
+        """Count what has arrived of a call that broke, or that nobody waits for any more."""
         if self._arrived:
             self.count(total(answer.usage for answer in tuple(self._arrived)))
 
@@ -275,7 +278,10 @@ class Tally(_Wrapping):
 
         response = self._executor.execute(replace(request, paid=paid), cancellation)
         with self._lock:
-            self._arrived.pop(call, None)
+            answers = self._arrived.pop(call, [])
+            if response.error or cancellation.requested:
+                # The response has their usage; what they said is of no use to who asked.
+                self._arrived[call] = [replace(answer, usage=None) for answer in answers]
             self._usage = added(self._usage, response.usage)
         return response
 
