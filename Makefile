@@ -11,7 +11,7 @@ MODEL_VENV := .venv-model
 # The tests start thousands of Python processes, and each would compile all it imports again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-model lint format bench schemas vscode clean lock
+.PHONY: demo test test-model kill-paid-runs lint format bench schemas vscode clean lock
 
 demo: $(READY) ## Diagnostics, a run of every task and the scores in the source, on the example suite.
 	@echo; echo "== What the editor would underline: waza-language-server check $(SUITE)"; echo
@@ -26,6 +26,9 @@ test: $(READY) ## Every test, the one in a real VS Code included.
 
 test-model: $(READY) $(MODEL_VENV)/.ready ## A small real model behind a real server; builds the server once (minutes, needs cmake and g++).
 	$(BIN)/python -m pytest -m model tests/model $(ARGS)
+
+kill-paid-runs: $(READY) ## A thousand kills of paid runs at random moments: no answer that has arrived may be lost (half an hour).
+	$(BIN)/python -m tests.engine.faults.kills --times 1000 $(ARGS)
 
 lint: $(READY) vscode-extension/node_modules/.ready ## Style, formatting and types of both languages.
 	$(BIN)/ruff check .

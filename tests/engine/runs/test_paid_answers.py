@@ -28,6 +28,7 @@ from waza_engine.runs.limits.budget import Meter, MeteredExecutor, Tally
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import Budget, RunSettings
+from waza_engine.scoring.cost import Spending
 from waza_engine.spec.adapter import AdapterFile
 from waza_engine.steps import finished
 from waza_engine.vocabulary import PaidAnswer, ToolCall, Usage
@@ -70,6 +71,11 @@ def only_trial(outcome: RunOutcome) -> TrialOutcome:
     return trial
 
 
+def spent(outcome: RunOutcome) -> Spending:
+    assert outcome.spending is not None
+    return outcome.spending
+
+
 def tokens(usage: Usage | None) -> int:
     return 0 if usage is None else usage.input_tokens + usage.output_tokens
 
@@ -86,8 +92,8 @@ def test_the_answers_of_a_turn_that_has_no_end_are_kept(
     assert tokens(trial.usage) == 200
     assert trial.cost is not None
     assert trial.cost.usd > 0
-    assert found.spending.tokens == 200
-    assert found.spending.cost.usd == pytest.approx(trial.cost.usd)
+    assert spent(found).tokens == 200
+    assert spent(found).cost.usd == pytest.approx(trial.cost.usd)
 
 
 @ENDINGS
@@ -103,7 +109,7 @@ def test_the_answers_of_a_judge_that_has_not_decided_are_kept(
     (unjudged,) = trial.unjudged
     assert unjudged.by == "judge"
     assert unjudged.text.startswith("Let me see.\nset_waza_grade_pass {")
-    assert found.spending.tokens == 142
+    assert spent(found).tokens == 142
 
 
 @ENDINGS
@@ -129,7 +135,7 @@ def test_the_answer_of_another_attempt_is_kept_beside_the_verdict(
     found = ended_at(3, model, write_suite(tmp_path, {"a": task("a")}, graders=SAYS, config=settings))
     (trial,) = found.tasks[0].trials
     assert sum(map(tokens, (trial.usage, trial.other_usage))) == 200
-    assert found.spending.tokens == 200
+    assert spent(found).tokens == 200
     said = (trial.output, *(answer.text for answer in trial.unjudged), *map(str, trial.events))
     assert any("I look." in text for text in said)
 
@@ -164,7 +170,7 @@ def test_what_a_trigger_prompt_has_cost_is_counted(
     path = write_suite(tmp_path, {"a": task("a")}, graders=SAYS, config=settings)
     (tmp_path / "trigger_tests.yaml").write_text("skill: writer\nshould_trigger_prompts: [{prompt: try}]\n")
     found = ended_at(3, model, path)
-    assert found.spending.tokens == 200
+    assert spent(found).tokens == 200
     assert not found.triggers
 
 
