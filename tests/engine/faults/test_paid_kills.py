@@ -34,7 +34,7 @@ def test_a_sample_of_kills_loses_nothing() -> None:
 
 @pytest.mark.parametrize("graders", ["", LASTING], ids=["nothing is graded", "graded for a minute"])
 @pytest.mark.parametrize(
-    "number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name
+    "number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=["killed", "ended", "interrupted"]
 )
 def test_the_answer_of_an_agent_that_has_not_ended_is_kept(
     number: signal.Signals, graders: str, tmp_path: Path

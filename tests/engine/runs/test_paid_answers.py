@@ -1,4 +1,4 @@
-"""An answer that was paid for is in the journal before its turn goes on, and in the record of what ends it."""
+"""A paid answer is in the journal before its turn goes on, and in the record whatever ends the run."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from waza_engine.results.codec.usage import usage_of
 from waza_engine.results.reading.formats import document_in, read_document
 from waza_engine.results.reading.journals import unended_document
 from waza_engine.results.record import RunOutcome, TrialOutcome
+from waza_engine.results.reports.result_page import trial_sections
 from waza_engine.results.writing.store import ResultsError, ResultStore
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor, Tally
 from waza_engine.runs.limits.cancellation import RunCancellation
@@ -109,6 +110,9 @@ def test_the_answers_of_a_judge_that_has_not_decided_are_kept(
     (unjudged,) = trial.unjudged
     assert unjudged.by == "judge"
     assert unjudged.text.startswith("Let me see.\nset_waza_grade_pass {")
+    page = "\n".join(trial_sections(trial, "", ""))
+    assert "Paid for and not judged: of the judge" in page
+    assert "Let me see." in page
     assert spent(found).tokens == 142
 
 
