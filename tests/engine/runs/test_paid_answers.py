@@ -248,7 +248,6 @@ def test_a_command_tells_what_has_arrived(pieces: bool) -> None:
     heard = paid_by(turn)
     said = ["It is fine.\nDone."] if pieces else ["It is ", "fine.", "Done."]
     assert [answer.text for answer in heard if answer.text] == ["I look.", *said]
-    assert [call.name for answer in heard for call in answer.calls] == ["look"]
     assert [tokens(answer.usage) for answer in heard if answer.usage] == [7]
 
 

@@ -174,7 +174,6 @@ class Turn:
                 arguments=dict(call.call.arguments),
             )
             self.watch(call.call)
-            self.paid(PaidAnswer(calls=(call.call,)))
         elif merged:
             self._complete_start(call.call)
         self._tell_skill(call)
