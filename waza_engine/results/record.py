@@ -120,10 +120,14 @@ class FilesChanged:
 
 @frozen()
 class UnjudgedAnswer:
-    """An answer that was paid for, and that no verdict is about. Its calls of tools are lines of it."""
+    """An answer that was paid for, and that no verdict is about. Its calls of tools are lines of it.
+
+    ``prompt`` is the trigger prompt that it answers, "" in a trial.
+    """
 
     by: Answerer
     text: str
+    prompt: str = ""
 
 
 @frozen()
@@ -146,7 +150,7 @@ class ArrivedAnswer:
     @property
     def unjudged(self) -> UnjudgedAnswer:
         """What is told of it when nothing comes of it."""
-        return UnjudgedAnswer(self.by, "\n".join(filter(None, (self.text, *self.calls))))
+        return UnjudgedAnswer(self.by, "\n".join(filter(None, (self.text, *self.calls))), self.prompt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +302,7 @@ class RunOutcome:
     """A run that has ended, however it ended. ``message`` explains an error.
 
     ``limit`` says which limit of cost or tokens ended it, "" when none did. ``baseline`` is the same run
-    without skills.
+    without skills. ``unjudged`` are answers to trigger prompts that were not tried to their end.
     """
 
     header: RunHeader
@@ -314,6 +318,7 @@ class RunOutcome:
     limit: str = ""
     baseline: RunOutcome | None = None
     recommendation: Recommendation | None = None
+    unjudged: Sequence[UnjudgedAnswer] = ()
 
 
 def verdicts_of(trial: TrialOutcome) -> Iterator[tuple[str, Validation]]:

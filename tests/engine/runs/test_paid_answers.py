@@ -161,7 +161,7 @@ def test_a_second_turn_adds_to_the_first(
 
 
 @ENDINGS
-def test_what_a_trigger_prompt_has_cost_is_counted(
+def test_what_was_answered_to_a_trigger_prompt_is_kept(
     ended_at: Ending, scripted_model: StartModel, tmp_path: Path
 ) -> None:
     def answer(request: ModelRequest) -> Reply:
@@ -176,6 +176,8 @@ def test_what_a_trigger_prompt_has_cost_is_counted(
     found = ended_at(3, model, path)
     assert spent(found).tokens == 200
     assert not found.triggers
+    (unjudged,) = found.unjudged
+    assert (unjudged.prompt, unjudged.text.splitlines()[0]) == ("try", "I look.")
 
 
 def test_an_answer_is_in_the_journal_when_the_model_is_asked_again(

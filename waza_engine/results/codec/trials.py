@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from waza_engine.results.codec.failure_artifacts import FAILURES, failure_artifacts
 from waza_engine.results.codec.files_changed import files_changed_document, files_changed_of
+from waza_engine.results.codec.unjudged import ANSWERERS, unjudged_documents, unjudged_of
 from waza_engine.results.codec.usage import cost_document, cost_of, usage_document, usage_of
 from waza_engine.results.codec.verdicts import verdict_document, verdicts_of
 from waza_engine.results.json_values import (
@@ -23,12 +24,10 @@ from waza_engine.results.json_values import (
     whole,
 )
 from waza_engine.results.record import (
-    Answerer,
     ArrivedAnswer,
     CheckpointOutcome,
     ResponderOutcome,
     TrialOutcome,
-    UnjudgedAnswer,
     Validation,
 )
 from waza_engine.scoring.composite import TrialStatus, borne_out, trial_status
@@ -36,7 +35,6 @@ from waza_engine.scoring.cost import total_cost
 from waza_engine.scoring.usage import added
 from waza_engine.vocabulary import KNOWN_ARGUMENTS, CommandInvocation, SkillInvocation, ToolCall, ToolDenial
 
-_ANSWERERS: dict[str, Answerer] = {"agent": "agent", "judge": "judge", "responder": "responder"}
 _STATUSES: dict[str, TrialStatus] = {"passed": "passed", "failed": "failed", "skipped": "skipped"}
 
 
@@ -71,7 +69,7 @@ def trial_document(trial: TrialOutcome) -> Json:
             tool_events=_tool_events(trial),
             stopped=trial.stopped,
             command_invocations=[_command_invocation(call) for call in trial.command_invocations],
-            unjudged_answers=[{"by": answer.by, "text": answer.text} for answer in trial.unjudged],
+            unjudged_answers=unjudged_documents(trial.unjudged),
         ),
     }
 
@@ -97,7 +95,7 @@ def answer_document(answer: ArrivedAnswer) -> Json:
 def arrived_answer_of(answer: Block) -> ArrivedAnswer:
     """Return an answer that a journal keeps."""
     return ArrivedAnswer(
-        by=_ANSWERERS.get(text_of(answer.get("by")), "agent"),
+        by=ANSWERERS.get(text_of(answer.get("by")), "agent"),
         text=text_of(answer.get("text")),
         calls=texts_of(answer.get("calls")),
         usage=usage_of(answer.get("usage")),
@@ -132,7 +130,7 @@ def with_answers(run: Block, answers: Sequence[ArrivedAnswer]) -> Json:
             transcript=[*blocks_of(run.get("transcript")), *events],
             unjudged_answers=[
                 *blocks_of(run.get("unjudged_answers")),
-                *({"by": answer.by, "text": answer.text} for answer in unjudged if answer.text),
+                *unjudged_documents(answer for answer in unjudged if answer.text),
             ],
         ),
     }
@@ -179,10 +177,7 @@ def trial_of(run: Block, position: int) -> TrialOutcome:
             for found in blocks_of(digest.get("tool_policy_denials"))
         ),
         captured_at=captured if status in FAILURES else "",
-        unjudged=tuple(
-            UnjudgedAnswer(_ANSWERERS.get(text_of(answer.get("by")), "agent"), text_of(answer.get("text")))
-            for answer in blocks_of(run.get("unjudged_answers"))
-        ),
+        unjudged=unjudged_of(run),
     )
 
 

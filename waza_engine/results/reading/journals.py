@@ -12,9 +12,10 @@ from waza_engine.files import FileError, read_beginning
 from waza_engine.results.codec.figures import counted_task
 from waza_engine.results.codec.recounting import counted_document
 from waza_engine.results.codec.trials import arrived_answer_of, trial_document, with_answers
+from waza_engine.results.codec.unjudged import unjudged_documents
 from waza_engine.results.codec.usage import cost_document, cost_of, usage_of
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, text_of, whole
-from waza_engine.results.record import ArrivedAnswer, TrialOutcome
+from waza_engine.results.record import ArrivedAnswer, TrialOutcome, UnjudgedAnswer
 from waza_engine.scoring.cost import total_cost
 from waza_engine.scoring.usage import input_tokens_of
 
@@ -44,7 +45,7 @@ def unended_document(journal: Block, message: str) -> Json:
     metadata = block_of(journal, "metadata")
     engine = {**block_of(metadata, "engine"), "status": status, "message": told}
     known = {key: value for key, value in journal.items() if key not in _OF_JOURNALS}
-    known |= given(unjudged_answers=list(_of_untried_prompts(journal)))
+    known |= given(unjudged_answers=unjudged_documents(_of_untried_prompts(journal)))
     head: Json = {
         **known,
         "summary": _so_far(journal),
@@ -59,12 +60,12 @@ def unended_document(journal: Block, message: str) -> Json:
     return counted_document(head, _listed(planned, blocks_of(journal.get("tasks")), unknown))
 
 
-def _of_untried_prompts(journal: Block) -> Iterator[Json]:
+def _of_untried_prompts(journal: Block) -> Iterator[UnjudgedAnswer]:
     """Yield the answers to trigger prompts that were not tried to their end."""
     tried = {text_of(found.get("prompt")) for found in blocks_of(journal.get("trigger_results"))}
     for answer in map(arrived_answer_of, blocks_of(journal.get("answers"))):
         if answer.prompt and answer.prompt not in tried and answer.unjudged.text:
-            yield {"prompt": answer.prompt, "by": answer.by, "text": answer.unjudged.text}
+            yield answer.unjudged
 
 
 def _with_trials(journal: Block, message: str) -> Block:
