@@ -26,7 +26,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from waza_engine.mcp.event_loop import LoopThread
 from waza_engine.mcp.servers import shown_name
 from waza_engine.mcp.stdio import started_server
-from waza_engine.peers.bounds import Intake
+from waza_engine.peers.bounds import Intake, refusal_in
 from waza_engine.peers.http import bounded_hooks
 from waza_engine.processes.scope import ProcessScope
 
@@ -161,7 +161,7 @@ class McpTools:
         except TimeoutError:
             raise McpError(f"the MCP server `{name}` did not start within {seconds:.0f} seconds") from None
         except (CancelledError, asyncio.CancelledError, Exception) as error:  # noqa: BLE001 - the libraries below raise anything
-            if refused := self._intakes[name].refused:
+            if refused := self._intakes[name].refused or refusal_in(error):
                 raise McpError(f"the MCP server `{name}` {refused}") from None
             if isinstance(error, CancelledError | asyncio.CancelledError):
                 raise McpError(f"the MCP server `{name}` was stopped") from None

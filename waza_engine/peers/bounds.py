@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NoReturn
+from typing import NoReturn, cast
 
 MOST_BYTES = 64_000_000
 """Decoded bytes that one peer may send in one turn of a conversation."""
@@ -69,11 +69,12 @@ class LineReader:
 
 def refusal_in(error: BaseException | None) -> str:
     """Return why something was refused, when that is the cause of an error, "" else."""
-    while error is not None:
-        if isinstance(error, PeerError):
-            return str(error)
+    while error is not None and not isinstance(error, PeerError):
+        if isinstance(error, BaseExceptionGroup):
+            group = cast("BaseExceptionGroup[BaseException]", error)
+            return next((found for inner in group.exceptions if (found := refusal_in(inner))), "")
         error = error.__cause__ or error.__context__
-    return ""
+    return "" if error is None else str(error)
 
 
 def _in_megabytes(count: int) -> str:

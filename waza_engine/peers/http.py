@@ -10,7 +10,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from waza_engine.peers import bounds
-from waza_engine.peers.bounds import Intake
+from waza_engine.peers.bounds import Intake, PeerError
 
 if TYPE_CHECKING:
     import httpx2
@@ -50,7 +50,7 @@ def _bounded(response: httpx2.Response, intake: Intake) -> Callable[..., AsyncGe
             async for chunk in chunks:
                 try:
                     body.take(len(chunk))
-                except bounds.PeerError as error:
+                except PeerError as error:
                     intake.refuse(str(error))
                 intake.take(len(chunk))
                 yield chunk
@@ -64,8 +64,14 @@ def _check_redirect(response: httpx2.Response, intake: Intake) -> None:
     asked = response.request.url
     try:
         target = asked.join(response.headers["location"])
-    except Exception:  # noqa: BLE001 - the library raises many kinds for an address that is none
-        intake.refuse("redirects to an address that is none")
-    if (target.scheme, target.host, target.port) != (asked.scheme, asked.host, asked.port):
         origin = target.copy_with(userinfo=b"", raw_path=b"/", fragment=None)
-        intake.refuse(f"redirects to `{str(origin).rstrip('/')}`, which is refused; configure that address")
+    except Exception:  # noqa: BLE001 - the library raises many kinds for an address that is none
+        why = "redirects to an address that is none"
+    else:
+        if (target.scheme, target.host, target.port) == (asked.scheme, asked.host, asked.port):
+            return
+        why = f"redirects to `{str(origin).rstrip('/')}`, which is refused; configure that address"
+    if response.request.method == "GET":
+        # An MCP server that has no stream of its own may show people its page instead, and answers otherwise.
+        raise PeerError(why)
+    intake.refuse(why)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -130,6 +131,27 @@ def test_a_redirect_to_another_server_takes_the_headers_nowhere(
             connect(peer, tmp_path, kind)
         assert other.requests == []
         assert len(peer.requests) == 1
+
+
+def test_a_server_that_shows_its_page_in_place_of_a_stream_can_be_used(tmp_path: Path) -> None:
+    answers = answering(tools_call={"content": [{"type": "text", "text": "seen"}]})
+    asked = threading.Event()
+
+    def respond(request: bytes) -> Iterable[bytes]:
+        if request.startswith(b"GET"):
+            asked.set()
+            return [b"HTTP/1.1 302 X\r\nLocation: https://example.com/\r\nContent-Length: 0\r\n\r\n"]
+        head, body = answers(request)
+        return [head.replace(b"\r\n\r\n", b"\r\nMcp-Session-Id: s\r\n\r\n"), body]
+
+    def both(request: bytes) -> Iterable[bytes]:
+        return answers(request) if b"notifications/" in request else respond(request)
+
+    with hostile_peer(both) as peer:
+        tools = connect(peer, tmp_path)
+        assert asked.wait(30)
+        assert tools.call("x-look", {}).text == "seen"
+        tools.stop()
 
 
 def test_a_stream_that_never_says_where_to_ask_is_refused(tmp_path: Path) -> None:
