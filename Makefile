@@ -11,7 +11,7 @@ MODEL_VENV := .venv-model
 # The tests start thousands of Python processes, and each would compile all it imports again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check prepare-check test-all search-assertions search-messages search-exits search-live search-typos search-names test-model lint format bench schemas vscode clean lock
+.PHONY: demo test check prepare-check test-all search-assertions search-kills search-messages search-exits search-live search-typos search-names test-model lint format bench schemas vscode clean lock
 
 demo: $(READY) ## Diagnostics, a run of every task and the scores in the source, on the example suite.
 	@echo; echo "== What the editor would underline: waza-language-server check $(SUITE)"; echo
@@ -39,6 +39,9 @@ test-all: test check ## Both.
 # Searches that take long; `make check` runs a sample of each.
 search-assertions: $(READY) ## Assertions on which the interpreter differs from Python's eval.
 	$(BIN)/python -m tests.engine.assertions.search --count 20000 --seed 1 $(ARGS)
+
+search-kills: $(READY) ## Paid runs killed at random moments: no answer that has arrived may be lost.
+	$(BIN)/python -m tests.engine.faults.kills --times 1000 $(ARGS)
 
 search-messages: $(READY) ## Random messages to the server.
 	$(BIN)/python -m tests.protocol.fuzz --messages 100000 --seed 1 --jobs 2 $(ARGS)

@@ -588,3 +588,88 @@ def test_a_test_module_has_one_stage() -> None:
         or (marker.search(path.read_text("utf-8")) and not markers_of_module(path))
     ]
     assert several == []
+
+
+SPEAKS_A_NETWORK = (
+    "aiohttp",
+    "ftplib",
+    "http",
+    "httpcore",
+    "httpcore2",
+    "httpx",
+    "httpx2",
+    "requests",
+    "socket",
+    "socketserver",
+    "ssl",
+    "urllib.request",
+    "urllib3",
+    "websockets",
+)
+
+
+CLIENTS = {
+    "waza_engine/executors/chat/wire.py": ["openai.AsyncOpenAI", "openai.DefaultAsyncHttpxClient"],
+    "waza_engine/mcp/client.py": [
+        "sse_client",
+        "create_mcp_http_client",
+        "_http_client",
+        "streamable_http_client",
+    ],
+}
+
+
+def test_what_peers_send_is_read_within_one_bound() -> None:
+    """Nobody opens a connection but the libraries, and these are handed the hooks of ``peers/http.py``."""
+    wrong = [
+        (file, module)
+        for file, module in imports_below(ENGINE)
+        if is_from(module, *SPEAKS_A_NETWORK) and not file.startswith("waza_engine/peers/")
+    ]
+    assert wrong == [
+        ("waza_engine/executors/copilot/runtime.py", "socket"),
+        ("waza_engine/graders/matching/json_schemas.py", "urllib.request"),
+        ("waza_engine/processes/supervisor.py", "socket"),
+    ], "it looks whether a port is open; it makes a path of an address; its other end is a process of ours"
+    made: dict[str, list[str]] = {}
+    for path in sorted(ENGINE.rglob("*.py")):
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(
+                ("Client", "_client", "OpenAI")
+            ):
+                made.setdefault(path.relative_to(ROOT).as_posix(), []).append(ast.unparse(node))
+    for file, names in CLIENTS.items():
+        calls = [call for call in made[file] if call.partition("(")[0] in names]
+        assert {call.partition("(")[0] for call in calls} == set(names), file
+        source = (ROOT / file).read_text("utf-8")
+        assert source.count("bounded_hooks(") == 1, file
+    assert "http_client=" in next(
+        call for call in made["waza_engine/executors/chat/wire.py"] if "AsyncOpenAI" in call
+    )
+    served = [call for call in made["waza_engine/mcp/client.py"] if call.startswith(("sse_", "streamable_"))]
+    assert all("http_client=http" in call or "httpx_client_factory=factory" in call for call in served)
+    elsewhere = [
+        (file, call)
+        for file, calls in made.items()
+        for call in calls
+        if call.startswith(("openai.", "httpx", "sse_client", "streamable_http_client", "create_mcp"))
+        and file not in CLIENTS
+    ]
+    assert elsewhere == []
+
+
+def test_the_output_of_a_program_is_read_in_pieces_with_a_bound() -> None:
+    """A line without an end fills the memory: ``for line in`` a pipe and ``readline()`` read one."""
+    pipes, reads = ("stdout", "stderr", "stream", "stdin", "source"), ("read", "readline", "readlines")
+    wrong = [
+        (path.relative_to(ROOT).as_posix(), ast.unparse(node))
+        for path in sorted(ENGINE.rglob("*.py"))
+        for node in ast.walk(tree_of(path))
+        if (isinstance(node, ast.For) and ast.unparse(node.iter).endswith(pipes))
+        or (
+            isinstance(node, ast.Call)
+            and not node.args
+            and ast.unparse(node.func).endswith(tuple(f"{pipe}.{read}" for pipe in pipes for read in reads))
+        )
+    ]
+    assert wrong == []

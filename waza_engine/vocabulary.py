@@ -114,6 +114,15 @@ class Usage:
 
 
 @frozen()
+class PaidAnswer:
+    """An answer of a model as it arrives in the middle of a turn: what it says, calls and used."""
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    usage: Usage | None = None
+
+
+@frozen()
 class Check:
     """One check inside a grader, and where its rule stands in the grader's ``config``.
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from waza_engine.graders.judging.judge import AgentTool
 from waza_engine.spec.eval_config import EvalConfig
-from waza_engine.vocabulary import SkillInvocation, ToolCall, Usage
+from waza_engine.vocabulary import PaidAnswer, SkillInvocation, ToolCall, Usage
 
 
 class ExecutorError(Exception):
@@ -76,6 +76,10 @@ def unwatched(_: ToolCall) -> None:
     """Nobody looks at the turn while it goes on."""
 
 
+def unpaid(_: PaidAnswer) -> None:
+    """Keep nothing: nobody pays for the answers of this turn."""
+
+
 @dataclass(frozen=True, slots=True)
 class ExecutionRequest:
     """One turn of a conversation. ``session`` continues an earlier one.
@@ -91,6 +95,9 @@ class ExecutionRequest:
     ``task_id`` and ``trial`` (from 1) say what the call is for, empty and 0 for triggers and judges;
     ``follow_ups`` says how many more prompts of the same conversation are sure to come. ``commands`` are the
     programs that are mocked for it. ``watch`` gets every tool call as it begins, from any thread.
+
+    ``paid`` gets every answer of a model when it has arrived, from any thread and before the turn goes on: it
+    is paid for, and nobody else has it when the process is killed.
     """
 
     prompt: str
@@ -117,6 +124,7 @@ class ExecutionRequest:
     follow_ups: int = 0
     commands: MockedCommands | None = None
     watch: Callable[[ToolCall], None] = unwatched
+    paid: Callable[[PaidAnswer], None] = unpaid
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from waza_engine.executors.adapter.command_line import (
     resolved_command,
 )
 from waza_engine.executors.adapter.process import AgentLimits, Ended, run_agent
-from waza_engine.executors.adapter.turn import LineSink, TextSink, Turn
+from waza_engine.executors.adapter.turn import LineSink, TextSink, Turn, usage_of_figures
 from waza_engine.executors.base import (
     Cancellation,
     ExecutionRequest,
@@ -40,7 +40,7 @@ from waza_engine.masking import keep_settings_secret
 from waza_engine.processes.scope import ProcessScope
 from waza_engine.spec.loading import load_adapter_file
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.vocabulary import CANCELLED, ModelUsage, Usage
+from waza_engine.vocabulary import CANCELLED, Usage
 
 _UNNAMED = "command-session-"
 _SHOWN = 500
@@ -100,6 +100,8 @@ class CommandExecutor:
             follow_up=f"-{next(self._numbers)}" if request.session else "",
             stop_at_first_skill=request.stop_at_first_skill,
             watch=request.watch,
+            paid=request.paid,
+            model=request.model,
         )
         turn.note("user.message", content=request.prompt)
         ended, limit_note = self._run(request, history, turn, cancellation)
@@ -238,28 +240,8 @@ class CommandExecutor:
 
 
 def _usage(turn: Turn, model: str) -> Usage | None:
-    found = turn.usage
-    if not found:
-        return None
-    turns = int(found.get("turns", 0)) or max(1, len(turn.messages))
-    metrics = ModelUsage(
-        input_tokens=int(found.get("input_tokens", 0)),
-        output_tokens=int(found.get("output_tokens", 0)),
-        cache_read_tokens=int(found.get("cache_read_tokens", 0)),
-        cache_write_tokens=int(found.get("cache_write_tokens", 0)),
-        request_count=turns,
-        request_cost=found.get("premium_requests", 0.0),
-    )
-    return Usage(
-        turns=turns,
-        input_tokens=metrics.input_tokens,
-        output_tokens=metrics.output_tokens,
-        cache_read_tokens=metrics.cache_read_tokens,
-        cache_write_tokens=metrics.cache_write_tokens,
-        premium_requests=metrics.request_cost,
-        model_metrics={model: metrics} if model else {},
-        cost_usd=found.get("cost_usd"),
-    )
+    turns = int(turn.usage.get("turns", 0)) or max(1, len(turn.messages))
+    return usage_of_figures(turn.usage, model, turns)
 
 
 def _not_started(program: str, error: OSError | ValueError) -> str:

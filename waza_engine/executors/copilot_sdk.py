@@ -144,7 +144,7 @@ class _Turn:
         self.error = ""
         self.heard = asyncio.Event()
         self._provider = provider
-        self._record = TurnRecord(request.watch)
+        self._record = TurnRecord(request.watch, request.paid)
         self._session = request.session or ""
         self._totals: Usage | None = None
         self._over = asyncio.Event()

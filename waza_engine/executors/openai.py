@@ -89,7 +89,7 @@ class OpenAIExecutor:
 
     def reach(self) -> None:
         """Find out whether the server answers and takes the key. Raises ``ExecutorError``."""
-        check_endpoint(self._connection.endpoint)
+        check_endpoint(self._connection)
 
     def close(self) -> None:
         """Break off every turn and forget every conversation."""

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import mcp_types
 from mcp import Client
@@ -24,11 +26,19 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from waza_engine.mcp.event_loop import LoopThread
 from waza_engine.mcp.servers import shown_name
 from waza_engine.mcp.stdio import started_server
+from waza_engine.peers.bounds import Intake, refusal_in
+from waza_engine.peers.http import bounded_hooks
 from waza_engine.processes.scope import ProcessScope
+
+if TYPE_CHECKING:
+    import httpx2
 
 CONNECT_SECONDS = 30.0
 # The library's word for a server that is gone.
 _CLOSED = "Connection closed"
+
+# Without a handler, Python would print the library's tracebacks in the middle of our output.
+logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 
 class McpError(Exception):
@@ -49,6 +59,7 @@ class _Connected:
     client: Client
     tools: tuple[mcp_types.Tool, ...]
     seconds: float | None
+    intake: Intake
 
 
 class McpTools:
@@ -74,6 +85,7 @@ class McpTools:
         self._deadline = deadline
         self._found: dict[str, tuple[_Connected, mcp_types.Tool]] = {}
         self._serving: list[Future[None]] = []
+        self._intakes = {name: Intake() for name in servers}
         stoppable(self.stop)
         try:
             waiting = {name: self._start(name, server, workspace) for name, server in servers.items()}
@@ -93,14 +105,17 @@ class McpTools:
         left = self._deadline - time.monotonic()
         seconds = left if server.seconds is None else min(left, server.seconds)
         future = self._loop.submit(server.client.call_tool(tool.name, dict(arguments)))
+        server.intake.on_refusal = future.cancel
         try:
             result = future.result(max(0.0, seconds))
         except TimeoutError:
             future.cancel()
             return McpResult(f"the MCP server `{server.name}` did not answer in time", failed=True)
-        except CancelledError:
-            return McpResult("the call was cancelled", failed=True)
-        except Exception as error:  # noqa: BLE001 - whatever a server does, the conversation goes on
+        except (CancelledError, Exception) as error:  # noqa: BLE001 - whatever a server does, the turn goes on
+            if server.intake.refused:
+                return McpResult(f"the MCP server `{server.name}` {server.intake.refused}", failed=True)
+            if isinstance(error, CancelledError):
+                return McpResult("the call was cancelled", failed=True)
             return McpResult(f"the MCP server `{server.name}` failed: {_reason(error)}", failed=True)
         return McpResult(_text(result), failed=result.is_error)
 
@@ -112,6 +127,7 @@ class McpTools:
 
     def _start(self, name: str, server: Mapping[str, Any], workspace: Path) -> Future[_Connected]:
         connected: Future[_Connected] = Future()
+        self._intakes[name].on_refusal = connected.cancel
         serving = self._loop.submit(self._serve(name, server, workspace, connected))
         # One that is stopped before it begins says nothing by itself.
         serving.add_done_callback(lambda ended: ended.cancelled() and connected.cancel())
@@ -123,14 +139,15 @@ class McpTools:
     ) -> None:
         """Keep one connection in one task, from beginning to end."""
         try:
-            transport = _transport(server, workspace, self._scope)
+            intake = self._intakes[name]
+            transport = _transport(server, workspace, self._scope, intake)
             async with Client(transport, mode="legacy", cache=None) as client:
                 wanted = server.get("tools", ["*"])
                 tools = tuple(
                     [tool async for tool in _all_tools(client) if "*" in wanted or tool.name in wanted]
                 )
                 timeout = server.get("timeout")
-                connected.set_result(_Connected(name, client, tools, timeout and timeout / 1000))
+                connected.set_result(_Connected(name, client, tools, timeout and timeout / 1000, intake))
                 await asyncio.Event().wait()
         except BaseException as error:
             if not connected.done():
@@ -143,9 +160,11 @@ class McpTools:
             return connecting.result(max(0.0, seconds))
         except TimeoutError:
             raise McpError(f"the MCP server `{name}` did not start within {seconds:.0f} seconds") from None
-        except (CancelledError, asyncio.CancelledError):
-            raise McpError(f"the MCP server `{name}` was stopped") from None
-        except Exception as error:  # noqa: BLE001 - the libraries below raise anything
+        except (CancelledError, asyncio.CancelledError, Exception) as error:  # noqa: BLE001 - the libraries below raise anything
+            if refused := self._intakes[name].refused or refusal_in(error):
+                raise McpError(f"the MCP server `{name}` {refused}") from None
+            if isinstance(error, CancelledError | asyncio.CancelledError):
+                raise McpError(f"the MCP server `{name}` was stopped") from None
             reason = _reason(error)
             if reason == _CLOSED:
                 reason = "it ended, or broke the connection, instead of answering; try it in a terminal"
@@ -157,21 +176,28 @@ class McpTools:
 
 
 def _transport(
-    server: Mapping[str, Any], workspace: Path, scope: ProcessScope
+    server: Mapping[str, Any], workspace: Path, scope: ProcessScope, intake: Intake
 ) -> AbstractAsyncContextManager[Any]:
     match server["type"]:
         case "stdio":
-            return started_server(server, workspace, scope)
+            return started_server(server, workspace, scope, intake)
         case "sse":
-            return sse_client(server["url"], headers=dict(server["headers"]))
+            factory = partial(_http_client, intake)
+            return sse_client(server["url"], headers=dict(server["headers"]), httpx_client_factory=factory)
         case _:
-            return _over_http(server)
+            return _over_http(server, intake)
+
+
+def _http_client(intake: Intake, *arguments: Any, **keywords: Any) -> httpx2.AsyncClient:
+    client = create_mcp_http_client(*arguments, **keywords)
+    client.event_hooks = bounded_hooks(lambda: intake)
+    return client
 
 
 @asynccontextmanager
-async def _over_http(server: Mapping[str, Any]) -> AsyncGenerator[Any]:
+async def _over_http(server: Mapping[str, Any], intake: Intake) -> AsyncGenerator[Any]:
     async with (
-        create_mcp_http_client(headers=dict(server["headers"])) as http,
+        _http_client(intake, headers=dict(server["headers"])) as http,
         streamable_http_client(server["url"], http_client=http) as streams,
     ):
         yield streams

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import shutil
 import subprocess
 import threading
 from collections.abc import AsyncGenerator, Mapping
+from concurrent.futures import CancelledError
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -19,20 +21,25 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
+from waza_engine.peers.bounds import Intake, LineReader, PeerError
 from waza_engine.processes.programs import start_marked
 from waza_engine.processes.scope import ProcessScope
 from waza_engine.processes.trees import kill_tree
 
 _LEAVE_SECONDS = 0.5
+_LOOK_SECONDS = 1.0
+_CHUNK_BYTES = 65_536
 _Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
 _Outgoing = MemoryObjectSendStream[SessionMessage]
 
 
 @asynccontextmanager
 async def started_server(
-    server: Mapping[str, Any], workspace: Path, scope: ProcessScope
+    server: Mapping[str, Any], workspace: Path, scope: ProcessScope, intake: Intake
 ) -> AsyncGenerator[tuple[_Incoming, _Outgoing]]:
     """Start a ``stdio`` server of ``agent_servers`` and yield its streams; it is gone when the block ends.
+
+    The stream of one that sends more than ``intake`` allows ends there.
 
     It inherits what every MCP client hands on (``PATH``, ``HOME``, …) and what its ``env`` says, so no key of
     a model. Raises ``OSError`` when it cannot be started.
@@ -41,9 +48,9 @@ async def started_server(
     assert process.stdin is not None
     assert process.stdout is not None
     loop = asyncio.get_running_loop()
-    to_client, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](float("inf"))
+    to_client, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, from_client = anyio.create_memory_object_stream[SessionMessage](0)
-    reader = threading.Thread(target=_read, args=(process.stdout, to_client, loop), daemon=True)
+    reader = threading.Thread(target=_read, args=(process.stdout, to_client, loop, intake), daemon=True)
     with scope.holding(process):
         reader.start()
         writer = asyncio.create_task(_write(process.stdin, from_client))
@@ -79,20 +86,36 @@ def _read(
     stream: IO[bytes],
     to_client: MemoryObjectSendStream[SessionMessage | Exception],
     loop: asyncio.AbstractEventLoop,
+    intake: Intake,
 ) -> None:
-    with contextlib.suppress(RuntimeError, OSError, ValueError), stream:
-        for line in stream:
-            if line.strip():
-                loop.call_soon_threadsafe(_deliver, to_client, _message(line))
+    lines = LineReader(intake)
+    with contextlib.suppress(PeerError, RuntimeError, OSError, ValueError, CancelledError), stream:
+        while chunk := os.read(stream.fileno(), _CHUNK_BYTES):
+            intake.take(len(chunk))
+            for line in lines.feed(chunk):
+                # The next message is read when this one was taken, so that none wait in memory.
+                if line.strip() and not _deliver(to_client, loop, _message(line)):
+                    return
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(to_client.close)
 
 
 def _deliver(
-    to_client: MemoryObjectSendStream[SessionMessage | Exception], message: SessionMessage | Exception
-) -> None:
-    with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-        to_client.send_nowait(message)
+    to_client: MemoryObjectSendStream[SessionMessage | Exception],
+    loop: asyncio.AbstractEventLoop,
+    message: SessionMessage | Exception,
+) -> bool:
+    """Hand a message to the client and return whether it was taken: not when the connection has ended."""
+    sending = to_client.send(message)
+    try:
+        taken = asyncio.run_coroutine_threadsafe(sending, loop)
+    except RuntimeError:
+        sending.close()
+        return False
+    while not loop.is_closed():
+        with contextlib.suppress(TimeoutError):
+            return taken.exception(_LOOK_SECONDS) is None
+    return False
 
 
 def _message(line: bytes) -> SessionMessage | Exception:

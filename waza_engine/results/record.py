@@ -42,6 +42,9 @@ MOST_FILES_NAMED = 100
 VerdictStatus = Literal["graded", "pending", "error"]
 """Whether a grader said something, waits for a person, or could not grade."""
 
+Answerer = Literal["agent", "judge", "responder"]
+"""Whose answer it is."""
+
 RunStatus = Literal["completed", "failed", "canceled", "error"]
 """How a run ended: all tasks passed, some did not, it was stopped, or it could not run (to its end)."""
 
@@ -115,6 +118,41 @@ class FilesChanged:
         return bool(self.created or self.changed or self.deleted)
 
 
+@frozen()
+class UnjudgedAnswer:
+    """An answer that was paid for, and that no verdict is about. Its calls of tools are lines of it.
+
+    ``prompt`` is the trigger prompt that it answers, "" in a trial.
+    """
+
+    by: Answerer
+    text: str
+    prompt: str = ""
+
+
+@frozen()
+class ArrivedAnswer:
+    """An answer that has arrived while its trial, or its trigger ``prompt``, goes on: it is paid for.
+
+    ``calls`` are the calls of tools that it makes, in words.
+    """
+
+    by: Answerer
+    text: str = ""
+    calls: tuple[str, ...] = ()
+    usage: Usage | None = None
+    cost: Cost | None = None
+    task: str = ""
+    trial: int = 0
+    prompt: str = ""
+    baseline: bool = False
+
+    @property
+    def unjudged(self) -> UnjudgedAnswer:
+        """What is told of it when nothing comes of it."""
+        return UnjudgedAnswer(self.by, "\n".join(filter(None, (self.text, *self.calls))), self.prompt)
+
+
 @dataclass(frozen=True, slots=True)
 class TrialOutcome:
     """One trial.
@@ -128,6 +166,7 @@ class TrialOutcome:
     ``allow_list``, "" without one), ``tool_denials`` the calls that upstream denied for it.
     ``files_changed`` is what became of the workspace before anything was graded.
     ``captured_at`` is when a trial that failed or broke had ended, in ISO 8601; "" for all others.
+    ``unjudged`` are answers that were paid for and came to nothing, those of judges included.
     """
 
     number: int
@@ -154,6 +193,7 @@ class TrialOutcome:
     tool_denials: Sequence[ToolDenial] = ()
     captured_at: str = ""
     files_changed: FilesChanged = field(default_factory=FilesChanged)
+    unjudged: Sequence[UnjudgedAnswer] = ()
 
     @property
     def graded(self) -> list[Graded]:
@@ -262,7 +302,7 @@ class RunOutcome:
     """A run that has ended, however it ended. ``message`` explains an error.
 
     ``limit`` says which limit of cost or tokens ended it, "" when none did. ``baseline`` is the same run
-    without skills.
+    without skills. ``unjudged`` are answers to trigger prompts that were not tried to their end.
     """
 
     header: RunHeader
@@ -278,6 +318,7 @@ class RunOutcome:
     limit: str = ""
     baseline: RunOutcome | None = None
     recommendation: Recommendation | None = None
+    unjudged: Sequence[UnjudgedAnswer] = ()
 
 
 def verdicts_of(trial: TrialOutcome) -> Iterator[tuple[str, Validation]]:

@@ -262,6 +262,7 @@ class PreparedRun:
             progress=Progress(course.stream, self.total),
             agent=AgentSetup(suite),
             program_timeout_seconds=self._program_timeout_seconds,
+            keep_answer=lambda answer: course.writing(lambda: course.store.add_answer(answer)),
         )
         handling = Handling(
             self._backend,

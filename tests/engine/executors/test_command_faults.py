@@ -11,8 +11,8 @@ import pytest
 
 from tests.engine.executors.agents import answer, ask, executor_of
 from tests.patience import ON_A_BUSY_MACHINE, ends
-from waza_engine.executors.adapter.turn import LONGEST_LINE_BYTES, MOST_BYTES
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
+from waza_engine.peers.bounds import LONGEST_MESSAGE_BYTES, MOST_BYTES
 from waza_engine.runs.limits.cancellation import RunCancellation
 
 pytestmark = pytest.mark.check
@@ -154,12 +154,12 @@ def test_a_gigabyte_of_noise_is_read_and_dropped(tmp_path: Path) -> None:
     before = psutil.Process().memory_info().rss
     found = answer(tmp_path, script)
     assert (found.output, found.error) == ("done", None)
-    assert psutil.Process().memory_info().rss - before < 8 * LONGEST_LINE_BYTES
+    assert psutil.Process().memory_info().rss - before < 8 * LONGEST_MESSAGE_BYTES
 
 
 def test_an_event_that_is_too_long_is_lost_and_told(tmp_path: Path) -> None:
     script = f"""
-        say(type='text', text='x' * {LONGEST_LINE_BYTES})
+        say(type='text', text='x' * {LONGEST_MESSAGE_BYTES})
         say(type='result', content='done')
     """
     found = answer(tmp_path, script)
@@ -180,7 +180,7 @@ def test_text_without_end_is_stopped(tmp_path: Path) -> None:
     script = "while True: os.write(1, b'x' * 1_000_000)"
     found = answer(tmp_path, script, **{"x-waza": {"output_mode": "text"}})
     assert found.error == "the agent wrote more than 16 MB; the rest is lost"
-    assert len(found.output) == LONGEST_LINE_BYTES
+    assert len(found.output) == LONGEST_MESSAGE_BYTES
 
 
 def test_cancelling_ends_the_agent_and_keeps_its_words(tmp_path: Path) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from waza_engine.executors.copilot.events import TurnRecord, usage_of_models, usage_since
+from waza_engine.peers import bounds
 from waza_engine.vocabulary import ModelUsage, Usage
 
 
@@ -98,3 +101,18 @@ def test_a_server_that_starts_after_all_is_not_broken() -> None:
         },
     )
     assert record.broken_servers == {"b": "gone"}
+
+
+def test_what_goes_beyond_the_bound_of_a_turn_is_left_out_and_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bounds, "MOST_BYTES", 1_000)
+    record = TurnRecord()
+    for _ in range(5):
+        record.add("assistant.message", {"content": "y" * 400})
+        record.add("assistant.usage", {"inputTokens": 1, "model": "m"})
+    record.add("session.idle", {})
+    assert len(record.output) == 800
+    assert record.error == "it sent more than 0.001 MB; the rest was not read"
+    assert record.usage().input_tokens == 5
+    assert record.idle

@@ -17,9 +17,11 @@ from tests.engine.executors.agents import write_agent
 from tests.engine.results.test_store import dead_run, header
 from tests.engine.suites import run, task, write_suite
 from waza_engine.commands.result_page import recorded_page
-from waza_engine.results.record import TaskOutcome, TrialOutcome, TriggerOutcome, Validation
+from waza_engine.results.record import ArrivedAnswer, TaskOutcome, TrialOutcome, TriggerOutcome, Validation
 from waza_engine.results.writing.recovery import recover_journals
 from waza_engine.results.writing.store import ResultsError, ResultStore
+from waza_engine.scoring.cost import Cost
+from waza_engine.vocabulary import Usage
 
 pytestmark = pytest.mark.check
 
@@ -194,3 +196,18 @@ def _append(store: ResultStore, *added: Callable[[ResultStore], None]) -> None:
     with store.journal_path.open("ab") as journal:
         journal.writelines(writing.journal_path.read_bytes().splitlines(keepends=True)[2:])
     writing.journal_path.unlink()
+
+
+def test_an_answer_of_a_turn_that_had_no_end_is_shown_and_reported(tmp_path: Path) -> None:
+    store = dead_run(tmp_path, [], {"a": "A", "b": "B"})
+    said = ArrivedAnswer(
+        "agent", "the answer", usage=Usage(input_tokens=7), cost=Cost(0.5), task="a", trial=1
+    )
+    judged = replace(said, by="judge", text="the doubt")
+    _append(store, lambda writing: writing.add_answer(said), lambda writing: writing.add_answer(judged))
+    told = engine("report", store.journal_path).stdout
+    assert "interrupted" in told
+    assert "$1.00" in told
+    page = recorded_page(store.journal_path, "a")["markdown"]
+    assert "the answer" in page
+    assert "the doubt" in page

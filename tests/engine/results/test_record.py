@@ -28,6 +28,7 @@ from waza_engine.results.record import (
     TaskOutcome,
     TrialOutcome,
     TriggerOutcome,
+    UnjudgedAnswer,
     Validation,
     VerdictStatus,
     verdicts_of,
@@ -95,6 +96,10 @@ def verdicts(name: str) -> st.SearchStrategy[Validation]:
 by_grader = st.lists(names, max_size=3, unique=True).flatmap(
     lambda found: st.fixed_dictionaries({name: verdicts(name) for name in found})
 )
+unjudged = st.lists(
+    st.builds(UnjudgedAnswer, by=st.sampled_from(["agent", "judge", "responder"]), text=texts, prompt=texts),
+    max_size=2,
+).map(tuple)
 # What used nothing is written as nothing.
 usages = st.builds(
     Usage,
@@ -160,6 +165,7 @@ def trials(number: int) -> st.SearchStrategy[TrialOutcome]:
         events=st.lists(events, max_size=3).map(tuple),
         tool_calls=st.lists(calls, max_size=3).map(tuple),
         tool_policy=st.sampled_from(["", "unrestricted", "deny_all", "allow_list"]),
+        unjudged=unjudged,
         tool_denials=st.lists(st.builds(ToolDenial, tool=texts, kind=texts, reason=texts), max_size=2).map(
             tuple
         ),
@@ -336,6 +342,7 @@ def runs(draw: st.DrawFn, *, baseline: bool = True) -> RunOutcome:
         limit=draw(texts),
         baseline=draw(st.none() | runs(baseline=False)) if baseline else None,
         recommendation=draw(st.none() | recommendations),
+        unjudged=draw(unjudged),
     )
 
 

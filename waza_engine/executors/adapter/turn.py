@@ -13,12 +13,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from waza_engine.executors.adapter.events import Line, ToolState, Update, event_of, read_event
-from waza_engine.executors.base import unwatched
+from waza_engine.executors.base import unpaid, unwatched
+from waza_engine.peers.bounds import LONGEST_MESSAGE_BYTES, MOST_BYTES
 from waza_engine.spec.adapter import AdapterFile
-from waza_engine.vocabulary import SkillInvocation, ToolCall
+from waza_engine.vocabulary import ModelUsage, PaidAnswer, SkillInvocation, ToolCall, Usage
 
-LONGEST_LINE_BYTES = 16_000_000
-MOST_BYTES = 64_000_000
 _SHOWN = 300
 _SKILL_TOOLS = {"skill": "skill", "Skill": "skill"}
 
@@ -38,7 +37,8 @@ class Turn:
     """What the agent has said and done so far in a turn.
 
     ``new_id`` names calls without an id; ``follow_up`` is added to the agent's own ids, which may count anew
-    in every turn. ``watch`` gets every tool call as it begins. ``trouble`` says what was lost;
+    in every turn. ``watch`` gets every tool call as it begins, ``paid`` what has been answered by then, its
+    tokens those of ``model``. ``trouble`` says what was lost;
     ``noise`` is the beginning of what was no event, ``unmatched`` the first event without a meaning.
     """
 
@@ -47,6 +47,8 @@ class Turn:
     follow_up: str = ""
     stop_at_first_skill: bool = False
     watch: Callable[[ToolCall], None] = unwatched
+    paid: Callable[[PaidAnswer], None] = unpaid
+    model: str = ""
     events: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
     skills: list[SkillInvocation] = field(default_factory=list[SkillInvocation])
     usage: dict[str, float] = field(default_factory=dict[str, float])
@@ -61,6 +63,7 @@ class Turn:
     _messages: list[list[str]] = field(default_factory=list[list[str]])
     _in_message: bool = False
     _bytes: int = 0
+    _messages_paid: int = 0
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
@@ -92,6 +95,7 @@ class Turn:
             self._add(update)
         if found.answer is not None:
             self.answer, self.failed = found.answer, found.failed
+        self._tell_paid(found.usage or {})
         if found.updates or found.answer is not None:
             self.matched = True
         elif event is None and len(self.noise) < _SHOWN:
@@ -121,6 +125,17 @@ class Turn:
         self._messages.append([text])
         self.note("assistant.message", content=text)
         self._in_message = True
+
+    def _tell_paid(self, used: Mapping[str, float]) -> None:
+        """Tell of the messages that have ended since the last time, of the answer, and of tokens."""
+        pieces_follow = self.answer is None and self.adapter.extensions.message_chunks and self._in_message
+        whole = self.messages
+        ended = whole[self._messages_paid : len(whole) - pieces_follow]
+        if self.answer and self.answer not in (*whole, "\n".join(whole)):
+            ended.append(self.answer)
+        self._messages_paid += len(ended)
+        if ended or used:
+            self.paid(PaidAnswer("\n".join(ended), usage=usage_of_figures(used, self.model, 0)))
 
     def _break_off(self) -> bool:
         self.trouble = f"the agent wrote more than {MOST_BYTES // 1_000_000} MB of events; the rest is lost"
@@ -252,9 +267,9 @@ class LineSink:
         if self._skipping:
             return
         self._kept += part
-        if len(self._kept) > LONGEST_LINE_BYTES:
+        if len(self._kept) > LONGEST_MESSAGE_BYTES:
             if self._kept.lstrip().startswith((b"{", b"[")):
-                limit = LONGEST_LINE_BYTES // 1_000_000
+                limit = LONGEST_MESSAGE_BYTES // 1_000_000
                 self._turn.trouble = f"an event of the agent was longer than {limit} MB and is lost"
             self._kept.clear()
             self._skipping = True
@@ -280,10 +295,10 @@ class TextSink:
     def feed(self, chunk: bytes) -> bool:
         """Take in more output; return whether it is too much."""
         self._kept += chunk
-        if len(self._kept) <= LONGEST_LINE_BYTES:
+        if len(self._kept) <= LONGEST_MESSAGE_BYTES:
             return False
-        del self._kept[LONGEST_LINE_BYTES:]
-        limit = LONGEST_LINE_BYTES // 1_000_000
+        del self._kept[LONGEST_MESSAGE_BYTES:]
+        limit = LONGEST_MESSAGE_BYTES // 1_000_000
         self._turn.trouble = f"the agent wrote more than {limit} MB; the rest is lost"
         self.end()
         return True
@@ -294,6 +309,31 @@ class TextSink:
         self._turn.answer = text.removesuffix("\n")
         if self._turn.answer:
             self._turn.say(self._turn.answer)
+            self._turn.paid(PaidAnswer(self._turn.answer))
+
+
+def usage_of_figures(found: Mapping[str, float], model: str, turns: int) -> Usage | None:
+    """Return the usage that an agent reports by the names of an adapter, None when it reports none."""
+    if not found:
+        return None
+    metrics = ModelUsage(
+        input_tokens=int(found.get("input_tokens", 0)),
+        output_tokens=int(found.get("output_tokens", 0)),
+        cache_read_tokens=int(found.get("cache_read_tokens", 0)),
+        cache_write_tokens=int(found.get("cache_write_tokens", 0)),
+        request_count=turns,
+        request_cost=found.get("premium_requests", 0.0),
+    )
+    return Usage(
+        turns=turns,
+        input_tokens=metrics.input_tokens,
+        output_tokens=metrics.output_tokens,
+        cache_read_tokens=metrics.cache_read_tokens,
+        cache_write_tokens=metrics.cache_write_tokens,
+        premium_requests=metrics.request_cost,
+        model_metrics={model: metrics} if model else {},
+        cost_usd=found.get("cost_usd"),
+    )
 
 
 def _now() -> str:

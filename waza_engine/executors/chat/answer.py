@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from waza_engine.executors.chat.clean_text import clean_escapes
+from waza_engine.peers.bounds import PeerError
 
+MOST_CALLS = 1_000
+"""Tool calls and choices of one answer: each takes fifty times the memory of its text."""
 _END = "[DONE]"
 
 
@@ -89,7 +92,8 @@ class Answer:
     def take_piece(self, document: str) -> None:
         """Take in the data of one event of a stream.
 
-        Raises ``ValueError`` or ``RecursionError`` when it is no piece of a completion.
+        Raises ``ValueError`` or ``RecursionError`` when it is no piece of a completion, and ``PeerError`` for
+        too many tool calls.
         """
         if document == _END:
             self.complete = True
@@ -118,6 +122,8 @@ class Answer:
         known = self._by_index.get(piece.index)
         if known is None or (piece.function.name and not _is_same(known, piece)):
             given = piece.model_dump(exclude={"index"}, exclude_none=True)
+            if len(self.calls) == MOST_CALLS:
+                raise PeerError(f"asked for more than {MOST_CALLS:,} tool calls in one answer")
             self._by_index[piece.index] = RequestedCall.model_validate(given)
             self.calls.append(self._by_index[piece.index])
             return
@@ -138,7 +144,7 @@ class _Spoken(BaseModel):
 
 
 class _Message(_Spoken):
-    tool_calls: list[RequestedCall] | None = None
+    tool_calls: Annotated[list[RequestedCall], Field(max_length=MOST_CALLS)] | None = None
 
 
 class _Choice(BaseModel):
@@ -147,7 +153,7 @@ class _Choice(BaseModel):
 
 
 class _Completion(BaseModel):
-    choices: list[_Choice]
+    choices: Annotated[list[_Choice], Field(max_length=MOST_CALLS)]
     usage: Spent | None = None
 
 
@@ -160,7 +166,7 @@ class _CallPiece(BaseModel):
 
 
 class _Delta(_Spoken):
-    tool_calls: list[_CallPiece] | None = None
+    tool_calls: Annotated[list[_CallPiece], Field(max_length=MOST_CALLS)] | None = None
 
 
 class _ChoicePiece(BaseModel):
@@ -169,7 +175,7 @@ class _ChoicePiece(BaseModel):
 
 
 class _Chunk(BaseModel):
-    choices: list[_ChoicePiece] = []
+    choices: Annotated[list[_ChoicePiece], Field(max_length=MOST_CALLS)] = []
     usage: Spent | None = None
 
 

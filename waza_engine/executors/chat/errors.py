@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import email.utils
 import json
 import time
@@ -14,8 +15,10 @@ from waza_engine.counting import in_seconds
 from waza_engine.executors.base import ExecutorError
 from waza_engine.executors.chat.provider import Endpoint
 from waza_engine.executors.provider import is_this_machine, nothing_answers
+from waza_engine.peers.bounds import refusal_in
 
 _REASON_LENGTH = 300
+_LONGEST_WAIT_SECONDS = 86_400.0
 
 
 class RequestError(ExecutorError):
@@ -36,6 +39,8 @@ class RequestError(ExecutorError):
 def request_error(error: Exception, endpoint: Endpoint, model: str) -> RequestError:
     """Return what the library raised in our words."""
     host = f"`{endpoint.host}`"
+    if refusal := refusal_in(error):
+        return RequestError(f"{host} {refusal}", transient=False)
     match error:
         case openai.APIStatusError():
             headers = error.response.headers
@@ -112,19 +117,26 @@ def _status_in_words(error: openai.APIStatusError, model: str, endpoint: Endpoin
 
 
 def _seconds_to_wait(headers: Mapping[str, str]) -> float | None:
+    """Return how long the server asks to wait, a day at the most, None when it asks for nothing sensible."""
+    seconds = _asked_seconds(headers)
+    return min(seconds, _LONGEST_WAIT_SECONDS) if seconds > 0 else None
+
+
+def _asked_seconds(headers: Mapping[str, str]) -> float:
     for name, divisor in (("retry-after-ms", 1000), ("retry-after", 1)):
-        try:
+        with contextlib.suppress(KeyError, ValueError):
             return float(headers[name]) / divisor
-        except (KeyError, ValueError):
-            continue
-    date = email.utils.parsedate_tz(headers.get("retry-after", ""))
-    return None if date is None else round(email.utils.mktime_tz(date) - time.time(), 1)
+    # A date that is none is read in part, and fails when it is counted.
+    with contextlib.suppress(ValueError, OverflowError, TypeError, IndexError):
+        date = email.utils.parsedate_tz(headers.get("retry-after", ""))
+        return 0.0 if date is None else round(email.utils.mktime_tz(date) - time.time(), 1)
+    return 0.0
 
 
 def no_connection(error: BaseException, endpoint: Endpoint) -> RequestError:
     """Return why there is no connection, in our words."""
     host, causes = f"`{endpoint.host}`", " ".join(_causes(error)).lower()
-    if "connecterror" not in causes:
+    if not never_connected(error):
         return broken_off(endpoint)
     if "certificate" in causes or "ssl" in causes:
         return RequestError(
@@ -138,6 +150,11 @@ def no_connection(error: BaseException, endpoint: Endpoint) -> RequestError:
         transient=True,
         again=not is_this_machine(endpoint.host),
     )
+
+
+def never_connected(error: BaseException) -> bool:
+    """Return whether a connection could not be made, and none broke."""
+    return "connecterror" in " ".join(_causes(error)).lower()
 
 
 def _causes(error: BaseException | None) -> list[str]:

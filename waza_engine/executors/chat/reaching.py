@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import httpx
+import openai
 
 from waza_engine.executors.base import ExecutorError
-from waza_engine.executors.chat.errors import no_connection
-from waza_engine.executors.chat.provider import Endpoint
+from waza_engine.executors.chat.errors import never_connected, no_connection
+from waza_engine.executors.chat.wire import Connection
 
 SECONDS = 5.0
-_UNAUTHORIZED = 401
 
 
-def check_endpoint(endpoint: Endpoint) -> None:
+def check_endpoint(connection: Connection) -> None:
     """Return when somebody answers, whatever it is, but for a key that is refused.
 
     Servers need not have such a list, and keys may be too narrow for it. Raises ``ExecutorError``.
     """
-    headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
+    endpoint = connection.endpoint
     try:
-        response = httpx.get(f"{endpoint.base_url.rstrip('/')}/models", headers=headers, timeout=SECONDS)
-    except httpx.ConnectError as error:
-        raise ExecutorError(str(no_connection(error, endpoint)), transient=True) from None
-    except httpx.HTTPError:
-        # It may be slow, or know this address only: the first call tells.
-        return
-    if response.status_code == _UNAUTHORIZED and endpoint.key and "scope" not in response.text:
-        host, variable = f"`{endpoint.host}`", endpoint.key_variable
-        raise ExecutorError(f"{host} does not accept the key in `{variable}`")
+        connection.probe(SECONDS)
+    except openai.AuthenticationError as error:
+        if endpoint.key and "scope" not in error.response.text:
+            host, variable = f"`{endpoint.host}`", endpoint.key_variable
+            raise ExecutorError(f"{host} does not accept the key in `{variable}`") from None
+    except Exception as error:  # noqa: BLE001 - it may be slow, or know one address only: the first call tells
+        if never_connected(error):
+            raise ExecutorError(str(no_connection(error, endpoint)), transient=True) from None

@@ -17,8 +17,9 @@ from waza_engine.executors.chat.answer import Answer, RequestedCall, Spent
 from waza_engine.executors.chat.clean_text import clean, clean_escapes
 from waza_engine.executors.chat.wire import Connection, Limits, TooLateError
 from waza_engine.masking import masked
+from waza_engine.peers.bounds import Intake
 from waza_engine.processes.scope import ProcessScope
-from waza_engine.vocabulary import ModelUsage, SkillInvocation, ToolCall, Usage
+from waza_engine.vocabulary import ModelUsage, PaidAnswer, SkillInvocation, ToolCall, Usage
 
 MOST_ROUNDS = 100
 _DEEPEST = 100
@@ -98,6 +99,7 @@ class Turn:
         self._brake = brake
         self._started = time.monotonic()
         self._deadline = deadline
+        self._intake = Intake()
         self._texts: list[str] = []
         self._events: list[Mapping[str, Any]] = []
         self._calls: list[ToolCall] = []
@@ -157,7 +159,8 @@ class Turn:
         self._brake.check()
         answer = Answer()
         try:
-            self._connection.ask(body, answer, Limits(self._deadline, begin), self._brake.hold)
+            limits = Limits(self._deadline, begin, self._intake)
+            self._connection.ask(body, answer, limits, self._brake.hold)
         except TooLateError as error:
             message = (
                 f"the model did not finish within {in_seconds(request.timeout_seconds)}"
@@ -194,6 +197,11 @@ class Turn:
         self._record("assistant.message", **({"content": text} if text else {}))
         if answer.usage is not None:
             self._record("assistant.usage", model=self._request.model, **spent.counts())
+        calls = tuple(
+            ToolCall(clean(call.function.name), _arguments(call) or {}, call.id or "")
+            for call in answer.calls
+        )
+        self._request.paid(PaidAnswer(text, calls, self._usage_of([spent])))
 
     def _called(self, calls: Sequence[RequestedCall]) -> Iterator[tuple[str, str]]:
         """Carry out tool calls in order; yield their ids and results."""
@@ -245,15 +253,16 @@ class Turn:
         ]
 
     def _usage(self) -> Usage | None:
-        if not self._spent:
-            return None
-        counts = [spent.counts() for spent in self._spent]
+        return self._usage_of(self._spent) if self._spent else None
+
+    def _usage_of(self, answers: Sequence[Spent]) -> Usage:
+        counts = [spent.counts() for spent in answers]
         total = {key: sum(count[key] for count in counts) for key in counts[0]}
         endpoint = self._connection.endpoint
         return Usage(
-            turns=len(self._spent),
+            turns=len(answers),
             **total,
-            model_metrics={self._request.model: ModelUsage(**total, request_count=len(self._spent))},
+            model_metrics={self._request.model: ModelUsage(**total, request_count=len(answers))},
             provider="custom" if endpoint.own else "",
             provider_host=endpoint.host if endpoint.own else "",
         )

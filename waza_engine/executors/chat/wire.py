@@ -11,7 +11,8 @@ import contextlib
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import openai
@@ -29,6 +30,8 @@ from waza_engine.executors.chat.errors import (
 )
 from waza_engine.executors.chat.provider import Endpoint
 from waza_engine.mcp.event_loop import LoopThread
+from waza_engine.peers.bounds import Intake, LineReader, PeerError
+from waza_engine.peers.http import bounded_hooks
 
 if TYPE_CHECKING:
     import httpx2
@@ -39,6 +42,7 @@ RETRIES = 3
 _CONNECT_SECONDS = 10.0
 _CLOSE_SECONDS = 1.0
 _backoff = wait_exponential_jitter(multiplier=0.5, max=8, jitter=0.25)
+_intake: ContextVar[Intake] = ContextVar("intake")
 
 
 class TooLateError(Exception):
@@ -51,10 +55,14 @@ class TooLateError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Until when an answer must be complete, and must have begun if that is asked: ``time.monotonic()``."""
+    """Until when an answer must be complete, and must have begun if that is asked: ``time.monotonic()``.
+
+    ``intake`` counts what the server sends; answers of one turn share it.
+    """
 
     end: float
     begin: float | None = None
+    intake: Intake = field(default_factory=Intake)
 
 
 class Connection:
@@ -87,6 +95,16 @@ class Connection:
         pending(request)
         request.result()
 
+    def probe(self, seconds: float) -> None:
+        """Ask for the list of models, of which nothing is read but the status.
+
+        Raises:
+            openai.OpenAIError: as the library does.
+            TimeoutError: when there is no status in this time.
+
+        """
+        self.loop.submit(self._probe(seconds)).result()
+
     def close(self) -> None:
         """Break off every request; can be called twice."""
         if self._client is not None:
@@ -94,7 +112,13 @@ class Connection:
                 self.loop.submit(self._client.close()).result(_CLOSE_SECONDS)
         self.loop.close()
 
+    async def _probe(self, seconds: float) -> None:
+        _intake.set(Intake())
+        async with asyncio.timeout(seconds), self._opened_client().models.with_streaming_response.list():
+            pass
+
     async def _fetch(self, body: Mapping[str, Any], answer: Answer, limits: Limits) -> None:
+        _intake.set(limits.intake)
         seconds = limits.end - asyncio.get_running_loop().time()
         if seconds <= 0:
             raise TooLateError(begun=True)
@@ -150,13 +174,13 @@ class Connection:
             if "text/event-stream" not in response.headers.get("content-type", ""):
                 answer.take_whole((await response.read()).decode("utf-8"))
                 return
-            async for document in _events(response):
+            async for document in _events(response, _intake.get()):
                 silence.reschedule(None)
                 self._check_event(document)
                 answer.take_piece(document)
                 if answer.complete:
                     return
-        except ExecutorError:
+        except (ExecutorError, PeerError):
             raise
         except (ValueError, RecursionError):
             raise no_completion(self.endpoint) from None
@@ -186,7 +210,7 @@ class Connection:
                 max_retries=0,
                 timeout=openai.Timeout(None, connect=_CONNECT_SECONDS),
                 http_client=openai.DefaultAsyncHttpxClient(
-                    event_hooks={"request": [self._without_foreign_credentials]}
+                    event_hooks=bounded_hooks(_intake.get, self._without_foreign_credentials)
                 ),
             )
         return self._client
@@ -207,15 +231,14 @@ def _refuses_to_stream(error: Exception) -> bool:
     )
 
 
-async def _events(response: AsyncAPIResponse[ChatCompletion]) -> AsyncGenerator[str]:
+async def _events(response: AsyncAPIResponse[ChatCompletion], intake: Intake) -> AsyncGenerator[str]:
     """Yield the data of a stream's events. Comments, which keep the connection alive, are left out.
 
     Lines end with a line feed: the library takes other characters for line ends, too, inside of texts.
     """
-    rest = b""
+    lines = LineReader(intake)
     async for chunk in response.iter_bytes():
-        *lines, rest = (rest + chunk).split(b"\n")
-        for line in lines:
+        for line in lines.feed(chunk):
             if line.startswith(b"data:") and (data := line.removeprefix(b"data:").strip()):
                 yield data.decode("utf-8")
 

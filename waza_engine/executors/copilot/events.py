@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from waza_engine.executors.base import unwatched
-from waza_engine.vocabulary import ModelUsage, SkillInvocation, ToolCall, Usage
+from waza_engine.executors.base import unpaid, unwatched
+from waza_engine.peers.bounds import Intake, PeerError
+from waza_engine.vocabulary import ModelUsage, PaidAnswer, SkillInvocation, ToolCall, Usage
 
 Json = Mapping[str, Any]
 
@@ -43,6 +44,7 @@ _TOLD = frozenset(
         "user.message",
     }
 )
+_COUNTED_ALWAYS = frozenset({"assistant.usage", "session.error", "session.idle"})
 # A tool by which the agent says what it is about to do: it does nothing.
 _UNTOLD_TOOL = "report_intent"
 
@@ -61,10 +63,11 @@ class TurnRecord:
 
     Its reader may look at it at any time: what has come so far is kept when the turn breaks off.
     ``broken_servers`` says why an MCP server did not start, by name. ``watch`` gets every tool
-    call as it begins.
+    call as it begins, ``paid`` the messages, calls and counts of models.
     """
 
     watch: Callable[[ToolCall], None] = unwatched
+    paid: Callable[[PaidAnswer], None] = unpaid
     events: list[Json] = field(default_factory=list[Json])
     skill_invocations: list[SkillInvocation] = field(default_factory=list[SkillInvocation])
     error: str = ""
@@ -76,6 +79,7 @@ class TurnRecord:
     _untold_calls: set[str] = field(default_factory=set[str])
     _usage: Usage = field(default_factory=Usage)
     _turns: int = 0
+    _intake: Intake = field(default_factory=Intake)
 
     @property
     def output(self) -> str:
@@ -92,8 +96,11 @@ class TurnRecord:
         return replace(totals if totals is not None else self._usage, turns=self._turns)
 
     def add(self, kind: str, data: Json, agent: str = "") -> None:
-        """Take in one event. ``agent`` names the sub-agent that sent it, if one did."""
-        if self._is_untold(kind, data):
+        """Take in one event. ``agent`` names the sub-agent that sent it, if one did.
+
+        What goes beyond the bound of a turn is left out, and is an error.
+        """
+        if self._is_untold(kind, data) or self._is_too_much(kind, data):
             return
         match kind:
             case "assistant.message":
@@ -125,6 +132,16 @@ class TurnRecord:
             self._untold_calls.add(identifier)
         return bool(identifier) and identifier in self._untold_calls
 
+    def _is_too_much(self, kind: str, data: Json) -> bool:
+        if kind not in _TOLD or kind in _COUNTED_ALWAYS:
+            return False
+        try:
+            self._intake.take(len(repr(data)))
+        except PeerError as error:
+            self.error = self.error or f"it {error}"
+            return True
+        return False
+
     def _invoke_skill(self, data: Json) -> None:
         if name := _text(data.get("name")):
             self.skill_invocations.append(SkillInvocation(name, _text(data.get("path"))))
@@ -139,8 +156,11 @@ class TurnRecord:
                 self.broken_servers.pop(name, None)
 
     def _say(self, data: Json, agent: str) -> None:
+        text = _text(data.get("content"))
         if not agent:
-            self._answer.append(_text(data.get("content")))
+            self._answer.append(text)
+        if text:
+            self.paid(PaidAnswer(text))
 
     def _fail(self, data: Json, agent: str) -> None:
         if agent:
@@ -157,6 +177,7 @@ class TurnRecord:
             call = ToolCall(name, given, identifier)
             self._calls[identifier] = _Started(call)
             self.watch(call)
+            self.paid(PaidAnswer(calls=(call,)))
 
     def _complete(self, data: Json) -> None:
         started = self._calls.get(_text(data.get("toolCallId")))
@@ -177,6 +198,7 @@ class TurnRecord:
         by_model = dict(self._usage.model_metrics)
         by_model[model] = _added(by_model.get(model, ModelUsage()), spent)
         self._usage = usage_of_models(by_model)
+        self.paid(PaidAnswer(usage=usage_of_models({model: spent})))
 
     def _entry(self, kind: str, data: Json, agent: str) -> Json:
         """Return an event in upstream's form."""

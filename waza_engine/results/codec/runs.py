@@ -13,6 +13,7 @@ from typing import cast
 from waza_engine.results.codec.figures import group_figures, summary_figures
 from waza_engine.results.codec.header import engine_block, header_document, header_of
 from waza_engine.results.codec.tasks import task_document, task_of
+from waza_engine.results.codec.unjudged import unjudged_documents, unjudged_of
 from waza_engine.results.codec.usage import cost_document, cost_of, usage_document, usage_of
 from waza_engine.results.conclusion import conclude, decides
 from waza_engine.results.json_values import (
@@ -83,6 +84,7 @@ def figures_document(outcome: RunOutcome) -> Json:
         }
     if outcome.trigger_metrics is not None or outcome.triggers or outcome.header.settings.get("prompts"):
         document["trigger_results"] = [trigger_document(trigger) for trigger in outcome.triggers]
+    document |= given(unjudged_answers=unjudged_documents(outcome.unjudged))
     if outcome.baseline is not None:
         document["is_baseline"] = True
         document["baseline_outcome"] = figures_document(outcome.baseline)
@@ -151,6 +153,7 @@ def run_of(document: Block) -> RunOutcome:
         limit=text_of(engine.get("limit")),
         baseline=run_of(cast("Block", baseline)) if isinstance(baseline, Mapping) else None,
         recommendation=_recommendation_of(block_of(block_of(document, "metadata"), "recommendation")),
+        unjudged=unjudged_of(document),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from waza_engine.results.codec.failure_artifacts import FAILURES, failure_artifacts
 from waza_engine.results.codec.files_changed import files_changed_document, files_changed_of
+from waza_engine.results.codec.unjudged import ANSWERERS, unjudged_documents, unjudged_of
 from waza_engine.results.codec.usage import cost_document, cost_of, usage_document, usage_of
 from waza_engine.results.codec.verdicts import verdict_document, verdicts_of
 from waza_engine.results.json_values import (
@@ -22,8 +23,16 @@ from waza_engine.results.json_values import (
     texts_of,
     whole,
 )
-from waza_engine.results.record import CheckpointOutcome, ResponderOutcome, TrialOutcome, Validation
+from waza_engine.results.record import (
+    ArrivedAnswer,
+    CheckpointOutcome,
+    ResponderOutcome,
+    TrialOutcome,
+    Validation,
+)
 from waza_engine.scoring.composite import TrialStatus, borne_out, trial_status
+from waza_engine.scoring.cost import total_cost
+from waza_engine.scoring.usage import added
 from waza_engine.vocabulary import KNOWN_ARGUMENTS, CommandInvocation, SkillInvocation, ToolCall, ToolDenial
 
 _STATUSES: dict[str, TrialStatus] = {"passed": "passed", "failed": "failed", "skipped": "skipped"}
@@ -60,6 +69,69 @@ def trial_document(trial: TrialOutcome) -> Json:
             tool_events=_tool_events(trial),
             stopped=trial.stopped,
             command_invocations=[_command_invocation(call) for call in trial.command_invocations],
+            unjudged_answers=unjudged_documents(trial.unjudged),
+        ),
+    }
+
+
+def answer_document(answer: ArrivedAnswer) -> Json:
+    """Return an answer as a journal keeps it until its trial says more."""
+    where = (
+        {"prompt": answer.prompt} if answer.prompt else given(test_id=answer.task, run_number=answer.trial)
+    )
+    return {
+        **where,
+        "by": answer.by,
+        **given(
+            text=answer.text,
+            calls=list(answer.calls),
+            usage=usage_document(answer.usage),
+            cost=None if answer.cost is None else cost_document(answer.cost),
+            baseline=answer.baseline,
+        ),
+    }
+
+
+def arrived_answer_of(answer: Block) -> ArrivedAnswer:
+    """Return an answer that a journal keeps."""
+    return ArrivedAnswer(
+        by=ANSWERERS.get(text_of(answer.get("by")), "agent"),
+        text=text_of(answer.get("text")),
+        calls=texts_of(answer.get("calls")),
+        usage=usage_of(answer.get("usage")),
+        cost=cost_of(answer.get("cost")),
+        task=text_of(answer.get("test_id")),
+        trial=whole(answer.get("run_number")),
+        prompt=text_of(answer.get("prompt")),
+        baseline=answer.get("baseline") is True,
+    )
+
+
+def with_answers(run: Block, answers: Sequence[ArrivedAnswer]) -> Json:
+    """Return an element of ``runs`` with the answers that have arrived since it was written.
+
+    Those of an agent are its output unless another attempt has a verdict, which stands.
+    """
+    found: Json = dict(run)
+    cut = run.get("stopped") is True
+    said = [answer for answer in answers if answer.by == "agent" and cut]
+    for answer in answers:
+        key = "judge_usage" if answer.by == "judge" else "usage" if answer in said else "other_usage"
+        found |= given(**{key: usage_document(added(usage_of(found.get(key)), answer.usage))})
+    costs = [cost for cost in (cost_of(run.get("cost")), *(answer.cost for answer in answers)) if cost]
+    unjudged = [answer.unjudged for answer in answers if answer not in said or answer.calls]
+    texts = [answer.text for answer in said if answer.text]
+    events = [{"type": "assistant.message", "content": text} for text in texts]
+    return {
+        **found,
+        **given(
+            cost=cost_document(total_cost(costs)) if costs else None,
+            final_output="\n".join(texts),
+            transcript=[*blocks_of(run.get("transcript")), *events],
+            unjudged_answers=[
+                *blocks_of(run.get("unjudged_answers")),
+                *unjudged_documents(answer for answer in unjudged if answer.text),
+            ],
         ),
     }
 
@@ -105,6 +177,7 @@ def trial_of(run: Block, position: int) -> TrialOutcome:
             for found in blocks_of(digest.get("tool_policy_denials"))
         ),
         captured_at=captured if status in FAILURES else "",
+        unjudged=unjudged_of(run),
     )
 
 

@@ -6,7 +6,7 @@ Everything may be missing or null; a file that is no result is None, never an er
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -113,9 +113,28 @@ def document_in(
     }
     triggers = [entry["trigger"] for entry in entries[1:] if "trigger" in entry]
     tried = {"trigger_results": triggers} if triggers else {}
+    answers = list(_unkept_answers(entries[1:]))
+    arrived = {"answers": answers} if answers else {}
     broke = next((entry["broke"] for entry in entries[1:] if entry.get("broke")), None)
     ended = {} if broke is None else {"broke": broke}
-    return {**entries[0], "tasks": tasks, **without, **elapsed, **under_way, **tried, **ended}
+    return {**entries[0], "tasks": tasks, **without, **elapsed, **under_way, **tried, **arrived, **ended}
+
+
+def _unkept_answers(entries: Sequence[Block]) -> Iterator[Block]:
+    """Yield the answers of a journal that no later line of it holds; of trigger prompts none does."""
+    held: set[tuple[bool, str, int | None]] = set()
+    left: list[Block] = []
+    for entry in reversed(entries):
+        for key in ("trial", "baseline_trial", "task", "baseline_task"):
+            line = block_of(entry, key)
+            if line:
+                number = block_of(line, "run").get("run_number")
+                held.add((key.startswith("baseline"), text_of(line.get("test_id")), number))
+        answer = block_of(entry, "answer")
+        place = answer.get("baseline") is True, text_of(answer.get("test_id"))
+        if answer and not {(*place, answer.get("run_number")), (*place, None)} & held:
+            left.append(answer)
+    yield from reversed(left)
 
 
 def todays_layout(document: Block) -> Block:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,12 +11,15 @@ from waza_engine.counting import counted
 from waza_engine.files import FileError, read_beginning
 from waza_engine.results.codec.figures import counted_task
 from waza_engine.results.codec.recounting import counted_document
+from waza_engine.results.codec.trials import arrived_answer_of, trial_document, with_answers
+from waza_engine.results.codec.unjudged import unjudged_documents
 from waza_engine.results.codec.usage import cost_document, cost_of, usage_of
-from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of, whole
+from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, text_of, whole
+from waza_engine.results.record import ArrivedAnswer, TrialOutcome, UnjudgedAnswer
 from waza_engine.scoring.cost import total_cost
 from waza_engine.scoring.usage import input_tokens_of
 
-_OF_JOURNALS = ("process", "planned", "elapsed_ms", "trial", "baseline_trial", "broke")
+_OF_JOURNALS = ("process", "planned", "elapsed_ms", "trial", "baseline_trial", "answers", "broke")
 _OF_RUN = ("is_baseline", "baseline_outcome", "summary", "trigger_results")
 _LONGEST_BEGINNING = 1_000_000
 """Bytes of the first line of a journal: it names the process and the planned tasks."""
@@ -42,6 +45,7 @@ def unended_document(journal: Block, message: str) -> Json:
     metadata = block_of(journal, "metadata")
     engine = {**block_of(metadata, "engine"), "status": status, "message": told}
     known = {key: value for key, value in journal.items() if key not in _OF_JOURNALS}
+    known |= given(unjudged_answers=unjudged_documents(_of_untried_prompts(journal)))
     head: Json = {
         **known,
         "summary": _so_far(journal),
@@ -56,18 +60,35 @@ def unended_document(journal: Block, message: str) -> Json:
     return counted_document(head, _listed(planned, blocks_of(journal.get("tasks")), unknown))
 
 
+def _of_untried_prompts(journal: Block) -> Iterator[UnjudgedAnswer]:
+    """Yield the answers to trigger prompts that were not tried to their end."""
+    tried = {text_of(found.get("prompt")) for found in blocks_of(journal.get("trigger_results"))}
+    for answer in map(arrived_answer_of, blocks_of(journal.get("answers"))):
+        if answer.prompt and answer.prompt not in tried and answer.unjudged.text:
+            yield answer.unjudged
+
+
 def _with_trials(journal: Block, message: str) -> Block:
     """Return a journal in which the tasks that were under way stand with their finished trials."""
     names = {text_of(task.get("test_id")): task for task in blocks_of(journal.get("planned"))}
     wanted = whole(block_of(journal, "config").get("runs_per_test"))
 
-    def completed(done: Sequence[Block], trials: Sequence[Block]) -> list[Block]:
+    arrived = [arrived_answer_of(answer) for answer in blocks_of(journal.get("answers"))]
+
+    def completed(done: Sequence[Block], trials: Sequence[Block], *, baseline: bool) -> list[Block]:
         finished = {text_of(task.get("test_id")) for task in done}
         begun: dict[str, dict[int, Block]] = {}
+        answers: dict[tuple[str, int], list[ArrivedAnswer]] = {}
+        for answer in arrived:
+            if answer.baseline == baseline and answer.task and answer.task not in finished:
+                answers.setdefault((answer.task, answer.trial), []).append(answer)
         for trial in trials:
             if (name := text_of(trial.get("test_id"))) not in finished:
                 run = block_of(trial, "run")
                 begun.setdefault(name, {})[whole(run.get("run_number"))] = run
+        for (name, number), found in answers.items():
+            run = begun.setdefault(name, {}).get(number) or trial_document(_cut_trial(number))
+            begun[name][number] = with_answers(run, found)
         # They end in any order, and stand there once before they are graded.
         in_order = {name: [runs[number] for number in sorted(runs)] for name, runs in begun.items()}
         return [*done, *(under_way(name, runs) for name, runs in in_order.items())]
@@ -78,11 +99,17 @@ def _with_trials(journal: Block, message: str) -> Block:
         ran = f"{message}; {count}"
         return {**counted_task(names.get(name, {"test_id": name}), runs), "error_msg": ran}
 
-    tasks = completed(blocks_of(journal.get("tasks")), blocks_of(journal.get("trial")))
+    tasks = completed(blocks_of(journal.get("tasks")), blocks_of(journal.get("trial")), baseline=False)
     baseline = block_of(journal, "baseline_outcome")
-    without = completed(blocks_of(baseline.get("tasks")), blocks_of(journal.get("baseline_trial")))
+    without = completed(
+        blocks_of(baseline.get("tasks")), blocks_of(journal.get("baseline_trial")), baseline=True
+    )
     of_baseline = {"is_baseline": True, "baseline_outcome": {**baseline, "tasks": without}} if without else {}
     return {**journal, "tasks": tasks, **of_baseline}
+
+
+def _cut_trial(number: int) -> TrialOutcome:
+    return TrialOutcome(number, "skipped", None, stopped=True)
 
 
 def begun(path: Path) -> Block | None:
@@ -124,9 +151,12 @@ def _so_far(journal: Block) -> Json:
     took = whole(elapsed) if elapsed is not None else sum(whole(trial.get("duration_ms")) for trial in trials)
     both = [*tasks, *blocks_of(block_of(journal, "baseline_outcome").get("tasks"))]
     every = [trial for task in both for trial in blocks_of(task.get("runs"))]
-    used = (usage_of(trial.get(key)) for trial in every for key in _USAGES)
+    prompts = [answer for answer in blocks_of(journal.get("answers")) if answer.get("prompt")]
+    used = [usage_of(trial.get(key)) for trial in every for key in _USAGES]
+    used += [usage_of(answer.get("usage")) for answer in prompts]
     tokens = sum(input_tokens_of(usage) + usage.output_tokens for usage in used if usage is not None)
-    cost = total_cost(cost for trial in every if (cost := cost_of(trial.get("cost"))) is not None)
+    costs = [cost_of(paid.get("cost")) for paid in (*every, *prompts)]
+    cost = total_cost(cost for cost in costs if cost is not None)
     return {"duration_ms": took, "cost": {"tokens": tokens, **cost_document(cost)}}
 
 

@@ -164,6 +164,7 @@ def trial_sections(trial: TrialOutcome, prompt: str, answer: str) -> Iterator[st
     if first:
         yield from _section("Prompt", fenced(_cut(first)))
     yield from _section("Answer", answer)
+    yield from _unjudged(trial)
     if trial.validations:
         yield from _section("Graders", "")
         for verdict in trial.validations.values():
@@ -183,6 +184,11 @@ def trial_sections(trial: TrialOutcome, prompt: str, answer: str) -> Iterator[st
     used = _used(trial)
     if used:
         yield from _section("Used", used)
+
+
+def _unjudged(trial: TrialOutcome) -> Iterator[str]:
+    for answer in trial.unjudged:
+        yield from _section(f"Paid for and not judged: of the {answer.by}", fenced(_cut(answer.text)))
 
 
 def call_line(call: ToolCall) -> str:

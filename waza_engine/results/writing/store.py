@@ -2,7 +2,7 @@
 
 While a run goes on, every finished task, and every trial of one that goes on, is appended to a journal
 (``….partial.jsonl``) and flushed to the disk, so nothing finished is lost when the machine or the process
-dies; so is an answer that was paid for, before it is graded, and each trigger prompt. At the end the whole
+dies; so is each answer that was paid for, as it arrives, and each trigger prompt. At the end the whole
 document is written beside it and takes its final name in one step; then the journal goes. A disk that is full
 takes no more, so the journal keeps room for the reason why there is no document.
 """
@@ -23,10 +23,17 @@ from typing import IO
 from waza_engine.results.codec.header import header_document
 from waza_engine.results.codec.runs import figures_document, trigger_document
 from waza_engine.results.codec.tasks import task_document
-from waza_engine.results.codec.trials import trial_document
+from waza_engine.results.codec.trials import answer_document, trial_document
 from waza_engine.results.json_values import Json, plain
 from waza_engine.results.places import JOURNAL_SUFFIX, NAME_FORMAT, results_directory
-from waza_engine.results.record import RunHeader, RunOutcome, TaskOutcome, TrialOutcome, TriggerOutcome
+from waza_engine.results.record import (
+    ArrivedAnswer,
+    RunHeader,
+    RunOutcome,
+    TaskOutcome,
+    TrialOutcome,
+    TriggerOutcome,
+)
 from waza_engine.spec.reading.boundary import suite_boundary
 from waza_engine.terminal import json_text
 
@@ -109,6 +116,10 @@ class ResultStore:
         """
         line = {"test_id": task_id, "run": plain(trial_document(trial))}
         self._append_timed({"baseline_trial" if baseline else "trial": line})
+
+    def add_answer(self, answer: ArrivedAnswer) -> None:
+        """Keep an answer that was paid for, until its trial or its task is kept. Raises ``ResultsError``."""
+        self._append_timed({"answer": plain(answer_document(answer))})
 
     def add_trigger(self, trigger: TriggerOutcome) -> None:
         """Keep a trigger prompt that was tried. Raises ``ResultsError``."""

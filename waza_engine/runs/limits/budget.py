@@ -18,14 +18,15 @@ from waza_engine.executors.base import (
     Executor,
     ExecutorError,
     Reaching,
+    unpaid,
 )
 from waza_engine.results.reports.words import dollars
 from waza_engine.runs.limits.bounded import CancelledRunError, TooSlowError, call_bounded
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.settings.table import Budget
 from waza_engine.scoring.cost import Cost, cost_of, has_price, total_cost
-from waza_engine.scoring.usage import added, tokens_of
-from waza_engine.vocabulary import ModelUsage, Usage
+from waza_engine.scoring.usage import added, tokens_of, total
+from waza_engine.vocabulary import ModelUsage, PaidAnswer, Usage
 
 _LAST_WORDS_SECONDS = 1.5
 _GRACE_SECONDS = 10.0
@@ -173,20 +174,22 @@ class MeteredExecutor(_Wrapping):
         if self.refuses():
             raise BudgetExceededError(meter.reason)
         either = _Either(cancellation, meter.stopping)
-        told = threading.Event()
+        told, bill = threading.Event(), _Bill(meter, request)
         complete: list[ExecutionResponse] = []
 
         def call() -> ExecutionResponse:
             try:
-                response = self._executor.execute(request, either)
+                response = self._executor.execute(replace(request, paid=bill.note), either)
                 cut = either.requested
-                answer = _ascribed(response, request.model)
+                answer = replace(response, usage=_ascribed(response.usage, request.model))
                 if not cut:
                     complete.append(answer)
-                cost = cost_of(response.usage, request.model)
                 must_tell = not (response.error or request.stop_at_first_skill or cut)
-                meter.count(response.usage, cost, must_tell=must_tell)
+                bill.count(response.usage, must_tell=must_tell)
                 return answer
+            except Exception:
+                bill.count_arrived()
+                raise
             finally:
                 told.set()
 
@@ -194,14 +197,17 @@ class MeteredExecutor(_Wrapping):
             return call_bounded(call, request.timeout_seconds + _GRACE_SECONDS, either)
         except CancelledRunError:
             if cancellation.requested:
+                bill.count_arrived()
                 raise
             # What the call has cost so far is worth a moment; its answer is, when it is the last one.
             told.wait(_LAST_WORDS_SECONDS)
             if complete:
                 return complete[0]
+            bill.count_arrived()
             meter.cut = True
             raise BudgetExceededError(meter.reason) from None
         except TooSlowError:
+            bill.count_arrived()
             raise ExecutorError(
                 f"the agent did not answer within {in_seconds(request.timeout_seconds)}"
             ) from None
@@ -211,23 +217,71 @@ class MeteredExecutor(_Wrapping):
         self._executor.close()
 
 
-class Tally(_Wrapping):
-    """An executor that remembers what its calls used, so that judges are counted apart from the agent."""
+class _Bill:
+    """What one call used, counted once: as its response says, or by the answers that had arrived of it."""
 
-    def __init__(self, executor: Executor) -> None:
+    def __init__(self, meter: Meter, request: ExecutionRequest) -> None:
+        self._meter = meter
+        self._request = request
+        self._counted = threading.Lock()
+        self._arrived: list[PaidAnswer] = []
+
+    def note(self, answer: PaidAnswer) -> None:
+        """Note an answer as it arrives, and hand it on."""
+        answer = replace(answer, usage=_ascribed(answer.usage, self._request.model))
+        self._arrived.append(answer)
+        self._request.paid(answer)
+
+    def count(self, usage: Usage | None, *, must_tell: bool = False) -> None:
+        """Count what the call used, unless that was done."""
+        if self._counted.acquire(blocking=False):
+            self._meter.count(usage, cost_of(usage, self._request.model), must_tell=must_tell)
+
+    def count_arrived(self) -> None:
+        """Count what has arrived of a call that broke, or that nobody waits for any more."""
+        if self._arrived:
+            self.count(total(answer.usage for answer in tuple(self._arrived)))
+
+
+class Tally(_Wrapping):
+    """An executor that remembers what its calls used, so that judges are counted apart from the agent.
+
+    ``keep`` gets each of their answers as it arrives.
+    """
+
+    def __init__(self, executor: Executor, keep: Callable[[PaidAnswer], None] = unpaid) -> None:
         super().__init__(executor)
+        self._keep = keep
         self._lock = threading.Lock()
         self._usage: Usage | None = None
+        self._arrived: dict[object, list[PaidAnswer]] = {}
 
     @property
     def usage(self) -> Usage | None:
-        """The sum so far, None when nothing was reported."""
-        return self._usage
+        """The sum so far, with what has arrived of calls that go on; None when nothing was reported."""
+        return total((self._usage, *(answer.usage for answer in self.arrived)))
+
+    @property
+    def arrived(self) -> tuple[PaidAnswer, ...]:
+        """The answers of calls that have not ended, or that broke."""
+        with self._lock:
+            return tuple(answer for answers in self._arrived.values() for answer in answers)
 
     def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
         """Carry out one turn and add its usage."""
-        response = self._executor.execute(request, cancellation)
+        call = object()
+
+        def paid(answer: PaidAnswer) -> None:
+            with self._lock:
+                self._arrived.setdefault(call, []).append(answer)
+            self._keep(answer)
+
+        response = self._executor.execute(replace(request, paid=paid), cancellation)
         with self._lock:
+            answers = self._arrived.pop(call, [])
+            if response.error or cancellation.requested:
+                # The response has their usage; what they said is of no use to who asked.
+                self._arrived[call] = [replace(answer, usage=None) for answer in answers]
             self._usage = added(self._usage, response.usage)
         return response
 
@@ -239,10 +293,9 @@ def _limit(budget: Budget) -> str:
     return "`--max-cost`" if budget.max_cost_usd is not None else "`--max-tokens`"
 
 
-def _ascribed(response: ExecutionResponse, model: str) -> ExecutionResponse:
-    usage = response.usage
+def _ascribed(usage: Usage | None, model: str) -> Usage | None:
     if usage is None or usage.model_metrics or not model or not tokens_of(usage):
-        return response
+        return usage
     asked = ModelUsage(
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
@@ -250,7 +303,7 @@ def _ascribed(response: ExecutionResponse, model: str) -> ExecutionResponse:
         cache_write_tokens=usage.cache_write_tokens,
         request_cost=usage.premium_requests,
     )
-    return replace(response, usage=replace(usage, model_metrics={model: asked}))
+    return replace(usage, model_metrics={model: asked})
 
 
 class _Either:

@@ -73,6 +73,7 @@ def _outcome(header: RunHeader, findings: Findings, duration_ms: int) -> RunOutc
         metrics=findings.metrics,
         triggers=findings.triggers,
         trigger_metrics=findings.trigger_metrics,
+        unjudged=[answer for answers in findings.unjudged.values() for answer in answers],
     )
 
 

@@ -6,7 +6,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from waza_engine.results.record import MetricOutcome, TaskOutcome, TrialOutcome, TriggerOutcome
+from waza_engine.results.record import (
+    ArrivedAnswer,
+    MetricOutcome,
+    TaskOutcome,
+    TrialOutcome,
+    TriggerOutcome,
+    UnjudgedAnswer,
+)
 from waza_engine.results.reports.words import mistake_words
 from waza_engine.results.trigger_conclusion import trigger_verdict
 from waza_engine.runs.agent.setup import agent_setup
@@ -18,10 +25,11 @@ from waza_engine.runs.passes.hooks import run_hooks
 from waza_engine.runs.passes.metrics import suite_metrics
 from waza_engine.runs.passes.tasks import TaskRunner
 from waza_engine.runs.trials.backend import BackendFactory
-from waza_engine.runs.trials.context import RunContext
+from waza_engine.runs.trials.context import RunContext, arrived
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.triggers import TriggerRun, chosen_prompts, run_triggers, trigger_tests_of
 from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
+from waza_engine.vocabulary import PaidAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +44,16 @@ class Pass:
 
 @dataclass(slots=True)
 class Findings:
-    """What has been found out so far; one thread adds to it. ``duration_ms`` is the pass's wall clock."""
+    """What has been found out so far; one thread adds to it. ``duration_ms`` is the pass's wall clock.
+
+    ``unjudged`` are the answers to trigger prompts that go on, by prompt; each is answered in its own thread.
+    """
 
     tasks: dict[int, TaskOutcome] = field(default_factory=dict[int, TaskOutcome])
     triggers: list[TriggerOutcome] = field(default_factory=list[TriggerOutcome])
     trigger_metrics: TriggerMetrics | None = None
     metrics: list[MetricOutcome] = field(default_factory=list[MetricOutcome])
+    unjudged: dict[str, list[UnjudgedAnswer]] = field(default_factory=dict[str, list[UnjudgedAnswer]])
     duration_ms: int = 0
 
     @property
@@ -126,7 +138,14 @@ def _try_triggers(
     def begin(prompt: str, should_trigger: bool) -> None:
         stream.send("started", prompt=prompt, should_trigger=should_trigger)
 
+    def paid(prompt: str, answer: PaidAnswer) -> None:
+        context.paid(context.executor, "agent", prompt=prompt)(answer)
+        found = arrived(answer, ArrivedAnswer("agent", prompt=prompt)).unjudged
+        if found.text:
+            findings.unjudged.setdefault(prompt, []).append(found)
+
     def tell(found: TriggerOutcome, line: str) -> None:
+        findings.unjudged.pop(found.prompt, None)
         if not found.error or found.error != context.executor.reason:
             on_trigger(found)
         _tell_trigger(stream, found, line)
@@ -137,6 +156,7 @@ def _try_triggers(
         context.cancellation,
         begin,
         tell,
+        paid,
     )
     for found in run_triggers(tests, shared, context.suite.spec.config.workers):
         findings.triggers.append(found)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from waza_engine.executors.base import Cancellation
-from waza_engine.results.record import TrialOutcome
+from waza_engine.results.record import TrialOutcome, UnjudgedAnswer
 from waza_engine.runs.limits.bounded import CancelledRunError
 from waza_engine.scoring.usage import total
 
@@ -40,6 +40,8 @@ class Attempt:
         again = later.again
         if outcome.stopped:
             outcome, other, again = other, outcome, "never"
+            cut = [UnjudgedAnswer("agent", other.output)] if other.output else []
+            outcome = replace(outcome, unjudged=(*outcome.unjudged, *cut, *other.unjudged))
         else:
             outcome = replace(outcome, attempts=other.attempts + 1)
         spent = total((outcome.other_usage, other.usage, other.judge_usage, other.other_usage))

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
-from waza_engine.executors.base import Executor
+from waza_engine.executors.base import Executor, unpaid
+from waza_engine.results.json_values import plain
+from waza_engine.results.record import Answerer, ArrivedAnswer
 from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.events.progress import Progress
 from waza_engine.runs.limits.budget import MeteredExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import Suite
 from waza_engine.runs.settings.table import RunSettings
+from waza_engine.scoring.cost import cost_of
+from waza_engine.terminal import json_text
+from waza_engine.vocabulary import PaidAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,7 @@ class RunContext:
     and ``agent`` what was set up for it. ``executor`` is the agent's, ``judges`` asks the judges; both count
     what they use. ``baseline_outputs`` holds what the agent answered without skills: by task id, a text for
     each trial. Programs of graders get ``program_timeout_seconds``, unless they say otherwise.
+    ``keep_answer`` gets each answer that is paid for as it arrives, from any thread.
     """
 
     settings: RunSettings
@@ -36,6 +42,7 @@ class RunContext:
     program_timeout_seconds: float = 30.0
     baseline: bool = False
     baseline_outputs: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    keep_answer: Callable[[ArrivedAnswer], None] = lambda answer: None
 
     @property
     def model(self) -> str:
@@ -47,6 +54,17 @@ class RunContext:
         """The trials of each task."""
         return self.suite.spec.config.trials_per_task
 
+    def paid(
+        self, executor: Executor, by: Answerer, *, task: str = "", trial: int = 0, prompt: str = ""
+    ) -> Callable[[PaidAnswer], None]:
+        """Return what keeps the answers of an executor that costs, as those of a trial or trigger prompt."""
+        place = ArrivedAnswer(by, task=task, trial=trial, prompt=prompt, baseline=self.baseline)
+        return (
+            (lambda answer: self.keep_answer(arrived(answer, place, self.model)))
+            if executor.costs
+            else unpaid
+        )
+
     def of_pass(self, suite: Suite, agent: AgentSetup, *, baseline: bool) -> RunContext:
         """Return the context of a pass with its suite and agent."""
         return replace(self, suite=suite, agent=agent, baseline=baseline)
@@ -55,3 +73,14 @@ class RunContext:
         """Return what the same trial answered without skills, the last one's answer when there were fewer."""
         outputs = self.baseline_outputs.get(task_id, ())
         return outputs[min(trial, len(outputs)) - 1] if outputs else None
+
+
+def arrived(answer: PaidAnswer, place: ArrivedAnswer, model: str = "") -> ArrivedAnswer:
+    """Return an answer as a journal keeps it; ``place`` says whose it is and where it belongs."""
+    return replace(
+        place,
+        text=answer.text,
+        calls=tuple(f"{call.name} {json_text(plain(call.arguments))}" for call in answer.calls),
+        usage=answer.usage,
+        cost=None if answer.usage is None else cost_of(answer.usage, model),
+    )

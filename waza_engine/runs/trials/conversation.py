@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol
 
 from waza_engine.counting import in_seconds
@@ -20,9 +21,9 @@ from waza_engine.executors.base import (
 from waza_engine.results.record import CheckpointOutcome
 from waza_engine.runs.limits.bounded import CancelledRunError, TooSlowError, call_bounded
 from waza_engine.runs.limits.budget import BudgetExceededError
-from waza_engine.scoring.usage import added
+from waza_engine.scoring.usage import added, total
 from waza_engine.spec.checkpoint import Checkpoint
-from waza_engine.vocabulary import SkillInvocation, ToolCall, Usage
+from waza_engine.vocabulary import PaidAnswer, SkillInvocation, ToolCall, Usage
 
 _GRACE_SECONDS = 5.0
 
@@ -67,6 +68,14 @@ class Conversation:
         self.usage = added(self.usage, response.usage)
         self.error = response.error or ""
         self.transient = response.transient
+
+    def add_arrived(self, answers: Sequence[PaidAnswer]) -> None:
+        """Take in what has arrived of a turn that has no end: it is paid for."""
+        texts = [answer.text for answer in answers if answer.text]
+        self.output = "\n".join(texts) or self.output
+        self.events += [{"type": "assistant.message", "content": text} for text in texts]
+        self.tool_calls += [call for answer in answers for call in answer.calls]
+        self.usage = total((self.usage, *(answer.usage for answer in answers)))
 
     def fail(self, error: ExecutorError) -> None:
         """Take in an error instead of an answer."""
@@ -140,14 +149,21 @@ def converse(
             talk.prompts.append(prompt)
             session = first.session if turn == 1 else talk.session
             waiting = partner.waiting if isinstance(partner, FollowUps) else 0
-            request = replace(first, prompt=prompt, session=session, follow_ups=waiting)
+            arrived: list[PaidAnswer] = []
+            paid = partial(_note, arrived, first.paid)
+            request = replace(first, prompt=prompt, session=session, follow_ups=waiting, paid=paid)
             started, took_ms = time.monotonic(), None
             try:
                 response = execute(executor, request, cancellation)
                 talk.add(response)
                 took_ms = response.duration_ms
             except ExecutorError as error:
+                talk.add_arrived(arrived)
                 talk.fail(error)
+            except CancelledRunError:
+                talk.add_arrived(arrived)
+                talk.answered = talk.answered or bool(arrived)
+                raise
             talk.duration_ms += round((time.monotonic() - started) * 1000) if took_ms is None else took_ms
             if talk.error:
                 talk.error = talk.error if turn == 1 else f"{partner.where(turn - 1)}: {talk.error}"
@@ -172,6 +188,11 @@ def converse(
                 talk.error = str(error)
                 return talk
     return talk
+
+
+def _note(arrived: list[PaidAnswer], paid: Callable[[PaidAnswer], None], answer: PaidAnswer) -> None:
+    arrived.append(answer)
+    paid(answer)
 
 
 @contextlib.contextmanager

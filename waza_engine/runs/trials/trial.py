@@ -6,7 +6,7 @@ Tried again when it failed and may be.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +15,15 @@ from typing import Literal, Protocol
 from waza_engine.executors.base import ExecutionRequest, Executor
 from waza_engine.graders.base import GradingContext
 from waza_engine.results.codec.failure_artifacts import FAILURES
-from waza_engine.results.record import CheckpointOutcome, ResponderOutcome, TrialOutcome, Validation
+from waza_engine.results.record import (
+    Answerer,
+    ArrivedAnswer,
+    CheckpointOutcome,
+    ResponderOutcome,
+    TrialOutcome,
+    UnjudgedAnswer,
+    Validation,
+)
 from waza_engine.runs.agent.changed_files import watched_files
 from waza_engine.runs.agent.command_mocks import CommandSession, mocked_commands
 from waza_engine.runs.agent.workspace import (
@@ -30,7 +38,7 @@ from waza_engine.runs.grading.judging import ExecutorJudge
 from waza_engine.runs.limits.bounded import CancelledRunError
 from waza_engine.runs.limits.budget import Tally
 from waza_engine.runs.trials.attempts import Attempt, InterruptedTrialError, attempted
-from waza_engine.runs.trials.context import RunContext
+from waza_engine.runs.trials.context import RunContext, arrived
 from waza_engine.runs.trials.conversation import Conversation, FollowUps, converse
 from waza_engine.runs.trials.request import TrialRequest
 from waza_engine.runs.trials.responder import ModelResponder
@@ -39,7 +47,7 @@ from waza_engine.scoring.composite import trial_status
 from waza_engine.scoring.cost import cost_of, total_cost
 from waza_engine.spec.checkpoint import Checkpoint
 from waza_engine.spec.task_file import TaskFile
-from waza_engine.vocabulary import ToolCall, checkpoint_grader
+from waza_engine.vocabulary import PaidAnswer, ToolCall, checkpoint_grader
 
 Phase = Literal["asking", "grading"]
 """What goes on in a trial: an attempt sends its prompt, or its answer is judged."""
@@ -98,6 +106,13 @@ class _Trial:
 
     def watch(self, call: ToolCall) -> None:
         self.tell(call_words(call))
+
+    def tally(self, executor: Executor, by: Answerer) -> Tally:
+        """Return the executor of those who are asked in a trial besides the agent."""
+        return Tally(executor, self.paid(executor, by))
+
+    def paid(self, executor: Executor, by: Answerer) -> Callable[[PaidAnswer], None]:
+        return self.context.paid(executor, by, task=self.request.task, trial=self.request.trial)
 
     def warn(self, text: str) -> None:
         self.tell(f"warning: {text}")
@@ -184,8 +199,9 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
         trial=trial.request.trial,
         commands=commands.commands,
         watch=trial.watch,
+        paid=trial.paid(context.executor, "agent"),
     )
-    judging, replying = Tally(context.judges), Tally(context.executor)
+    judging, replying = trial.tally(context.judges, "judge"), trial.tally(context.executor, "responder")
     inputs = task.spec.inputs
     responder = inputs.responder and ModelResponder(
         inputs.responder,
@@ -216,6 +232,7 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
             stopped=talk.stopped,
             command_invocations=commands.invocations(),
             tool_policy=task.tool_policy,
+            unjudged=(*_unjudged(judging, "judge"), *_unjudged(replying, "responder")),
         )
 
     files_changed = watched_files(workspace.directory)
@@ -270,14 +287,26 @@ def _graded(outcome: TrialOutcome, trial: _Trial, context: GradingContext, judgi
             validations[verdict.name] = verdict
             if judging.usage != outcome.judge_usage:
                 # What a judge took is paid for, too.
-                outcome = replace(outcome, judge_usage=judging.usage)
+                outcome = _with_judges(outcome, judging)
                 _keep(outcome, trial)
     except CancelledRunError:
-        raise InterruptedTrialError(_cut(replace(outcome, judge_usage=judging.usage))) from None
+        raise InterruptedTrialError(_cut(_with_judges(outcome, judging))) from None
     if task.grade_expected:
         expected = grade_expected(task.spec.expected, context, task.expected_names)
         validations |= {verdict.name: verdict for verdict in expected}
-    return replace(outcome, validations=validations, judge_usage=judging.usage)
+    return replace(_with_judges(outcome, judging), validations=validations)
+
+
+def _with_judges(outcome: TrialOutcome, judging: Tally) -> TrialOutcome:
+    others = [answer for answer in outcome.unjudged if answer.by != "judge"]
+    return replace(outcome, judge_usage=judging.usage, unjudged=(*_unjudged(judging, "judge"), *others))
+
+
+def _unjudged(asked: Tally, by: Answerer) -> Iterator[UnjudgedAnswer]:
+    """Yield what was answered to questions that came to nothing."""
+    for answer in asked.arrived:
+        if (unjudged := arrived(answer, ArrivedAnswer(by)).unjudged).text:
+            yield unjudged
 
 
 def _expected_calls(outcome: TrialOutcome, commands: CommandSession) -> dict[str, Validation]:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
 
@@ -21,6 +21,7 @@ from waza_engine.runs.trials.conversation import execute
 from waza_engine.spec.loading import load_trigger_tests
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.trigger_tests import TriggerPrompt, TriggerTests
+from waza_engine.vocabulary import PaidAnswer
 
 FILE_NAME = "trigger_tests.yaml"
 _MOST_WORKERS = 8
@@ -32,7 +33,7 @@ class TriggerRun:
     """What all trigger prompts of a run share.
 
     ``begin`` is called with each before it is sent, and with whether it is to trigger; ``tell`` as it is
-    done, with one line about it. Both from any thread.
+    done, with one line about it; ``paid`` with each answer to a prompt as it arrives. All from any thread.
     """
 
     setup: AgentSetup
@@ -40,6 +41,7 @@ class TriggerRun:
     cancellation: Cancellation
     begin: Callable[[str, bool], None]
     tell: Callable[[TriggerOutcome, str], None]
+    paid: Callable[[str, PaidAnswer], None] = lambda prompt, answer: None
 
 
 def trigger_tests_of(suite: Suite, files: SuiteFiles = DISK) -> TriggerTests | None:
@@ -171,6 +173,7 @@ def _answer(prompt: str, skill: str, shared: TriggerRun) -> tuple[ExecutionRespo
         files = not shared.executor.answers_triggers
         with trigger_workspace(setup.suite.directory, instructions, files=files) as workspace:
             request = setup.trigger_request(prompt, skill, workspace)
+            request = replace(request, paid=partial(shared.paid, prompt))
             response = execute(shared.executor, request, shared.cancellation)
     except (ExecutorError, WorkspaceError) as error:
         return ExecutionResponse(""), str(error)

@@ -1,0 +1,70 @@
+"""Whenever a paid run is killed, no answer that has reached it is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import engine
+from tests.engine.executors.agents import write_agent
+from tests.engine.faults.kills import kill_often
+from tests.engine.suites import task, write_suite
+from tests.patience import ON_A_BUSY_MACHINE
+from waza_engine.results.reading.recordings import read_recording
+from waza_engine.results.writing.recovery import recover_journals
+
+pytestmark = [
+    pytest.mark.check,
+    pytest.mark.skipif(sys.platform == "win32", reason="signals and forks are POSIX"),
+]
+LINGERS = 'say(type="result", content="the answer", tokens=70)\ntime.sleep(60)\n'
+CONFIG = "config: {trials_per_task: 1, timeout_seconds: 60, executor: command, adapter: adapter.json}\n"
+LASTING = "- {type: program, name: lasts, config: {command: sleep, args: ['60'], timeout: 60}}\n"
+
+
+def test_a_sample_of_kills_loses_nothing() -> None:
+    assert kill_often(12, seed=1_000_000) == []
+
+
+@pytest.mark.parametrize("graders", ["", LASTING], ids=["nothing is graded", "graded for a minute"])
+@pytest.mark.parametrize(
+    "number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=["killed", "ended", "interrupted"]
+)
+def test_the_answer_of_an_agent_that_has_not_ended_is_kept(
+    number: signal.Signals, graders: str, tmp_path: Path
+) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=graders, config=CONFIG)
+    write_agent(tmp_path, LINGERS, **{"x-waza": {"usage": {"output_tokens": "$.tokens"}}})
+    results = tmp_path / ".waza" / "results"
+    with subprocess.Popen(
+        [sys.executable, "-m", "waza_engine", "run", str(path), "--format", "jsonl"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    ) as process:
+        until_written(results, "the answer", process)
+        process.send_signal(number)
+        process.wait(20 + ON_A_BUSY_MACHINE)
+    told = engine("report", next(results.glob("*.json*")))
+    assert told.returncode in (1, 130), told.stderr
+    recover_journals(tmp_path)
+    (record,) = results.glob("*.json")
+    (trial,) = read_recording(record).tasks[0].trials
+    assert trial.outcome.output == "the answer"
+    assert trial.outcome.usage is not None
+    assert trial.outcome.usage.output_tokens == 70
+
+
+def until_written(results: Path, text: str, process: subprocess.Popen[bytes]) -> None:
+    """Return when a journal holds a text, which it must while the run goes on."""
+    deadline = time.monotonic() + 40 + ON_A_BUSY_MACHINE
+    while not any(text in path.read_text("utf-8") for path in results.glob("*.partial.jsonl")):
+        assert process.poll() is None, "the run has ended before"
+        assert time.monotonic() < deadline, "it is not in the journal"
+        time.sleep(0.01)
