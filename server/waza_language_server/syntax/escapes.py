@@ -37,6 +37,10 @@ _BEHIND_VALUE = compiled_later(r"[ \t]*(?:[\r\n]|\Z)|[ \t]+#")
 _BEHIND_ITEM = compiled_later(r"[ \t]*(?:[,\]}\r\n]|\Z)|[ \t]+#|[ \t]*:[ \t]")
 """What may follow a text in quotes, in a block and in brackets."""
 _BREAK = compiled_later(r"[\r\n]")
+_MAY_END_SO = compiled_later(r"(?:\d\"|[sxz]')\Z")
+"""Inches, and a possessive."""
+_PRINTED = frozenset("“„‘")
+"""Quotes of print that may stand for the one that was lost."""
 
 
 @frozen()
@@ -91,6 +95,21 @@ def wrong_escapes(text: str, found: Sequence[EscapedText], within: Span | None =
 def quoted(value: str) -> str:
     """Return the text in single quotes."""
     return "'" + value.replace("'", "''") + "'"
+
+
+def in_lost_quotes(written: str) -> str | None:
+    """Return a string with the opening quote that it lost; None when it has no single quote at its end.
+
+    The quote decides what its backslashes mean, so another one would change the string.
+    """
+    last = written[-1:]
+    if last not in {'"', "'"} or written.count(last) != 1 or _MAY_END_SO.search(written):
+        return None
+    inner = written[:-1]
+    inner = inner[1:] if inner[:1] in _PRINTED else inner
+    body = DOUBLE_BODY if last == '"' else SINGLE_BODY
+    # A backslash that escapes nothing cannot have been in double quotes.
+    return f"{last}{inner}{last}" if body.fullmatch(f"{last}{inner}") else quoted(inner)
 
 
 def end_of_line(text: str, start: int, end: int) -> int:
