@@ -78,10 +78,12 @@ def wrong_escapes(text: str, found: Sequence[EscapedText], within: Span | None =
     if character is not None and character.isprintable():
         whole = Edit(Span(first.stop, first.stop + len(shown)), character)
         fixes.append(Fix(f"Write `{character}`", (whole,), preferred=True))
-    if all(each.closing > each.stop for each in found):
+    # Single quotes would make letters of an escape that is one.
+    has_escapes = any(_has_likely_escape(text, each) for each in found)
+    if not has_escapes and all(each.closing > each.stop for each in found):
         edits = tuple(in_single_quotes(text, Span(each.start, each.closing + 1)) for each in found)
         # A whole code was meant as a character, not as a backslash and letters.
-        is_sure = len(shown) == len("\\d") and not any(_has_likely_escape(text, each) for each in found)
+        is_sure = len(shown) == len("\\d")
         reads = within is None or reads_with(text, within, edits)
         title = "Use single quotes, which keep backslashes as they are"
         fixes.append(Fix(title, edits, preferred=is_sure and reads))

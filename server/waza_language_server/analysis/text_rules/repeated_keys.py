@@ -1,4 +1,4 @@
-"""A key that occurs twice in a mapping: the same entry again, parts of one list, two values to choose from."""
+"""A key that occurs twice in a mapping: the same entry again, parts of one list, or two values."""
 
 from __future__ import annotations
 

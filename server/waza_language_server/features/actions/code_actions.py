@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from waza_engine.frozen import frozen
 from waza_language_server.analysis.diagnose import diagnose_in_steps
+from waza_language_server.analysis.fix_limits import keeps_data
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.trial import Chosen, Trials
 from waza_language_server.syntax.tried_edits import apply
@@ -92,7 +93,8 @@ def code_actions_in_steps(
             steps = trials.repairs([(problem, fix)], may_reveal=True)
             if key not in found and (yield from work.counted(steps)):
                 change = _change(document, fix.edits)
-                found[key] = CodeAction(fix.title, "quickfix", change, (problem,), fix.preferred)
+                preferred = fix.preferred and keeps_data(document.text, fix.edits)
+                found[key] = CodeAction(fix.title, "quickfix", change, (problem,), preferred)
             yield
     return _safe_first(found.values())
 
@@ -147,7 +149,7 @@ def _together(
 ) -> Generator[None, None, list[Chosen]]:
     """Return the safe fixes that can be applied at once, one a problem; of two that meet the first."""
     trials = Trials(document, workspace, problems)
-    apart = yield from _apart(problems, work)
+    apart = yield from _apart(document.text, problems, work)
     taken: list[Chosen] = []
     # What does not work as a whole is tried in halves; what is taken has always been tried together.
     rest = [apart] if apart else []
@@ -223,7 +225,7 @@ def _safe_first(actions: Iterable[CodeAction]) -> tuple[CodeAction, ...]:
     return tuple(sorted(actions, key=lambda action: not action.preferred))
 
 
-def _apart(problems: Sequence[Problem], work: _Work) -> Generator[None, None, list[Chosen]]:
+def _apart(text: str, problems: Sequence[Problem], work: _Work) -> Generator[None, None, list[Chosen]]:
     """Return the safe fixes whose edits do not touch those of an earlier one, one fix a problem.
 
     Making them takes at most half of the time.
@@ -236,7 +238,7 @@ def _apart(problems: Sequence[Problem], work: _Work) -> Generator[None, None, li
                 continue
             edits = yield from work.counted(fix.edits_in_steps())
             yield
-            if edits and occupied.take([edit.span for edit in edits]):
+            if edits and keeps_data(text, edits) and occupied.take([edit.span for edit in edits]):
                 taken.append((problem, fix))
                 break
         if len(taken) >= MAX_FIXED_AT_ONCE or work.is_half_over:
