@@ -18,6 +18,7 @@ from waza_language_server.analysis.file_rules.trigger_prompts import both_sides
 from waza_language_server.analysis.file_rules.turns import turns
 from waza_language_server.analysis.rule import FileView, GradersView, GraderView, Rule, SuiteView
 from waza_language_server.analysis.schema_rules.structure import structure_of_file, structure_of_grader
+from waza_language_server.analysis.suite_rules.datasets import datasets
 from waza_language_server.analysis.suite_rules.grader_names import (
     names_taken_by_suite,
     unknown_judges,
@@ -154,6 +155,7 @@ GRADERS_RULES: tuple[Rule[GradersView], ...] = (
 
 SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("task globs", task_globs, _TASK_GLOB_CODES),
+    Rule("datasets", datasets, _words("unusable-dataset")),
     Rule("prompt", relative_paths, _words("relative-path-in-prompt")),
     Rule("orphans", orphans, _words("orphan-task")),
     Rule("task id", duplicate_ids, _words("duplicate-task-id")),

@@ -140,6 +140,19 @@ SUITE_CODES = (
         files={"tasks/one.yaml": TASK},
     ),
     Code(
+        "unusable-dataset",
+        "A run finds no prompts in the dataset",
+        "error",
+        "`tasks_from` names a CSV file. Its header needs a column `prompt`, and every row a text in it; "
+        "a run stops before it asks the agent anything. Columns are separated by commas; `;`, tabs and `|` "
+        "are recognized where they are certain, but upstream reads commas alone.",
+        EVAL.replace("tasks: [tasks/*.yaml]", "tasks_from: rows.csv"),
+        EVAL.replace("tasks: [tasks/*.yaml]", "tasks_from: right.csv"),
+        "The dataset is another file, and its author knows which column holds the prompts.",
+        kind="eval",
+        files={"rows.csv": "id,question\na,Hello\n", "right.csv": "id,prompt\na,Hello\n"},
+    ),
+    Code(
         "grader-package",
         "The package of the grader is not there as it was locked",
         "error",
