@@ -33,7 +33,7 @@ class Given(Enum):
 
     LISTED = "a list that is not empty"
     POSITIVE = "a number above zero"
-    WRITTEN = "text that is not blank"
+    WRITTEN = "text that is not empty"
     PRESENT = "any value but null"
 
     @property
@@ -42,7 +42,7 @@ class Given(Enum):
         limit: dict[str, Any] = {
             Given.LISTED: {"minItems": 1},
             Given.POSITIVE: {"exclusiveMinimum": 0},
-            Given.WRITTEN: {"pattern": r"\S"},
+            Given.WRITTEN: {"minLength": 1},
             Given.PRESENT: {},
         }[self]
         return {"not": {"type": "null"}, **limit}
@@ -53,7 +53,7 @@ class Given(Enum):
             return value is not None
         if self is Given.POSITIVE:
             return isinstance(value, int | float) and value > 0
-        return bool(value.strip()) if isinstance(value, str) else bool(value)
+        return bool(value)
 
 
 @dataclass(frozen=True, slots=True)

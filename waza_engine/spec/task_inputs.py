@@ -101,8 +101,7 @@ class Responder(Block):
 class TaskInputs(Block):
     """What the agent gets. A prompt is needed: `prompt`, or `prompt_file` for a long one."""
 
-    at_least_one: ClassVar = {"prompt": Given.WRITTEN, "prompt_file": Given.WRITTEN}
-    _without_one: ClassVar = "there is no prompt: "
+    at_least_one: ClassVar = {"prompt": Given.PRESENT, "prompt_file": Given.WRITTEN}
     misspellings: ClassVar = {
         **dict.fromkeys(OTHER_PROMPT_NAMES, "prompt"),
         "prompts": "follow_up_prompts",

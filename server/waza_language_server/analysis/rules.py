@@ -33,7 +33,12 @@ from waza_language_server.analysis.suite_rules.skill_directories import skill_di
 from waza_language_server.analysis.suite_rules.skill_files import skill_file
 from waza_language_server.analysis.suite_rules.skills import missing_skills
 from waza_language_server.analysis.suite_rules.task_globs import task_globs
-from waza_language_server.analysis.suite_rules.tasks import duplicate_ids, orphans, relative_paths
+from waza_language_server.analysis.suite_rules.tasks import (
+    blank_prompts,
+    duplicate_ids,
+    orphans,
+    relative_paths,
+)
 from waza_language_server.analysis.suite_rules.trigger_skills import skill_of_triggers
 from waza_language_server.analysis.suite_rules.unreachable_scores import scores_without_graders
 from waza_language_server.analysis.suite_rules.weak_graders import weak_graders
@@ -157,6 +162,7 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("task globs", task_globs, _TASK_GLOB_CODES),
     Rule("datasets", datasets, _words("unusable-dataset")),
     Rule("prompt", relative_paths, _words("relative-path-in-prompt")),
+    Rule("blank prompts", blank_prompts, _words("empty-prompt")),
     Rule("orphans", orphans, _words("orphan-task")),
     Rule("task id", duplicate_ids, _words("duplicate-task-id")),
     Rule("suite names", names_taken_by_suite, _words("grader-name-of-suite")),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from tests.engine.executors.agents import adapter
 from tests.engine.suites import CONFIG, run
-from waza_engine.runs.loading.suite import Suite, SuiteTask, load_suite
+from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, load_suite
 from waza_engine.runs.loading.templates import TemplateData, TemplateError, render
-from waza_engine.spec.loading import load_task_file
+from waza_engine.runs.preparing import prepare
+from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.problems import SuiteFileError
 
 DATA = TemplateData(
@@ -280,8 +283,13 @@ def test_a_prompt_of_which_nothing_is_left_is_not_sent(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("written", ["''", '"  "', "|\n\n"])
-def test_a_blank_prompt_of_a_task_is_refused(tmp_path: Path, written: str) -> None:
-    path = tmp_path / "task.yaml"
-    path.write_text(f"id: a\ninputs:\n  prompt: {written}\n")
-    with pytest.raises(SuiteFileError, match="there is no prompt"):
-        load_task_file(path)
+def test_a_blank_prompt_is_refused_where_a_call_costs(tmp_path: Path, written: str) -> None:
+    path = tmp_path / "eval.yaml"
+    costly = CONFIG.replace("mock", "command, adapter: agent.json")
+    task = f"tasks:\n- id: a\n  inputs:\n    prompt: {written}\n"
+    path.write_text(f"name: s\nskill: w\n{costly}{task}")
+    (tmp_path / "agent.json").write_text(json.dumps(adapter()))
+    with pytest.raises(SuiteError, match="the prompt of `a` is empty"):
+        prepare(RunSettings(path))
+    path.write_text(f"name: s\nskill: w\n{CONFIG}{task}")
+    assert prepare(RunSettings(path))

@@ -191,6 +191,6 @@ def test_no_key_over_lines_is_renamed() -> None:
 
 
 def test_a_line_behind_a_stray_character_keeps_its_dash() -> None:
-    text = "graders:\n  >- type: text\n    name: g\n    config: {contains: [a]}\nname: a\nskill: b\ntasks: [t.yaml]\n"
+    text = "graders:\n  >- type: text\n    name: g\n    config: {contains: [a]}\nskill: b\ntasks: [t.yaml]\n"
     for action, edits in offered(text):
         assert "- " in apply(text, edits).partition("graders:")[2], action.title

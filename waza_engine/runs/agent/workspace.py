@@ -99,12 +99,9 @@ def prompt_of(task: TaskFile, task_path: Path, files: SuiteFiles = DISK) -> str:
     where = "the task file's directory"
     place = _inside(task_path.parent, task.inputs.prompt_file, "inputs.prompt_file", where)
     try:
-        prompt = read_text(place, files=files)
+        return read_text(place, files=files)
     except SuiteFileError as error:
         raise WorkspaceError(f"`inputs.prompt_file` {place}: {error.message}") from None
-    if not prompt.strip():
-        raise WorkspaceError(f"`inputs.prompt_file` {place} is blank; write what the agent is asked")
-    return prompt
 
 
 def fixture_problems(

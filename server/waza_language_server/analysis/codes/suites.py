@@ -6,6 +6,9 @@ from waza_language_server.analysis.codes.code import Code
 from waza_language_server.analysis.codes.sample_files import EVAL, TASK, graders
 
 _CHECKPOINTS = "checkpoints:\n"
+_COSTLY = EVAL.replace("executor: mock", "executor: copilot-sdk").replace(
+    " [tasks/*.yaml]", "\n  - id: t\n    name: T\n    inputs:\n      prompt: PROMPT"
+)
 _CHECKS = "    graders:\n      - {type: text, name: c, config: {contains: [done]}}\n"
 
 
@@ -138,6 +141,18 @@ SUITE_CODES = (
         EVAL,
         kind="eval",
         files={"tasks/one.yaml": TASK},
+    ),
+    Code(
+        "empty-prompt",
+        "The prompt asks nothing",
+        "error",
+        "A run with an executor that costs refuses the task before any call. The mock answers to it at no "
+        "cost, so suites that run with it are left alone.",
+        _COSTLY.replace("PROMPT", "''"),
+        _COSTLY.replace("PROMPT", "Go"),
+        "Only the author knows what the agent is to be asked.",
+        kind="eval",
+        files={"skills/demo/SKILL.md": "---\nname: demo\ndescription: d\n---\n"},
     ),
     Code(
         "unusable-dataset",
