@@ -26,8 +26,8 @@ _TOKEN = compiled_later(r"\w+|[^\w\s]")
 _WORD = compiled_later(r"\w")
 _BREAK = compiled_later(r"[\r\n]")
 _DASH = compiled_later(r"-\s+\Z")
-_BETWEEN = ","
-"""Removed with an item or an entry."""
+_BETWEEN = ",."
+"""Removed with an item, an entry, or where a key with a dot becomes a block."""
 _OF_WHOLE_MAPPINGS = frozenset(
     {"deprecated-grader-type", "unknown-grader-type", "missing-grader-type", "repeated-item"}
 )
@@ -87,7 +87,7 @@ def _behind_comment(tree: Tree, at: int) -> int:
 
 def _outside(text: str, span: Span, covered: Sequence[Span]) -> Iterator[str]:
     for match in _TOKEN.finditer(text, span.start, span.end):
-        if match[0] != _BETWEEN and not any(
+        if match[0] not in _BETWEEN and not any(
             each.start <= match.start() and match.end() <= each.end for each in covered
         ):
             yield match[0]
