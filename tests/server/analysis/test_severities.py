@@ -78,10 +78,10 @@ def written(base: Mapping[str, Any], path: tuple[str | int, ...], value: object)
         fresh: Any = {} if isinstance(below, str) else []
         if isinstance(holder, list):
             listed = cast("list[Any]", holder)
-            listed[part:] = [listed[int(part)] if listed and isinstance(listed[0], type(fresh)) else fresh]
+            listed[:] = [listed[0] if listed and isinstance(listed[0], type(fresh)) else fresh]
         elif not isinstance(holder.get(part), type(fresh)):
             holder[part] = fresh
-        holder = holder[part]
+        holder = cast("Any", holder)[part]
     if isinstance(holder, list):
         holder[:] = [value]
     else:

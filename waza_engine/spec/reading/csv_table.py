@@ -57,7 +57,7 @@ def read_table(text: str) -> Table:
     delimiter = _delimiter(text)
     warnings: list[tuple[int, str]] = []
     records = _records(text, delimiter)
-    line, header = next(records, (1, []))
+    line, header = next(records, (1, list[str]()))
     if not header:
         raise TableError(1, "the dataset is empty; start it with a header such as `id,prompt`")
     names = [name.strip() for name in header]
@@ -116,7 +116,7 @@ def _delimiter(text: str) -> str:
 
 def _names(header: str, delimiter: str) -> list[str]:
     try:
-        return [name.strip() for name in next(csv.reader([header], delimiter=delimiter), [])]
+        return [name.strip() for name in next(csv.reader([header], delimiter=delimiter), list[str]())]
     except csv.Error:
         return []
 
