@@ -75,7 +75,7 @@ ListOfBlocks: TypeAlias = Annotated[tuple[ItemT, ...], ListOf(texts=False)]
 PathList: TypeAlias = Annotated[tuple[Text, ...], ListOf("path.suite")]
 FixtureList: TypeAlias = Annotated[tuple[Text, ...], ListOf("path.fixture")]
 TagList: TypeAlias = Annotated[tuple[Text, ...], ListOf("tag")]
-PromptList: TypeAlias = Annotated[tuple[RequiredText, ...], ListOf("prompt.text")]
+PromptList: TypeAlias = Annotated[tuple[Text, ...], ListOf("prompt.text")]
 AnyMap: TypeAlias = Annotated[dict[str, Any], Shown({"type": "object", "additionalProperties": True})]
 WordMap: TypeAlias = Annotated[
     dict[str, Text],
