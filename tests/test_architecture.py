@@ -40,6 +40,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.terminal",
     "waza_engine.usable_text",
     "waza_engine.vocabulary",
+    "waza_engine.spec.reading.csv_table",
     "waza_engine.spec.reading.file_names",
     "waza_engine.spec.reading.grader_packages",
     "waza_engine.spec.executors",

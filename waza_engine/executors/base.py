@@ -135,6 +135,7 @@ class ExecutionResponse:
     ``events`` are transcript entries as upstream writes them. ``usage`` is None when the executor
     reports none. ``duration_ms`` is how long the agent took, None when the caller's clock is right.
     ``cut`` is true when a limit of tokens ended the last answer in its middle, as far as that is known.
+    ``refusal`` is what the model said in the field with which it refuses to answer.
     """
 
     output: str
@@ -147,6 +148,7 @@ class ExecutionResponse:
     transient: bool = False
     duration_ms: int | None = None
     cut: bool = False
+    refusal: str = ""
 
 
 class Executor(Protocol):

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
 from waza_engine.graders.judging.evidence import task_and_answer
-from waza_engine.graders.judging.judge import AgentTool, JudgeError
+from waza_engine.graders.judging.judge import AgentTool, JudgeError, UnusableReplyError
 from waza_engine.graders.judging.judges import JudgedConfig, ask, limit_seconds, without_judge
 from waza_engine.graders.judging.pairwise import ChoiceBox, compared, question
 from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, evidence_for, rate
@@ -243,7 +243,7 @@ class PromptGrader(Grader[PromptConfig]):
             response = self._ask(prompt, context, box.tools, continue_session=self.config.continue_session)
         except JudgeError as error:
             # What was said before the session broke holds.
-            if not box.given:
+            if not box.given or isinstance(error, UnusableReplyError):
                 raise without_judge(error) from None
         details: dict[str, Any] = {"response": response, "prompt": prompt}
         if rubric is not None:

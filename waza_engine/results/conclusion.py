@@ -185,6 +185,7 @@ def conclude(
         notes=(
             *chosen_parts(run),
             *_cut_prompts(run, triggers),
+            *_misclassified(triggers, failures),
             *_waiting(verdict, tasks),
             *_notes(counts, tasks, missed, baseline, failures),
         ),
@@ -294,14 +295,34 @@ def _failures(
     """Yield what was judged and is not as it should be."""
     if counts.failed:
         yield Reason(f"{counted(counts.failed, 'task')} failed", "failed", TASKS, is_counted=True)
+    least = number_or_none(run.header.settings.get("fail_under_trigger"))
     if triggers is not None and triggers.wrong and run.header.settings.get("prompts"):
         words = f"{triggers.wrong} of {counted(triggers.total, 'trigger prompt')} answered wrongly"
         yield Reason(words, "failed", PROMPTS)
+    elif least is not None and (triggers is None or not reaches(triggers.share, least)):
+        share, wanted = shown_below(0.0 if triggers is None else triggers.share, least)
+        tried = "no trigger prompt was tried" if triggers is None else misclassified_words(triggers)
+        yield Reason(f"{tried}: {share} classified correctly, below {wanted}", "failed", PROMPTS)
     for metric in run.metrics:
         if not metric.passed and decides(metric.name) and not _only_broke(metric, run, triggers):
             yield Reason(missed_words(metric), "failed", metric.name)
     if baseline is not None and baseline.worth_it is False:
         yield Reason(baseline.words, "failed", SKILLS)
+
+
+def misclassified_words(triggers: TriggerConclusion) -> str:
+    """Return how many trigger prompts were misclassified: ``3 of 3 trigger prompts misclassified``."""
+    return f"{triggers.wrong} of {counted(triggers.total, 'trigger prompt')} misclassified"
+
+
+def _misclassified(triggers: TriggerConclusion | None, failures: Sequence[Reason]) -> Iterator[str]:
+    """Yield that trigger prompts were misclassified where that fails no run: upstream passes it, too."""
+    if (
+        triggers is not None
+        and triggers.wrong
+        and not {each.about for each in failures} & {PROMPTS, DECIDING}
+    ):
+        yield f"{misclassified_words(triggers)}; `--fail-under-trigger` or a threshold makes it a failure"
 
 
 def _breakages(counts: Counts, run: RunOutcome, triggers: TriggerConclusion | None) -> Iterator[Reason]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from waza_engine.executors.base import ExecutorError, ExecutorSettings
 from waza_engine.executors.registry import create_executor
 from waza_engine.graders.judging.judges import limit_warning
 from waza_engine.masking import read_environment
+from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
 from waza_engine.runs.grading.grader_cache import GraderCache
 from waza_engine.runs.grading.judging import judge_executor
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
@@ -89,6 +91,8 @@ def prepare(
         executor.close()
         raise SuiteError(f"{suite.path}: {error}.") from None
     try:
+        if executor.costs:
+            _check_prompts(tasks)
         if executor.costs or judges.costs:
             asked = judge_models(suite, tasks) if judges.has_model else ()
             # An agent that says what a call costs needs no list price.
@@ -139,6 +143,19 @@ def _selected(
     suite: Suite, settings: RunSettings, graders: GraderCache
 ) -> tuple[list[SelectedTask], list[str]]:
     return select(suite, settings.tasks, settings.graders, settings.tags, build=graders.create)
+
+
+def _check_prompts(tasks: Sequence[SelectedTask]) -> None:
+    """Refuse to pay for a task that asks nothing; the mock answers to it at no cost, as upstream does."""
+    for task in tasks:
+        try:
+            prompt = prompt_of(task.trial.spec, task.source.path) if task.trial else "-"
+        except WorkspaceError:
+            # The trial reports it, and asks nobody.
+            continue
+        if not prompt.strip():
+            message = f"the prompt of `{task.source.id}` is empty; write what the agent is asked"
+            raise SuiteError(f"{task.source.path}: {message}.")
 
 
 def _tries_triggers(settings: RunSettings, changed: Affected | None) -> bool:

@@ -9,12 +9,15 @@ from pydantic import Field
 from waza_engine.spec.block import Block
 from waza_engine.spec.fields import Number, PlainText
 from waza_engine.spec.limits import LONGEST_MILLISECONDS
-from waza_engine.spec.values import AnyMap, AtMost, Shown, kind, severity
+from waza_engine.spec.values import AnyMap, AtMost, Shown, kind, matching, severity
 
+Turn = Annotated[PlainText, matching(r"\S", "must not be blank")]
 Turns = Annotated[
-    PlainText
+    Turn
     | Annotated[
-        tuple[PlainText, ...], Field(min_length=1), Shown({"items": {"type": "string"}, "minItems": 1})
+        tuple[Turn, ...],
+        Field(min_length=1),
+        Shown({"items": {"type": "string", "pattern": r"\S"}, "minItems": 1}),
     ],
     kind("prompt.text"),
 ]

@@ -8,6 +8,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from waza_engine.spec.block import Block, Given
 from waza_engine.spec.fields import Alternatives, ListOf, Text, WholeNumber, text_or_block
+from waza_engine.spec.reading.csv_table import OTHER_PROMPT_NAMES
 from waza_engine.spec.values import (
     AnyMap,
     InsidePath,
@@ -102,11 +103,7 @@ class TaskInputs(Block):
 
     at_least_one: ClassVar = {"prompt": Given.PRESENT, "prompt_file": Given.WRITTEN}
     misspellings: ClassVar = {
-        **dict.fromkeys(
-            ("input", "message", "query", "question", "instruction", "instructions", "user", "user_prompt"),
-            "prompt",
-        ),
-        **dict.fromkeys(("text", "content"), "prompt"),
+        **dict.fromkeys(OTHER_PROMPT_NAMES, "prompt"),
         "prompts": "follow_up_prompts",
         "followup_prompts": "follow_up_prompts",
         "followups": "follow_up_prompts",

@@ -18,6 +18,7 @@ from waza_language_server.analysis.file_rules.trigger_prompts import both_sides
 from waza_language_server.analysis.file_rules.turns import turns
 from waza_language_server.analysis.rule import FileView, GradersView, GraderView, Rule, SuiteView
 from waza_language_server.analysis.schema_rules.structure import structure_of_file, structure_of_grader
+from waza_language_server.analysis.suite_rules.datasets import datasets
 from waza_language_server.analysis.suite_rules.grader_names import (
     names_taken_by_suite,
     unknown_judges,
@@ -32,7 +33,12 @@ from waza_language_server.analysis.suite_rules.skill_directories import skill_di
 from waza_language_server.analysis.suite_rules.skill_files import skill_file
 from waza_language_server.analysis.suite_rules.skills import missing_skills
 from waza_language_server.analysis.suite_rules.task_globs import task_globs
-from waza_language_server.analysis.suite_rules.tasks import duplicate_ids, orphans, relative_paths
+from waza_language_server.analysis.suite_rules.tasks import (
+    blank_prompts,
+    duplicate_ids,
+    orphans,
+    relative_paths,
+)
 from waza_language_server.analysis.suite_rules.trigger_skills import skill_of_triggers
 from waza_language_server.analysis.suite_rules.unreachable_scores import scores_without_graders
 from waza_language_server.analysis.suite_rules.weak_graders import weak_graders
@@ -154,7 +160,9 @@ GRADERS_RULES: tuple[Rule[GradersView], ...] = (
 
 SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("task globs", task_globs, _TASK_GLOB_CODES),
+    Rule("datasets", datasets, _words("unusable-dataset")),
     Rule("prompt", relative_paths, _words("relative-path-in-prompt")),
+    Rule("blank prompts", blank_prompts, _words("empty-prompt")),
     Rule("orphans", orphans, _words("orphan-task")),
     Rule("task id", duplicate_ids, _words("duplicate-task-id")),
     Rule("suite names", names_taken_by_suite, _words("grader-name-of-suite")),

@@ -32,6 +32,7 @@ from waza_language_server.analysis.excerpt import Excerpt, Excerpts
 from waza_language_server.analysis.failures import guarded
 from waza_language_server.analysis.file_rules.grader_names import name_of
 from waza_language_server.analysis.file_rules.schema_version import as_newer
+from waza_language_server.analysis.fix_limits import stays_within
 from waza_language_server.analysis.grader_entries import GraderEntries
 from waza_language_server.analysis.grader_problems import grader_problems
 from waza_language_server.analysis.problem import SEVERITIES, Problem
@@ -78,6 +79,7 @@ class Trials:
     def repairs(self, chosen: Sequence[Chosen], *, may_reveal: bool = False) -> Generator[None, None, bool]:
         """Say whether these fixes together take their problems away and bring no other ones; with pauses.
 
+        A fix that reaches beyond its problem (``fix_limits``) is none.
         Advice (information, hints) may come instead of errors and warnings. With ``may_reveal`` the repair of
         what kept the rules from judging a part, as an unknown type does, may show what is wrong in there.
         """
@@ -103,8 +105,11 @@ class Trials:
     ) -> Generator[None, None, list[Problem] | None]:
         """Return what keeps fixes from being a repair; None when they bring faults of syntax."""
         edits: list[Edit] = []
-        for _, fix in chosen:
-            edits += yield from fix.edits_in_steps()
+        for problem, fix in chosen:
+            made = yield from fix.edits_in_steps()
+            if not stays_within(self.document.tree, problem, made):
+                return False
+            edits += made
         repaired = [problem for problem, _ in chosen]
         brought = yield from self._brought_by(edits, repaired)
         if brought is None:

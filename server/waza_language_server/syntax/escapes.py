@@ -37,6 +37,10 @@ _BEHIND_VALUE = compiled_later(r"[ \t]*(?:[\r\n]|\Z)|[ \t]+#")
 _BEHIND_ITEM = compiled_later(r"[ \t]*(?:[,\]}\r\n]|\Z)|[ \t]+#|[ \t]*:[ \t]")
 """What may follow a text in quotes, in a block and in brackets."""
 _BREAK = compiled_later(r"[\r\n]")
+_MAY_END_SO = compiled_later(r"(?:\d\"|[sxz]')\Z")
+"""Inches, and a possessive."""
+_PRINTED = frozenset("“„‘")
+"""Quotes of print that may stand for the one that was lost."""
 
 
 @frozen()
@@ -74,10 +78,12 @@ def wrong_escapes(text: str, found: Sequence[EscapedText], within: Span | None =
     if character is not None and character.isprintable():
         whole = Edit(Span(first.stop, first.stop + len(shown)), character)
         fixes.append(Fix(f"Write `{character}`", (whole,), preferred=True))
-    if all(each.closing > each.stop for each in found):
+    # Single quotes would make letters of an escape that is one.
+    has_escapes = any(_has_likely_escape(text, each) for each in found)
+    if not has_escapes and all(each.closing > each.stop for each in found):
         edits = tuple(in_single_quotes(text, Span(each.start, each.closing + 1)) for each in found)
         # A whole code was meant as a character, not as a backslash and letters.
-        is_sure = len(shown) == len("\\d") and not any(_has_likely_escape(text, each) for each in found)
+        is_sure = len(shown) == len("\\d")
         reads = within is None or reads_with(text, within, edits)
         title = "Use single quotes, which keep backslashes as they are"
         fixes.append(Fix(title, edits, preferred=is_sure and reads))
@@ -91,6 +97,21 @@ def wrong_escapes(text: str, found: Sequence[EscapedText], within: Span | None =
 def quoted(value: str) -> str:
     """Return the text in single quotes."""
     return "'" + value.replace("'", "''") + "'"
+
+
+def in_lost_quotes(written: str) -> str | None:
+    """Return a string with the opening quote that it lost; None when it has no single quote at its end.
+
+    The quote decides what its backslashes mean, so another one would change the string.
+    """
+    last = written[-1:]
+    if last not in {'"', "'"} or written.count(last) != 1 or _MAY_END_SO.search(written):
+        return None
+    inner = written[:-1]
+    inner = inner[1:] if inner[:1] in _PRINTED else inner
+    body = DOUBLE_BODY if last == '"' else SINGLE_BODY
+    # A backslash that escapes nothing cannot have been in double quotes.
+    return f"{last}{inner}{last}" if body.fullmatch(f"{last}{inner}") else quoted(inner)
 
 
 def end_of_line(text: str, start: int, end: int) -> int:

@@ -123,11 +123,14 @@ def _signs_of_pairs(text: str, start: int, end: int) -> Iterator[_Reading]:
             message = f"`=` is no colon; write `{key}: ` before the value."
         edit = Edit(Span(match.start("sign"), match.end("sign")), ": ")
         yield _Reading(Span(match.start("key"), match.end("sign")), (edit,), f"Write `{key}: `", message)
-    for match in _KEY_WITH_ONE_QUOTE.finditer(text, start, end):
-        at = match.end("key")
-        message = f'The quote of `{match["key"]}` is never closed; write `"` before the colon.'
-        place = Span(match.start("quote"), at)
-        yield _Reading(place, (Edit(Span(at, at), '"'),), 'Add the closing `"`', message)
+    unclosed = list(_KEY_WITH_ONE_QUOTE.finditer(text, start, end))
+    for matches in (unclosed, *([each] for each in unclosed)):
+        if matches:
+            edits = tuple(Edit(Span(each.end("key"), each.end("key")), '"') for each in matches)
+            message = f'The quote of `{matches[0]["key"]}` is never closed; write `"` before the colon.'
+            place = Span(matches[0].start("quote"), matches[0].end("key"))
+            title = 'Add the closing `"`' if len(edits) == 1 else "Add the closing quotes"
+            yield _Reading(place, edits, title, message)
 
 
 def _closed_otherwise(text: str, part: Span) -> Iterator[_Reading]:

@@ -63,10 +63,11 @@ def wrong_start(line: Span) -> SyntaxFault:
 
 def _misplaced(text: str, line: Line, usual: int, others: str) -> SyntaxFault:
     move = Edit(Span(line.start, line.content), " " * usual)
-    fix = Fix("Align the line", (move,))
+    # Behind a dash, or a sign that is read as one, the line does not begin with spaces alone.
+    fixes = () if text[line.start : line.content].strip() else (Fix("Align the line", (move,)),)
     spaces = "not at all" if usual == 0 else "by 1 space" if usual == 1 else f"by {usual} spaces"
     message = f"This line does not line up with {others}; indent it {spaces}."
-    return SyntaxFault(_content(text, line), message, "yaml-indentation", fixes=(fix,))
+    return SyntaxFault(_content(text, line), message, "yaml-indentation", fixes=fixes)
 
 
 def _content(text: str, line: Line) -> Span:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 
 from waza_engine.later_patterns import compiled_later
-from waza_language_server.syntax.escapes import quoted
+from waza_language_server.syntax.escapes import in_lost_quotes, quoted
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 _COMMENT = compiled_later(r"[ \t]+#[ \t]")
-_MAY_END_SO = compiled_later(r"(?:\d\"|[sxz]')\Z")
-"""Inches, and what belongs to several."""
-
 ESCAPED_QUOTES = compiled_later(r"\\(?P<quote>[\"'])(?P<inner>(?:(?!(?P=quote))[^\\])+)\\(?P=quote)")
 """A text in quotes as it is copied out of JSON."""
 
@@ -27,11 +24,7 @@ def quote_fix(text: str, line: Span, end: int, *, sure: bool = True) -> tuple[Fi
     if stop <= line.start:
         return ()
     written = text[line.start : stop]
-    last = written[-1:]
-    if last in {'"', "'"} and written.count(last) == 1 and not _MAY_END_SO.search(written):
-        # Its other quote is what was lost, or a printed one stands in its place.
-        written = written[:-1].removeprefix("“").removeprefix("„").removeprefix("‘")
-    in_quotes = quoted(written)
+    in_quotes = in_lost_quotes(written) or quoted(written)
     if (escaped := ESCAPED_QUOTES.fullmatch(written)) is not None:
         # The quotes are there: only the backslashes are too many.
         in_quotes = f"{escaped['quote']}{escaped['inner']}{escaped['quote']}"

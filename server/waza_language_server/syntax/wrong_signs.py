@@ -143,9 +143,7 @@ def fence(text: str, line: Span) -> SyntaxFault | None:
         return None
     start = max(text.rfind(sign, 0, line.start) for sign in "\r\n") + 1
     behind = _LINE_BREAK.match(text, line.end)
-    fix = Fix(
-        "Delete the line", (Edit(Span(start, behind.end() if behind else line.end), ""),), preferred=True
-    )
+    fix = Fix("Delete the line", (Edit(Span(start, behind.end() if behind else line.end), ""),))
     message = "This line is Markdown, which marks a block of code by it; delete it."
     return SyntaxFault(line, message, fixes=(fix,))
 

@@ -191,6 +191,33 @@ def test_a_score_below_the_least_one_is_no_pass(
     assert conclude(run(*tasks), fail_under=least).verdict == verdict
 
 
+MISTAKEN: dict[str, Any] = {
+    key: value for key, value in tried((False, ""), (False, "")).items() if key != "metrics"
+}
+
+
+def test_a_run_that_passes_with_misclassified_prompts_says_so_everywhere() -> None:
+    record = run(PASSES, **MISTAKEN)
+    found = conclude(record)
+    assert (found.verdict, found.exit_code) == ("passed", 0)
+    assert any(note.startswith("2 of 2 trigger prompts misclassified") for note in found.notes)
+    suite = ElementTree.fromstring(report_of(run_document(record), ReportKind.JUNIT)).find("testsuite")
+    assert suite is not None
+    assert [suite.get(each) for each in ("tests", "failures", "errors", "skipped")] == ["3", "0", "0", "2"]
+
+
+def test_misclassified_prompts_fail_a_run_that_asks_for_more() -> None:
+    header = replace(HEADER, settings={"fail_under_trigger": 0.9})
+    found = conclude(replace(run(PASSES, **MISTAKEN), header=header))
+    assert (found.verdict, found.exit_code) == ("failed", 1)
+    assert [reason.words for reason in found.reasons] == [
+        "2 of 2 trigger prompts misclassified: 0.00 classified correctly, below 0.9"
+    ]
+    untried = conclude(replace(run(PASSES), header=header))
+    assert untried.verdict == "failed"
+    assert untried.reasons[0].words.startswith("no trigger prompt was tried")
+
+
 def test_errors_of_trigger_prompts_are_not_called_wrong() -> None:
     document = run_document(run(PASSES, **tried(*[(False, "no login")] * 6)))
     for kind in (ReportKind.TEXT, ReportKind.MARKDOWN, ReportKind.JUNIT):
@@ -341,7 +368,7 @@ def test_every_report_tells_the_same_of_any_run(record: RunOutcome, least: float
     assert kinds.count("failure") == found.counts.failed
     assert kinds.count("error") == found.counts.errored
     beside = [reason for reason in found.reasons if reason.about != TASKS]
-    assert int(suite.get("tests", "")) == found.counts.total + len(beside)
+    assert int(suite.get("tests", "")) == found.counts.total + len(record.triggers) + len(beside)
     red = int(suite.get("failures", "")) + int(suite.get("errors", ""))
     assert bool(red) == (found.verdict not in ("passed", "unjudged"))
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from tests.engine.executors.agents import adapter
 from tests.engine.suites import CONFIG, run
-from waza_engine.runs.loading.suite import Suite, SuiteTask, load_suite
+from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, load_suite
 from waza_engine.runs.loading.templates import TemplateData, TemplateError, render
+from waza_engine.runs.preparing import prepare
+from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.problems import SuiteFileError
 
 DATA = TemplateData(
@@ -231,3 +235,61 @@ def test_what_has_no_effect_is_warned_about(tmp_path: Path) -> None:
     assert "`tasks` has no effect" in said
     assert "column `prompt` occurs twice" in said
     assert "`a` occurs twice" in said
+
+
+@pytest.mark.parametrize(
+    "dataset",
+    [
+        "id;prompt\na;one\nb;two\n",
+        "id\tprompt\na\tone\nb\ttwo\n",
+        "id|prompt\na|one\nb|two\n",
+        "id, prompt\na,one\nb,two\n",
+        "\ufeffid ,prompt \na,one\nb,two\n",
+        'id;"prompt"\na;one\nb;two\n',
+    ],
+)
+def test_the_prompts_are_found_where_the_columns_are_certain(tmp_path: Path, dataset: str) -> None:
+    assert prompts(loaded(tmp_path, dataset)) == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("dataset", "said"),
+    [
+        ("id,Prompt\na,x\n", "no column `prompt`, only `id`, `Prompt`; rename `Prompt` to `prompt`"),
+        ("id,question\na,x\n", "no column `prompt`, only `id`, `question`; rename `question` to `prompt`"),
+        (
+            "id;frage\na;x\n",
+            "no column `prompt`, only `id;frage`: separate the columns with commas, not with `;`",
+        ),
+        (
+            "id,city\na,x\n",
+            "no column `prompt`, only `id`, `city`; name the column with the prompts `prompt`",
+        ),
+        ("id,prompt\na,x\nb,\n", "data.csv:3: the cell `prompt` of this row is empty"),
+        ("id,prompt\na,  \n", "data.csv:2: the cell `prompt` of this row is empty"),
+    ],
+)
+def test_prompts_that_are_not_found_stop_the_run_before_any_call(
+    tmp_path: Path, dataset: str, said: str
+) -> None:
+    with pytest.raises(SuiteFileError) as error:
+        loaded(tmp_path, dataset)
+    assert said in str(error.value)
+
+
+def test_a_prompt_of_which_nothing_is_left_is_not_sent(tmp_path: Path) -> None:
+    [task] = loaded(tmp_path, "id,prompt,city\na,{{.Vars.city}},\n").tasks
+    assert (task.task, "nothing is left of it" in task.error) == (None, True)
+
+
+@pytest.mark.parametrize("written", ["''", '"  "', "|\n\n"])
+def test_a_blank_prompt_is_refused_where_a_call_costs(tmp_path: Path, written: str) -> None:
+    path = tmp_path / "eval.yaml"
+    costly = CONFIG.replace("mock", "command, adapter: agent.json")
+    task = f"tasks:\n- id: a\n  inputs:\n    prompt: {written}\n"
+    path.write_text(f"name: s\nskill: w\n{costly}{task}")
+    (tmp_path / "agent.json").write_text(json.dumps(adapter()))
+    with pytest.raises(SuiteError, match="the prompt of `a` is empty"):
+        prepare(RunSettings(path))
+    path.write_text(f"name: s\nskill: w\n{CONFIG}{task}")
+    assert prepare(RunSettings(path))

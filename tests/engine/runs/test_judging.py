@@ -177,10 +177,39 @@ def test_an_answer_that_was_cut_is_no_rating(said: str, scripted_model: StartMod
     assert "the judge's answer was cut: the model's limit of tokens was reached" in verdict.feedback
 
 
-def test_verdicts_before_an_answer_that_was_cut_hold(scripted_model: StartModel, tmp_path: Path) -> None:
-    model = scripted_model("I say hello.", *verdicts(passes())[:-1], Answer("I find", finish_reason="length"))
+@pytest.mark.parametrize(
+    ("last", "told"),
+    [
+        (Answer("I find", finish_reason="length"), "it ends with “I find”"),
+        (Answer(refusal="I cannot judge this."), "the judge refused to answer: “I cannot judge this.”"),
+    ],
+)
+def test_verdicts_before_an_unusable_answer_do_not_hold(
+    scripted_model: StartModel, tmp_path: Path, last: Answer, told: str
+) -> None:
+    model = scripted_model("I say hello.", *verdicts(passes())[:-1], last)
     verdict = judge_of(suite_at(tmp_path, model, executor="openai"))
-    assert (verdict.status, verdict.passed) == ("graded", True)
+    assert (verdict.status, told in verdict.feedback) == ("error", True), verdict.feedback
+
+
+def test_a_refusal_is_no_rating_whatever_numbers_it_has(scripted_model: StartModel, tmp_path: Path) -> None:
+    rates = "- {type: llm, name: judge, config: {rubric: 'Rate it from 1 to 5.'}}\n"
+    model = scripted_model("I say hello.", Answer(refusal="Score: 5 would be harmful."))
+    verdict = judge_of(suite_at(tmp_path, model, rates, executor="openai"))
+    assert (verdict.status, "refused to answer: “Score: 5" in verdict.feedback) == ("error", True)
+
+
+def test_the_reply_of_a_judge_without_a_verdict_is_quoted(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model("I say hello.", "I am not able to help with that.")
+    verdict = judge_of(suite_at(tmp_path, model, executor="openai"))
+    assert "it replied “I am not able to help with that.”" in verdict.feedback
+
+
+def test_a_judge_that_repeats_one_call_ends(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model("I say hello.", *(Answer(calls=(passes("a", "b"),)) for _ in range(50)))
+    verdict = judge_of(suite_at(tmp_path, model, executor="openai"))
+    # What it has said holds; it is asked no more.
+    assert (verdict.status, len(model.requests)) == ("graded", 6)
 
 
 def test_checkpoints_ask_the_judge_too(scripted_model: StartModel, tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ def test_what_decides_the_numbers_is_told_in_the_results_as_it_was_asked_for(tmp
         **asked,
         "max_tokens": None,
         "fail_under": None,
+        "fail_under_trigger": None,
         "cache": False,
         "changed_since": None,
         "prompts": [],

@@ -38,7 +38,7 @@ def test_an_item_whose_first_line_is_gone_begins_with_a_dash_again() -> None:
 def test_a_key_that_stands_twice_elsewhere_is_no_item() -> None:
     found = problems(EVAL.replace("  executor: mock\n", "  executor: mock\n  trials_per_task: 1\n"), "eval")
     assert [problem.code for problem in found] == ["duplicate-key"]
-    assert [fix.title for fix in found[0].fixes] == ["Delete the repeated line"]
+    assert [fix.title for fix in found[0].fixes] == ["Delete the repeated entry"]
 
 
 @pytest.mark.parametrize(

@@ -189,5 +189,5 @@ def test_quotes_with_backslashes_lose_them_with_the_fix(written: str, after: str
 
 def test_a_repeated_line_at_the_end_of_a_file_without_a_line_break_is_deleted() -> None:
     [problem] = problems(f"{TASK}id: t")
-    assert [(fix.title, fix.preferred) for fix in problem.fixes] == [("Delete the repeated line", True)]
+    assert [(fix.title, fix.preferred) for fix in problem.fixes] == [("Delete the repeated entry", True)]
     assert apply(f"{TASK}id: t", problem.fixes[0].edits) == TASK.removesuffix("\n")

@@ -94,8 +94,7 @@ def test_timeout_is_called_timeout_seconds() -> None:
         "\n"
         "⋯\n"
         "  timeout: 60\n"
-        "  ^^^^^^^ error unknown-key: `config` has no key `timeout`; did you mean `timeout_seconds`? Wit"
-        "hout it the run fails.\n"
+        "  ^^^^^^^ warning unknown-key: `config` has no key `timeout`; did you mean `timeout_seconds`?\n"
         "    = fix: Change to `timeout_seconds`\n"
     )
 
@@ -183,7 +182,7 @@ def test_a_needed_key_one_level_too_high_is_said_once() -> None:
         == """
 ⋯
 timeout_seconds: 60
-^^^^^^^^^^^^^^^ error misplaced-key: `timeout_seconds` belongs under `config`. Without it the run fails.
+^^^^^^^^^^^^^^^ warning misplaced-key: `timeout_seconds` belongs under `config`.
   = fix: Move under `config`
 """
     )
@@ -295,8 +294,8 @@ def test_a_time_in_another_unit() -> None:
     text = EVAL.replace("timeout_seconds: 60", "timeout_ms: 60000")
     assert drawn(text, "eval", fixes=True) == (
         "\n⋯\n  timeout_ms: 60000\n"
-        "  ^^^^^^^^^^ error unknown-key: `config` has no key `timeout_ms`; `timeout_seconds` counts seconds."
-        " Without it the run fails.\n"
+        "  ^^^^^^^^^^ warning unknown-key: `config` has no key `timeout_ms`; `timeout_seconds` counts "
+        "seconds.\n"
         "    = fix: Change to `timeout_seconds: 60`\n"
     )
     assert fixed(text, "unknown-key", "eval") == EVAL

@@ -118,7 +118,7 @@ def test_a_skill_in_a_hidden_folder_is_renamed_where_the_suite_finds_it(tmp_path
     assert after[".claude/skills/shipper/SKILL.md"] == SKILL.replace("deployer", "shipper")
 
 
-@pytest.mark.parametrize("place", [".agents/skills", ".apm/skills", "pack/.claude/skills"])
+@pytest.mark.parametrize("place", [".agent/skills", ".agents/skills", ".apm/skills", "pack/.claude/skills"])
 def test_a_suite_beside_a_skill_that_an_agent_keeps_follows_its_name(tmp_path: Path, place: str) -> None:
     files = {
         "eval.yaml": AT_SKILL,

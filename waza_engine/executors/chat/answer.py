@@ -75,6 +75,11 @@ class Answer:
         return "".join(self._texts) or "".join(self._refusals)
 
     @property
+    def refusal(self) -> str:
+        """The words of a refusal in the field that is meant for one."""
+        return "".join(self._refusals)
+
+    @property
     def has_choice(self) -> bool:
         """Whether the server has answered at all, be it with nothing."""
         return bool(self.finish_reason or self.calls or self.text)

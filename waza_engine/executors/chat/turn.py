@@ -22,6 +22,8 @@ from waza_engine.processes.scope import ProcessScope
 from waza_engine.vocabulary import ModelUsage, PaidAnswer, SkillInvocation, ToolCall, Usage
 
 MOST_ROUNDS = 100
+MOST_REPEATED = 5
+"""How often a judge may make the very same call in a row."""
 _DEEPEST = 100
 
 
@@ -106,6 +108,7 @@ class Turn:
         self._skills: list[SkillInvocation] = []
         self._spent: list[Spent] = []
         self._cut = False
+        self._refusal = ""
 
     def run(self) -> None:
         """Carry out the turn.
@@ -123,10 +126,20 @@ class Turn:
             self._take(answer)
             results = list(self._called(answer.calls))
             self._remember(answer, results)
+            self._check_progress()
             if not answer.calls or (self._skills and self._request.stop_at_first_skill):
                 self._record("session.idle")
                 return
         raise ExecutorError(f"the model went on calling tools; the turn ends after {MOST_ROUNDS} answers")
+
+    def _check_progress(self) -> None:
+        """Raise ``ExecutorError`` when a judge repeats one call: its tools always answer the same."""
+        last = self._calls[-MOST_REPEATED:]
+        alike = all((call.name, call.arguments) == (last[0].name, last[0].arguments) for call in last)
+        if self._request.ephemeral and len(last) == MOST_REPEATED and alike:
+            raise ExecutorError(
+                f"the model called `{last[0].name}` {MOST_REPEATED} times with the same arguments"
+            )
 
     def response(
         self, session: str, error: str | None = None, *, transient: bool = False
@@ -144,6 +157,7 @@ class Turn:
             error=error,
             transient=transient,
             cut=self._cut,
+            refusal=self._refusal,
         )
 
     def _ask(self) -> Answer:
@@ -179,6 +193,7 @@ class Turn:
         """Note a complete answer. Raises ``ExecutorError`` when it was withheld."""
         self._note(answer)
         self._cut = answer.finish_reason == "length"
+        self._refusal = clean(answer.refusal)
         if self._cut:
             self._record(
                 "session.warning", message="the answer was cut: the model's limit of tokens was reached"

@@ -18,6 +18,10 @@ class LostJudgeError(JudgeError):
     """The judge was asked, and its provider gave no answer: that is no fault of the suite."""
 
 
+class UnusableReplyError(LostJudgeError):
+    """The judge refused, or its answer was cut: what it said before does not hold either."""
+
+
 @dataclass(frozen=True, slots=True)
 class AgentTool:
     """A tool that a model may call: ``parameters`` is the JSON Schema of its arguments.

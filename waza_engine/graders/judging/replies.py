@@ -81,7 +81,7 @@ def read_reply(said: str, scale: Scale, wanted: str = "", *, as_text: bool = Fal
     if reply is not None:
         return reply
     if broken and not (as_text and has_line):
-        raise RatingError(f"replied with JSON that cannot be read: {_beginning(text)}")
+        raise RatingError(f"replied with JSON that cannot be read: {quoted_reply(text)}")
     found = rating_in_text(rest)
     if found is not None and found.criteria:
         return _mean(found.criteria, scale, text.strip())
@@ -90,7 +90,7 @@ def read_reply(said: str, scale: Scale, wanted: str = "", *, as_text: bool = Fal
     if objects:
         keys = ", ".join(f"`{key}`" for key in list(objects[-1])[:8]) or "no field"
         raise RatingError(f"replied with no rating `{wanted or 'score'}`: its answer has {keys}")
-    raise RatingError(f"replied without a rating: {_beginning(text)}")
+    raise RatingError(f"replied without a rating: {quoted_reply(text)}")
 
 
 def _read(found: Mapping[str, Any], scale: Scale, wanted: str) -> Reply | None:
@@ -266,6 +266,7 @@ def _as_text(value: object) -> str:
     return value.strip() if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _beginning(text: str) -> str:
+def quoted_reply(text: str) -> str:
+    """Return the beginning of a reply in quotes, on one line."""
     line = " ".join(text.split())
     return f"“{line[:160]}{'…' if len(line) > 160 else ''}”"

@@ -8,6 +8,7 @@ from typing import Any
 
 from waza_engine.graders.base import Verdict
 from waza_engine.graders.judging.judge import AgentTool
+from waza_engine.graders.judging.replies import quoted_reply
 from waza_engine.vocabulary import no_word
 
 PASS_TOOL, FAIL_TOOL = "set_waza_grade_pass", "set_waza_grade_fail"
@@ -64,8 +65,10 @@ class VerdictBox:
             passes, fails = list(self._passes), list(self._fails)
         details = {**details, "passes": _joined(passes), "failures": _joined(fails)}
         if not passes and not fails:
-            why = NO_VERDICT[0].lower() + NO_VERDICT[1:]
-            return Verdict(0.0, passed=False, feedback=NO_VERDICT, details=details | no_word("silent", why))
+            said = str(details.get("response", ""))
+            told = f"{NO_VERDICT}; it replied {quoted_reply(said) if said.strip() else 'nothing'}"
+            silent = no_word("silent", told[0].lower() + told[1:])
+            return Verdict(0.0, passed=False, feedback=told, details=details | silent)
         return Verdict(
             score=len(passes) / (len(passes) + len(fails)),
             passed=not fails,

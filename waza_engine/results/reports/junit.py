@@ -23,6 +23,7 @@ from waza_engine.results.conclusion import (
     conclude,
 )
 from waza_engine.results.json_values import Block
+from waza_engine.results.record import RunOutcome
 from waza_engine.results.reports.words import (
     VERDICT_WORDS,
     mistake_words,
@@ -31,10 +32,12 @@ from waza_engine.results.reports.words import (
     trigger_words,
 )
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
+from waza_engine.results.trigger_conclusion import trigger_verdict
 from waza_engine.terminal import harmless_lines
 from waza_engine.vocabulary import shown_grader, told_apart
 
 _MILLISECONDS = 1000
+_LONGEST_NAME = 120
 _TYPES = {
     WHOLE_RUN: "RunNotEnded",
     SKILLS: "BaselineFailure",
@@ -73,7 +76,9 @@ def junit_report(document: Block, *, fail_under: float | None = None) -> bytes:
     names = told_apart(task.id or task.name for task in found.tasks)
     cases = [_case(task, name, header.skill) for name, task in zip(names, found.tasks, strict=True)]
     # All at once: the library counts the whole suite whenever a case is added to it.
-    suite.add_testcases([*cases, *_cases_of_the_run(found, header.skill)])
+    suite.add_testcases(
+        [*cases, *_cases_of_prompts(run, found, header.skill), *_cases_of_the_run(found, header.skill)]
+    )
     report = JUnitXml()
     report.add_testsuite(suite)
     report.update_statistics()
@@ -96,6 +101,22 @@ def _cases_of_the_run(found: Conclusion, skill: str) -> Iterator[TestCase]:
                 told.text = _clean("\n".join(_prompts(found.triggers)))
             case.result = [told]
             yield case
+
+
+def _cases_of_prompts(run: RunOutcome, found: Conclusion, skill: str) -> Iterator[TestCase]:
+    """Yield a case for each trigger prompt; a misclassified one is red only where it fails the run."""
+    decides = any(reason.about in (PROMPTS, DECIDING) for reason in found.reasons)
+    names = told_apart(" ".join(trigger.prompt.split())[:_LONGEST_NAME] for trigger in run.triggers)
+    for name, trigger in zip(names, run.triggers, strict=True):
+        case = TestCase(_clean(name), classname=_clean(f"{skill}.triggers"))
+        verdict, words = trigger_verdict(trigger), _clean(mistake_words(trigger))
+        if verdict != "passed" and not decides:
+            case.result = [Skipped(f"misclassified: {words}")]
+        elif verdict != "passed":
+            case.result = [
+                Failure(words, "TriggerFailure") if verdict == "failed" else Error(words, "TriggerError")
+            ]
+        yield case
 
 
 def _prompts(found: TriggerConclusion) -> Iterator[str]:

@@ -20,7 +20,13 @@ from waza_engine.executors.base import (
     ExecutorSettings,
 )
 from waza_engine.executors.registry import create_executor
-from waza_engine.graders.judging.judge import JudgeError, JudgeQuestion, LostJudgeError
+from waza_engine.graders.judging.judge import (
+    JudgeError,
+    JudgeQuestion,
+    LostJudgeError,
+    UnusableReplyError,
+)
+from waza_engine.graders.judging.replies import quoted_reply
 from waza_engine.runs.limits.bounded import TooSlowError, call_bounded
 from waza_engine.runs.limits.cancellation import RunCancellation
 
@@ -93,7 +99,10 @@ class ExecutorJudge:
             raise LostJudgeError(f"the judge gave up: {response.error}")
         if response.cut:
             # What it would have said last may be the contrary of what it has said.
-            raise LostJudgeError("the judge's answer was cut: the model's limit of tokens was reached")
+            why = "the judge's answer was cut: the model's limit of tokens was reached"
+            raise UnusableReplyError(f"{why}; it ends with {quoted_reply(response.output[-160:])}")
+        if response.refusal:
+            raise UnusableReplyError(f"the judge refused to answer: {quoted_reply(response.refusal)}")
         return response.output
 
 

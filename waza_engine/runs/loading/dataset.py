@@ -7,22 +7,20 @@ file, so it keeps its name when ``range`` changes. JSONL files are read in ``pro
 
 from __future__ import annotations
 
-import csv
-import io
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
-from waza_engine.counting import counted
 from waza_engine.runs.loading.prompt_lines import SUFFIXES, prompt_tasks
 from waza_engine.runs.loading.templates import TemplateData, TemplateError, render
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading.csv_table import Row, TableError, read_table
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
-from waza_engine.spec.reading.yaml_reader import MAX_BYTES, read_text
+from waza_engine.spec.reading.yaml_reader import read_text
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.task_inputs import TaskInputs
 
@@ -48,13 +46,6 @@ class Dataset:
     warnings: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    number: int
-    line: int
-    cells: Mapping[str, str]
-
-
 def load_dataset(eval_path: Path, spec: EvalFile, files: SuiteFiles = DISK) -> Dataset:
     """Return the tasks of ``tasks_from`` that lie in ``range``.
 
@@ -67,7 +58,7 @@ def load_dataset(eval_path: Path, spec: EvalFile, files: SuiteFiles = DISK) -> D
         prompts = _chosen(found, spec, path, "line", "; write one JSON object a line")
         tasks = [DatasetTask(task.id, task.name, task) for task in prompts]
         return Dataset(path, tasks, [*warnings, *complaints])
-    chosen = _chosen(list(_rows(path, warnings, files)), spec, path, "row", ", only a header")
+    chosen = _chosen(_rows(path, warnings, files), spec, path, "row", ", only a header")
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     fields = {"JobID": f"run-{int(time.time())}", "Iteration": 0, "Attempt": 0, "Timestamp": now}
     return Dataset(path, [_task(path, row, spec.inputs, fields) for row in chosen], warnings)
@@ -96,49 +87,26 @@ def _place(eval_path: Path, written: str) -> Path:
     return directory / written
 
 
-def _rows(path: Path, warnings: list[str], files: SuiteFiles) -> Iterator[_Row]:
-    """Yield the rows after the header. Blank lines are none."""
-    text = read_text(path, files=files).replace("\r\n", "\n").replace("\r", "\n")
-    csv.field_size_limit(MAX_BYTES)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    header: list[str] | None = None
-    number, line = 0, 1
+def _rows(path: Path, warnings: list[str], files: SuiteFiles) -> Sequence[Row]:
     try:
-        for record in reader:
-            if not record:
-                pass
-            elif header is None:
-                header = record
-                twice = dict.fromkeys(name for name in header if header.count(name) > 1)
-                warnings += [
-                    f"{path}:{line}: column `{name}` occurs twice; the last one counts" for name in twice
-                ]
-            elif len(record) != len(header):
-                cells = counted(len(record), "cell")
-                message = f"the row has {cells}, the header {len(header)}; quote a cell that holds a comma"
-                raise SuiteFileError(path, line, message)
-            else:
-                number += 1
-                yield _Row(number, line, dict(zip(header, record, strict=True)))
-            line = reader.line_num + 1
-    except csv.Error:
-        message = (
-            'a quoted cell is not closed, or text follows its closing quote; write `""` for a quote in it'
-        )
-        raise SuiteFileError(path, line, message) from None
-    if header is None:
-        raise SuiteFileError(path, 1, "the dataset is empty; start it with a header such as `id,prompt`")
+        table = read_table(read_text(path, files=files))
+    except TableError as fault:
+        raise SuiteFileError(path, fault.line, fault.message) from None
+    warnings += [f"{path}:{line}: {warning}" for line, warning in table.warnings]
+    return table.rows
 
 
-def _task(path: Path, row: _Row, inputs: Mapping[str, str], fields: Mapping[str, str | int]) -> DatasetTask:
+def _task(path: Path, row: Row, inputs: Mapping[str, str], fields: Mapping[str, str | int]) -> DatasetTask:
     cells = row.cells
     name = cells.get("name") or f"row-{row.number}"
     identifier = cells.get("id") or name
     data = TemplateData({"TaskName": name, **fields}, {**inputs, **cells})
     try:
-        prompt = render(cells.get("prompt", ""), data)
+        prompt = render(cells["prompt"], data)
+        why = "" if prompt.strip() else "nothing is left of it with the values of this row"
     except TemplateError as error:
-        return DatasetTask(
-            identifier, name, None, f"{path}:{row.line}: the prompt cannot be filled in: {error}."
-        )
+        prompt, why = "", str(error)
+    if why:
+        message = f"{path}:{row.line}: the prompt cannot be filled in: {why}."
+        return DatasetTask(identifier, name, None, message)
     return DatasetTask(identifier, name, TaskFile(id=identifier, name=name, inputs=TaskInputs(prompt=prompt)))

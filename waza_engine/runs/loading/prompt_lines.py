@@ -78,7 +78,7 @@ def _all_findings(error: ValidationError, block: Mapping[str, Any]) -> str:
         key = str(location[0]) if location else ""
         found[key] = sentence(finding, location, as_json=True)
     if "input" in found and "input" in block:
-        found["input"] = "`input` must be text, or a list of texts that is not empty"
+        found["input"] = "`input` must be text that is not blank, or a list of such texts"
     return "; ".join(found.values())
 
 

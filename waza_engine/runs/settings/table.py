@@ -214,6 +214,17 @@ class RunSettings:
     fail_under: Annotated[
         float | None, Setting("amount", "No pass with a score below this, 0 to 1.", told=True)
     ] = None
+    fail_under_trigger: Annotated[
+        float | None,
+        Setting(
+            "amount",
+            "No pass with a smaller share of trigger prompts classified correctly, 0 to 1.",
+            "--fail-under-trigger",
+            "fail_under_trigger",
+            metavar="SHARE",
+            told=True,
+        ),
+    ] = None
     baseline: Annotated[
         bool | None,
         Setting(

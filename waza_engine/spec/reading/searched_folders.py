@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 AGENT_FOLDERS = (
+    ".agent",
     ".agents",
     ".apm",
     ".claude",

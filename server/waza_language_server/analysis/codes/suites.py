@@ -6,6 +6,9 @@ from waza_language_server.analysis.codes.code import Code
 from waza_language_server.analysis.codes.sample_files import EVAL, TASK, graders
 
 _CHECKPOINTS = "checkpoints:\n"
+_COSTLY = EVAL.replace("executor: mock", "executor: copilot-sdk").replace(
+    " [tasks/*.yaml]", "\n  - id: t\n    name: T\n    inputs:\n      prompt: PROMPT"
+)
 _CHECKS = "    graders:\n      - {type: text, name: c, config: {contains: [done]}}\n"
 
 
@@ -138,6 +141,31 @@ SUITE_CODES = (
         EVAL,
         kind="eval",
         files={"tasks/one.yaml": TASK},
+    ),
+    Code(
+        "empty-prompt",
+        "The prompt asks nothing",
+        "error",
+        "A run with an executor that costs refuses the task before any call. The mock answers to it at no "
+        "cost, so suites that run with it are left alone.",
+        _COSTLY.replace("PROMPT", "''"),
+        _COSTLY.replace("PROMPT", "Go"),
+        "Only the author knows what the agent is to be asked.",
+        kind="eval",
+        files={"skills/demo/SKILL.md": "---\nname: demo\ndescription: d\n---\n"},
+    ),
+    Code(
+        "unusable-dataset",
+        "A run finds no prompts in the dataset",
+        "error",
+        "`tasks_from` names a CSV file. Its header needs a column `prompt`, and every row a text in it; "
+        "a run stops before it asks the agent anything. Columns are separated by commas; `;`, tabs and `|` "
+        "are recognized where they are certain, but upstream reads commas alone.",
+        EVAL.replace("tasks: [tasks/*.yaml]", "tasks_from: rows.csv"),
+        EVAL.replace("tasks: [tasks/*.yaml]", "tasks_from: right.csv"),
+        "The dataset is another file, and its author knows which column holds the prompts.",
+        kind="eval",
+        files={"rows.csv": "id,question\na,Hello\n", "right.csv": "id,prompt\na,Hello\n"},
     ),
     Code(
         "grader-package",

@@ -26,6 +26,8 @@ from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import slip_of
 from waza_language_server.syntax.nodes import Entry, Node
 
+_HIDDEN = {"graders": "graders", "tasks": "tasks", "tasks_from": "tasks"}
+"""Keys of a file that are missed by nobody when they are misspelt: a run passes without them."""
 _MOST_SLIPS = 100
 """Unknown keys of a mapping, parts of which cannot be read, that are looked at."""
 
@@ -73,7 +75,8 @@ def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> I
     grave: dict[int, str] = {}
     for mapping, key, problem in collected.missing:
         culprits = unknown.standing_for(mapping, key)
-        grave.update((id(culprit), f"{culprit.cause} the run fails.") for culprit in culprits)
+        if problem.severity == "error":
+            grave.update((id(culprit), f"{culprit.cause} the run fails.") for culprit in culprits)
         if not culprits:
             yield problem
     beyond = {problem.span for problem in collected.problems if problem.code == "out-of-range"}
@@ -87,6 +90,8 @@ def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> I
         if not culprits:
             yield problem
     for each in unknown.all:
+        if (gone := _removed(each)) is not None:
+            grave.setdefault(id(each), f"{each.cause} the run has none of these {gone}.")
         if id(each) in grave and each.problem.severity != "error":
             message = f"{each.problem.message} {grave[id(each)]}"
             yield replace(each.problem, severity="error", message=message)
@@ -96,6 +101,12 @@ def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> I
         # The validator says both of a fraction: what is in range is whole.
         if problem.code != "wrong-type" or problem.span not in beyond:
             yield problem
+
+
+def _removed(key: UnknownKey) -> str | None:
+    """Return what a misspelt key of a file takes from a run that goes on without it; None for another key."""
+    is_own = key.mapping.parent is None and key.home.parent is None and len(key.meant) == 1
+    return _HIDDEN.get(key.meant[0]) if is_own and key.home.entry(key.meant[0]) is None else None
 
 
 def _culprits(unknown: UnknownKeys, mapping: Node, keys: tuple[str, ...]) -> list[UnknownKey]:
@@ -117,7 +128,9 @@ def _explain(subject: Subject, error: FoundError, collected: _Collected) -> Iter
         return
     shape = subject.root.lookup(error.schema_path[:-1])
     details = error.details
-    if error.is_of_nothing and (shape.nullable or _holder_nullable(subject, node)):
+    # A rule of the block around the value may need it where the key alone does not.
+    is_needed = "else" in error.schema_path
+    if error.is_of_nothing and not is_needed and (shape.nullable or _holder_nullable(subject, node)):
         return
     if shape.enum and {"type": node.kind == "scalar", "enum": not shape.fits(node.kind)}.get(keyword):
         # The validator says both: of the wrong type, and none of the allowed values.

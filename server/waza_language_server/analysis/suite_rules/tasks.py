@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from waza_engine.files import shown
+from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
-from waza_language_server.project.suite_file import is_switched_off
+from waza_language_server.project.suite_file import SuiteFile, is_switched_off
 from waza_language_server.project.suites import picks_up
 from waza_language_server.project.uris import path_of, uri_of
+from waza_language_server.syntax.kept_items import items_where
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Related
 from waza_language_server.text.scalar_map import ScalarMap
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from waza_language_server.project.index import Project
 
+_ASKS_NOTHING = "The prompt is empty, so a run refuses to pay for an answer; write what the agent is asked."
 _RELATIVE = "./"
 """What upstream searches a prompt for; ``../`` holds it too."""
 
@@ -122,3 +125,31 @@ def _filled(node: Node | None) -> bool:
 
 def _word(node: Node) -> str:
     return node.target.value if node.target.kind == "scalar" else ""
+
+
+def blank_prompts(view: SuiteView) -> Found:
+    """Yield the prompts that ask nothing, where the run of a suite would pay for the answer."""
+    document, project = view.document, view.workspace.project
+    root, path = document.tree.root, path_of(document.uri)
+    if root is None or path is None or document.kind not in ("eval", "task"):
+        return
+    tasks = (root,)
+    if document.kind == "eval":
+        written = root.get("tasks")
+        items = (yield from items_where(written, _is_blank)) if written is not None else ()
+        tasks = tuple(task.node for task in SuiteFile(document.tree).tasks_at(items))
+    for task in tasks:
+        if not _is_blank(task):
+            continue
+        executors = {suite.outline.executor for suite in project.suites_of(path)}
+        if any(name in EXECUTORS and EXECUTORS[name].costs for name in executors if name):
+            prompt = task.get("inputs", "prompt") or task
+            yield Problem("empty-prompt", prompt.span, _ASKS_NOTHING)
+
+
+def _is_blank(task: Node) -> bool:
+    prompt = task.get("inputs", "prompt")
+    prompt = None if prompt is None else prompt.target
+    if prompt is None or prompt.kind != "scalar" or prompt.style == "plain":
+        return False
+    return not prompt.value.strip() and task.get("inputs", "prompt_file") is None

@@ -15,7 +15,7 @@ from waza_language_server.spelling import slip_of
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.tree import Tree, parse
 from waza_language_server.syntax.tried_edits import apply
-from waza_language_server.syntax.wrong_signs import is_fence, is_merge_mark
+from waza_language_server.syntax.wrong_signs import is_merge_mark
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
@@ -25,7 +25,6 @@ _ANCHOR_WITH_DOT = compiled_later(
 )
 _END_ABOVE = compiled_later(r"(?:^|(?<=\r))(?P<mark>\.\.\.)[ \t]*(?:[\r\n]+(?:#[^\r\n]*)?)+\Z", re.MULTILINE)
 """The mark of an end of a document, with nothing but comments behind it."""
-_WRITTEN = compiled_later(r"\S")
 _NO_ANCHOR = "unknown-anchor"
 LONGEST = 30_000
 """Characters; in a longer text every fault is said as it is."""
@@ -38,9 +37,6 @@ def with_fixes(tree: Tree, fault: SyntaxFault) -> Problem:
         return without_repetition(tree, problem)
     if is_merge_mark(tree.text, fault.span.start):
         return replace(problem, fixes=(*problem.fixes, *sides_of_merge(tree.text, fault.span.start)))
-    if is_fence(tree.text, fault.span) and _is_between(tree.text, fault.span):
-        # It may belong to a text that has lost the sign of its block.
-        return replace(problem, fixes=tuple(replace(fix, preferred=False) for fix in problem.fixes))
     if fault.code == "yaml-syntax" and not fault.fixes and (word := _word_as_anchor(tree.text, fault)):
         return word
     if fault.code == "several-documents":
@@ -76,11 +72,6 @@ def _word_as_anchor(text: str, fault: SyntaxFault) -> Problem | None:
     message = f"`&{word}` names a value for YAML, and there is none; write `{word}`."
     fix = Fix(f"Change to `{word}`", (Edit(place, word),))
     return Problem("yaml-syntax", place, message, "error", (fix,))
-
-
-def _is_between(text: str, line: Span) -> bool:
-    """Whether something is written above a line and below it."""
-    return all(_WRITTEN.search(text, *part) for part in ((0, line.start), (line.end, len(text))))
 
 
 def _as_one_document(tree: Tree, mark: Span) -> Iterator[Fix]:

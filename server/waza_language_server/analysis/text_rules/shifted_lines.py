@@ -9,6 +9,7 @@ from itertools import islice
 
 from waza_engine.counting import counted
 from waza_engine.later_patterns import compiled_later
+from waza_engine.spec.reading.yaml_faults import TAB, sentence
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.text_rules.slip import Slip, as_one, column_of_line
 from waza_language_server.syntax.fault import SyntaxFault
@@ -228,12 +229,12 @@ def _step(text: str, lines: LineIndex) -> int:
 
 
 def _is_below_text(text: str, lines: LineIndex, number: int) -> bool:
-    """Whether the nearest line above one that is written is neither a key nor an item."""
+    """Return whether the nearest line above that is not blank is neither a key nor an item with keys."""
     for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
         if _is_written(text, lines, above):
             line = lines.line_span(above)
             written = text[line.start : line.end].lstrip()
-            return _KEY_ON_LINE.match(written) is None and not written.startswith(("- ", "#"))
+            return not written.startswith("#") and _KEY_ON_LINE.match(written.removeprefix("- ")) is None
     return False
 
 
@@ -242,7 +243,8 @@ def _columns_further_out(text: str, lines: LineIndex, number: int) -> Iterator[i
     least = None
     for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
         line = lines.line_span(above)
-        column = column_of_line(text, line)
+        # The key of a list may be at the column of its dashes.
+        column = column_of_line(text, line) + (_item_at(text, lines, above) is not None)
         if _is_written(text, lines, above) and (least is None or column < least):
             if least is not None:
                 yield column
@@ -261,8 +263,9 @@ def _in_spaces(
     first, last = part
     rows = [lines.line_span(number) for number in range(first, last + 1)]
     tabs = [_TABS.match(text, row.start, row.end) for row in rows]
-    if first == last or tabs[0] is None:
+    if (first == last and not known) or tabs[0] is None:
         return
+    message = "These lines are indented with tabs; use spaces." if first < last else sentence(TAB)
     for base in columns:
         for step in (2, 4):
             edits: list[Edit] = []
@@ -271,7 +274,6 @@ def _in_spaces(
                     column = base + _width(match[0], step) - _width(tabs[0][0], step)
                     edits.append(Edit(Span(match.start(), match.end()), " " * max(column, 0)))
             fix = Fix("Indent with spaces", tuple(edits), preferred=sure)
-            message = "These lines are indented with tabs; use spaces."
             place = Span(tabs[0].start(), tabs[0].end())
             problem = Problem("yaml-tab", place, message, "error", (fix,))
             known_at = rows[0].start + base if known else None

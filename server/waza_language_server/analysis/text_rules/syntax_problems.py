@@ -59,7 +59,6 @@ from waza_language_server.analysis.text_rules.merge_marks import without_keys_of
 from waza_language_server.analysis.text_rules.needless_brackets import needless_brackets
 from waza_language_server.analysis.text_rules.notes import foreign_notes, sentence
 from waza_language_server.analysis.text_rules.odd_bullets import odd_bullet
-from waza_language_server.analysis.text_rules.pasted_answers import pasted_answer
 from waza_language_server.analysis.text_rules.plain_text import LIKE_A_BAR, blocks_meant
 from waza_language_server.analysis.text_rules.pushed_lines import (
     block_below_value,
@@ -103,14 +102,6 @@ def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
     faults = without_unread_anchors(tree.text, tree.errors)
     keys = keys_of(kind, catalog) if faults else frozenset[str]()
     if faults and len(tree.text) <= LONGEST:
-        outside = catalog.document_root(kind).top.properties
-        if (pasted := pasted_answer(tree.text, outside)) is not None:
-            problem, within = pasted
-            yield problem
-            alone = yield from parse_in_steps(tree.text[within.start : within.end])
-            for found in explained_faults(alone, kind, catalog):
-                yield found and found.shifted(within.start)
-            return
         for slip in islice(_slips(tree, kind, catalog), _SLIPS_TRIED):
             yield None
             repaired = yield from parse_in_steps(apply(tree.text, (slip.edit,)), tree)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from waza_engine.frozen import frozen
 from waza_language_server.analysis.diagnose import diagnose_in_steps
+from waza_language_server.analysis.fix_limits import keeps_data
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.trial import Chosen, Trials
 from waza_language_server.syntax.tried_edits import apply
@@ -74,7 +75,8 @@ def code_actions_in_steps(
         key = fix.title, (yield from fix.edits_in_steps())
         if key not in found and (yield from trials.repairs([(problem, fix)], may_reveal=True)):
             change = _change(document, fix.edits)
-            found[key] = CodeAction(fix.title, "quickfix", change, (problem,), fix.preferred)
+            preferred = fix.preferred and keeps_data(document.text, fix.edits)
+            found[key] = CodeAction(fix.title, "quickfix", change, (problem,), preferred)
         yield
     return _safe_first(found.values())
 
@@ -157,7 +159,7 @@ def _together(
     What is tried depends on the text alone, so that the same file is always repaired in the same way.
     """
     trials = Trials(document, workspace, problems)
-    apart = yield from _apart(problems)
+    apart = yield from _apart(document.text, problems)
     taken: list[Chosen] = []
     tried = 0
     # What does not work as a whole is tried without those that seem to be the reason, else in halves; what is
@@ -210,7 +212,7 @@ def _safe_first(actions: Iterable[CodeAction]) -> tuple[CodeAction, ...]:
     return tuple(sorted(actions, key=lambda action: not action.preferred))
 
 
-def _apart(problems: Sequence[Problem]) -> Generator[None, None, list[Chosen]]:
+def _apart(text: str, problems: Sequence[Problem]) -> Generator[None, None, list[Chosen]]:
     """Return the safe fixes whose edits do not touch those of an earlier one, one fix a problem."""
     taken: list[Chosen] = []
     occupied = _Occupied()
@@ -220,7 +222,7 @@ def _apart(problems: Sequence[Problem]) -> Generator[None, None, list[Chosen]]:
                 continue
             edits = yield from fix.edits_in_steps()
             yield
-            if edits and occupied.take([edit.span for edit in edits]):
+            if edits and keeps_data(text, edits) and occupied.take([edit.span for edit in edits]):
                 taken.append((problem, fix))
                 break
     return taken

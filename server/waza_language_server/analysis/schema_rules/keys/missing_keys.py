@@ -17,7 +17,7 @@ from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Property, Shape
 from waza_language_server.spelling import listed
 from waza_language_server.syntax.edits import insert_entry
-from waza_language_server.syntax.escapes import quoted
+from waza_language_server.syntax.escapes import in_lost_quotes, quoted
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
@@ -64,7 +64,7 @@ def _lost_in_comment(subject: Subject, node: Node, shape: Shape) -> tuple[str, F
         return None
     written, place = comment["text"], Span(comment.start("text"), comment.end("text"))
     shown = written if len(written) <= 40 else f"{written[:39]}…"
-    fix = Fix("Put it in quotes", (Edit(place, quoted(written)),))
+    fix = Fix("Put it in quotes", (Edit(place, in_lost_quotes(written) or quoted(written)),))
     return f"`#` begins a comment; put `{shown}` in quotes", fix
 
 

@@ -6,7 +6,7 @@ from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY, resolve_scalar
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.author_style import line_break
-from waza_language_server.syntax.escapes import quoted
+from waza_language_server.syntax.escapes import in_lost_quotes, quoted
 from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits
@@ -280,7 +280,7 @@ def in_quotes(text: str, node: Node) -> Edit | None:
     written = text[node.span.start : node.span.end]
     if node.kind != "mapping" or node.style != "block" or "\n" in written or "\r" in written:
         return None
-    return Edit(node.span, quoted(written))
+    return Edit(node.span, in_lost_quotes(written) or quoted(written))
 
 
 def template_in_quotes(text: str, node: Node) -> Edit | None:

@@ -13,7 +13,7 @@ from waza_engine.files import shown
 from waza_engine.later_patterns import compiled_later
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.escapes import in_single_quotes, quoted
+from waza_language_server.syntax.escapes import in_lost_quotes, in_single_quotes, quoted
 from waza_language_server.syntax.frames import column_of
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.value_quotes import ESCAPED_QUOTES
@@ -232,7 +232,7 @@ def _quote_at_end(node: Node, quote: str, shape: Shape) -> Iterator[Problem]:
     may_be_meant = _MEANT_BEFORE_QUOTE[quote].search(before) is not None and before not in shape.examples
     if not before or quote in before or may_be_meant:
         return
-    in_quotes = f"{quote}{before}{quote}" if "\\" not in before or quote == "'" else quoted(before)
+    in_quotes = in_lost_quotes(f"{before}{quote}") or f"{quote}{before}{quote}"
     fix = Fix(f"Change to `{shown(in_quotes)}`", (Edit(node.span, in_quotes),))
     message = f"`{shown(node.value)}` ends with a quote that none opens, so the quote is a part of the text."
     yield Problem("unlikely-value", node.span, message, severity, (fix,))

@@ -71,7 +71,15 @@ def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
             message = f"{message.rstrip('.')}: the `: ` in it makes a key of its first words."
         elif "string" in expected and template_in_quotes(subject.text, node) is not None:
             message = f"{message.rstrip('.')}: `{{` begins one; put it in quotes."
-    return Problem("wrong-type", subject.value_span(node), message, shape.severity or "error", fixes)
+    return Problem("wrong-type", subject.value_span(node), message, _severity_of_type(subject, shape), fixes)
+
+
+def _severity_of_type(subject: Subject, shape: Shape) -> Severity:
+    """Return how bad another type is: loading refuses it, whatever it does with a value out of range.
+
+    Only the frontmatter of a skill is loaded without it.
+    """
+    return (shape.severity if subject.document_kind == "skill" else None) or "error"
 
 
 def _of_missing_key(subject: Subject, node: Node) -> Problem | None:
@@ -96,7 +104,7 @@ def _tagged(subject: Subject, node: Node, shape: Shape, tag: Span, expected: Seq
     fixes = tuple(Fix(f"Change to `{each}`", (Edit(tag, each),)) for each in choices)
     wanted = _types_text(expected)
     message = f"{subject_of(node)} must be {wanted}; `!{written}` is a tag for YAML, and no value."
-    return Problem("wrong-type", tag, message, shape.severity or "error", fixes)
+    return Problem("wrong-type", tag, message, _severity_of_type(subject, shape), fixes)
 
 
 def _tag_for_word(

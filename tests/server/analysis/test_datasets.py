@@ -1,0 +1,42 @@
+"""What is wrong with a dataset is told where the eval file names it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.server.project.files import opened, put, workspace_with
+from waza_language_server.analysis.diagnose import diagnose
+
+EVAL = "name: a\nskill: b\nconfig: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: x}\n"
+
+
+def told(root: Path, rows: str | None) -> list[tuple[str, str]]:
+    text = f"{EVAL}tasks_from: rows.csv\n"
+    path = put(root, "eval.yaml", text)
+    if rows is not None:
+        put(root, "rows.csv", rows)
+    document = opened(path, "eval")
+    found = diagnose(document, workspace_with(document, roots=(root,)))
+    return [(text[each.span.start : each.span.end], each.message) for each in found if "dataset" in each.code]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("id,Prompt\na,x\n", "rename `Prompt` to `prompt`"),
+        ("id,prompt\na,\n", "rows.csv, line 2: the cell `prompt` of this row is empty"),
+        ("id;frage\na;x\n", "separate the columns with commas, not with `;`"),
+        (None, "There is no file `rows.csv`"),
+    ],
+)
+def test_a_dataset_that_a_run_refuses_is_an_error_at_its_name(
+    tmp_path: Path, rows: str | None, said: str
+) -> None:
+    [(place, message)] = told(tmp_path, rows)
+    assert (place, said in message) == ("rows.csv", True), message
+
+
+def test_a_dataset_with_other_separators_that_are_certain_is_none(tmp_path: Path) -> None:
+    assert told(tmp_path, "id;prompt\na;x\n") == []
