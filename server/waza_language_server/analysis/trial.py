@@ -91,24 +91,30 @@ class Trials:
 
         Those are the ones next to the problems that come or stay: a guess, which has to be tried out.
         """
+        made = yield from _edits_of(chosen)
+        far = [
+            index
+            for index, ((problem, _), edits) in enumerate(zip(chosen, made, strict=True))
+            if not stays_within(self.document.tree, problem, edits)
+        ]
+        if far:
+            return frozenset(far)
         hindered = yield from self._hindered(chosen, reveals=False)
         if hindered is None:
             return frozenset(range(len(chosen)))
-        owners: dict[Edit, int] = {}
-        for index, (_, fix) in enumerate(chosen):
-            owners |= dict.fromkeys((yield from fix.edits_in_steps()), index)
+        owners = {edit: index for index, edits in enumerate(made) for edit in edits}
         changes = Changes(owners)
         return frozenset(owners[changes.nearest(problem.span)] for problem in hindered)
 
     def _hindered(
         self, chosen: Sequence[Chosen], *, reveals: bool
     ) -> Generator[None, None, list[Problem] | None]:
-        """Return what keeps fixes from being a repair; None when they bring faults of syntax."""
+        """Return what keeps fixes from being a repair; None when one reaches too far, or breaks the syntax."""
         edits: list[Edit] = []
         for problem, fix in chosen:
             made = yield from fix.edits_in_steps()
             if not stays_within(self.document.tree, problem, made):
-                return False
+                return None
             edits += made
         repaired = [problem for problem, _ in chosen]
         brought = yield from self._brought_by(edits, repaired)
@@ -334,3 +340,10 @@ def _same(problem: Problem, left: Sequence[Problem]) -> Problem | None:
 
 def _key(problem: Problem) -> Key:
     return problem.code, problem.span.start, problem.span.end, problem.message
+
+
+def _edits_of(chosen: Sequence[Chosen]) -> Generator[None, None, list[tuple[Edit, ...]]]:
+    made: list[tuple[Edit, ...]] = []
+    for _, fix in chosen:
+        made.append(tuple((yield from fix.edits_in_steps())))
+    return made
