@@ -24,6 +24,7 @@ PROTOCOL = SERVER / "protocol"
 ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine",
     "waza_engine.byte_code",
+    "waza_engine.boundary",
     "waza_engine.files",
     "waza_engine.frozen",
     "waza_engine.later_patterns",

@@ -20,6 +20,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.counting import counted
 from waza_engine.results.codec.commits import commit_document, commit_in
 from waza_engine.results.codec.runs import run_of
@@ -31,7 +32,6 @@ from waza_engine.results.reading.recordings import Recording, RecordingError, re
 from waza_engine.results.record import RunHeader
 from waza_engine.results.reviews.review_file import reviews_stamp
 from waza_engine.scoring.statistics import mean
-from waza_engine.spec.reading.boundary import suite_boundary
 from waza_engine.vocabulary import Commit, shown_grader
 
 INDEX_VERSION = 5

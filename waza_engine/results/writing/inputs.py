@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.files import FileError
 from waza_engine.results.inputs import inputs_directory
 from waza_engine.results.writing.store import clear_errors, write_new
-from waza_engine.spec.reading.boundary import suite_boundary
 
 MOST_KEPT = 100
 """Files of inputs; the oldest go first."""

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import psutil
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.results.json_values import Block, block_of
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory, workspace_prefix
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.journals import goes_on, unended_document
 from waza_engine.results.writing.store import encoded, write_atomically
-from waza_engine.spec.reading.boundary import suite_boundary
 
 
 def recover_journals(suite_directory: Path) -> list[Path]:

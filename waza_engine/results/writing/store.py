@@ -20,6 +20,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.results.codec.header import header_document
 from waza_engine.results.codec.runs import figures_document, trigger_document
 from waza_engine.results.codec.tasks import task_document
@@ -27,7 +28,6 @@ from waza_engine.results.codec.trials import trial_document
 from waza_engine.results.json_values import Json, plain
 from waza_engine.results.places import JOURNAL_SUFFIX, NAME_FORMAT, results_directory
 from waza_engine.results.record import RunHeader, RunOutcome, TaskOutcome, TrialOutcome, TriggerOutcome
-from waza_engine.spec.reading.boundary import suite_boundary
 from waza_engine.terminal import json_text
 
 WATCHED_AFTER_SECONDS = 0.03

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.files import Boundary, shown
 from waza_engine.runs.loading.dataset import load_dataset
 from waza_engine.runs.loading.packaged_graders import with_packages
@@ -17,7 +18,6 @@ from waza_engine.spec.dialects import inline_task
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.loading import load_eval_file, load_task_file
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
-from waza_engine.spec.reading.boundary import suite_boundary
 from waza_engine.spec.reading.file_cache import FileCache
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.task_globs import GlobError, expand, is_literal, name_matches, split_pattern
@@ -196,7 +196,7 @@ def _tasks_of_pattern(
     if not paths and all(map(is_literal, split_pattern(pattern))):
         warnings.append(f"{eval_path}: there is no file `{pattern}`, so this task is left out")
     tasks: list[SuiteTask] = []
-    within = suite_boundary(eval_path.parent, pattern, from_here=True)
+    within = suite_boundary(eval_path.parent)
     for path in paths:
         try:
             task, found = _loaded_task(path, within, files, cache)

@@ -1,0 +1,171 @@
+"""How far a path may lead that a suite, a record or a lock file names: one boundary for engine and editor.
+
+Somebody's repository must not make this program read, write or list the rest of the disk, wake a network
+drive or open a device. A path that a person types on a command line is no such path: it may lead anywhere.
+
+Architecture invariant: light (the language server imports it), and the one place that decides this.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Literal
+
+from waza_engine.frozen import frozen
+
+Kind = Literal[
+    "missing",
+    "directory",
+    "special",
+    "too large",
+    "permission",
+    "outside",
+    "unreadable",
+    "not UTF-8",
+    "binary",
+]
+"""Why a file has no content for us; ``special`` is a pipe, a socket or a device."""
+_DEVICES = frozenset({"con", "prn", "aux", "nul", "conin$", "conout$"}) | {
+    f"{name}{digit}" for name in ("com", "lpt") for digit in "123456789¹²³"
+}
+
+
+class FileError(OSError):
+    """A file without content for us. ``why`` is one clause for a person, which fits after a colon.
+
+    ``line`` counts from 1 where the content is at fault, and is 0 otherwise.
+    """
+
+    def __init__(self, kind: Kind, why: str, number: int = errno.EINVAL, *, line: int = 0) -> None:
+        super().__init__(number, why)
+        self.kind: Kind = kind
+        self.why = why
+        self.line = line
+
+    def __str__(self) -> str:
+        return self.why
+
+
+@frozen()
+class Boundary:
+    """The folders that paths must not lead out of, resolved; ``name`` is what a person calls them."""
+
+    folders: tuple[str, ...]
+    name: str
+
+    @classmethod
+    def around(cls, *folders: Path, name: str) -> Boundary:
+        """Return the boundary around folders, which may be reached through links themselves.
+
+        A path that no folder can have holds nothing.
+        """
+        possible = [folder for folder in folders if "\0" not in str(folder)]
+        return cls(tuple(dict.fromkeys(os.path.realpath(folder) for folder in possible)), name)
+
+    def holds(self, path: Path) -> bool:
+        """Return whether a path lies in one of the folders once all links in it are followed."""
+        try:
+            return self._holds(self._followed(str(path)))
+        except (OSError, ValueError):
+            return False
+
+    def resolved(self, path: Path) -> str:
+        """Return the path with all links followed. Raises ``FileError`` when it leads out."""
+        written = str(path)
+        # On Windows asking the system about such a path is enough to wake what it names.
+        if os.name == "nt" and is_foreign(written) and not self._holds(written):
+            raise FileError("outside", "it names a network share or a device", errno.EACCES)
+        try:
+            place = os.path.realpath(written)
+        except (OSError, ValueError):
+            raise FileError("missing", "no file can have this name", errno.ENOENT) from None
+        if not self._holds(place):
+            what = "it" if place == os.path.abspath(written) else "a link"  # noqa: PTH100 - keeps links
+            raise FileError("outside", f"{what} leads out of {self.name}", errno.EACCES)
+        return place
+
+    def first(self, written: str, places: Iterable[Path], is_there: Callable[[Path], bool]) -> Path:
+        """Return the first of the places that a written path may mean where something is, else the first.
+
+        Places outside are not looked at. Raises ``FileError`` when there is no other, or when the path names
+        a network share or a device.
+        """
+        if is_foreign(written):
+            raise FileError("outside", "it names a network share or a device", errno.EACCES)
+        listed = list(places)
+        inside = [place for place in listed if self.holds(place)]
+        if not inside:
+            self.resolved(listed[0])
+        return next((place for place in inside if is_there(place)), inside[0])
+
+    def _followed(self, path: str) -> str:
+        return os.path.realpath(path)
+
+    def _holds(self, resolved: str) -> bool:
+        return any(
+            resolved == folder or resolved.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
+            for folder in self.folders
+        )
+
+
+def suite_boundary(
+    directory: Path, opened: Iterable[Path] = (), is_there: Callable[[Path], bool] = os.path.lexists
+) -> Boundary:
+    """Return the boundary of the suite, task or record in a directory.
+
+    That is the outermost repository around it. Without a repository it is the directory itself, and the
+    working directory when that is above it. ``opened`` are folders that a person has opened in an editor:
+    they count, with their repositories. The home folder and those above it never count.
+    """
+    here = Path(os.path.abspath(directory))  # noqa: PTH100 - links stay as they are
+    folders: dict[Path, None] = {}
+    # A suite may be reached through a link, from the same repository or from elsewhere.
+    for start in dict.fromkeys((here, *([] if "\0" in str(here) else [Path(os.path.realpath(here))]))):
+        repository = repository_around(start, is_there)
+        around = [repository] if repository else [start, *_working_directory(start)]
+        folders |= dict.fromkeys(around)
+    for root in opened:
+        folders |= dict.fromkeys(place for place in (root, repository_around(root, is_there)) if place)
+    allowed = [folder for folder in folders if not is_too_wide(folder)]
+    name = str(min(allowed, key=lambda folder: len(folder.parts), default="the folder of the suite"))
+    return Boundary.around(*allowed, name=name)
+
+
+def repository_around(folder: Path, is_there: Callable[[Path], bool] = os.path.lexists) -> Path | None:
+    """Return the outermost repository around a folder: a link below it may have led into another one.
+
+    A home folder that is under version control is no project.
+    """
+    levels = (above for above in reversed((folder, *folder.parents)) if not is_too_wide(above))
+    return next((above for above in levels if is_there(above / ".git")), None)
+
+
+def is_too_wide(folder: Path) -> bool:
+    """Return whether a folder is the home folder, holds it, or is the root of a disk: too much."""
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - that of pathlib raises
+    return home.is_relative_to(folder) or folder == folder.parent
+
+
+def is_foreign(written: str) -> bool:
+    r"""Return whether a path names a network share or a device of Windows; on every system, as text alone.
+
+    Those are ``//host/share``, ``\\host\share``, ``\\.\pipe\x``, ``\\?\C:\x`` and names such as ``NUL``.
+    """
+    plain = written.replace("\\", "/")
+    if plain.startswith(("//", "/??/")):
+        return True
+    name = plain.rpartition("/")[2]
+    # Windows takes `nul.txt` and `nul:` for the device, too; elsewhere they are files as any other.
+    name = name.partition(".")[0].partition(":")[0].rstrip() if os.name == "nt" else name
+    return name.casefold() in _DEVICES
+
+
+def _working_directory(start: Path) -> tuple[Path, ...]:
+    try:
+        here = Path.cwd()
+    except OSError:
+        return ()
+    return (here,) if start.is_relative_to(here) else ()
