@@ -67,16 +67,16 @@ class Boundary:
 
     def holds(self, path: Path) -> bool:
         """Return whether a path lies in one of the folders once all links in it are followed."""
+        written = str(path)
         try:
-            return self._holds(self._followed(str(path)))
+            return not self._is_foreign(written) and self._holds(self._followed(written))
         except (OSError, ValueError):
             return False
 
     def resolved(self, path: Path) -> str:
         """Return the path with all links followed. Raises ``FileError`` when it leads out."""
         written = str(path)
-        # On Windows asking the system about such a path is enough to wake what it names.
-        if os.name == "nt" and is_foreign(written) and not self._holds(written):
+        if self._is_foreign(written):
             raise FileError("outside", "it names a network share or a device", errno.EACCES)
         try:
             place = os.path.realpath(written)
@@ -87,19 +87,27 @@ class Boundary:
             raise FileError("outside", f"{what} leads out of {self.name}", errno.EACCES)
         return place
 
-    def first(self, written: str, places: Iterable[Path], is_there: Callable[[Path], bool]) -> Path:
+    def first(
+        self,
+        written: str,
+        places: Iterable[Path],
+        key: str,
+        is_there: Callable[[Path], bool] = os.path.exists,
+    ) -> Path:
         """Return the first of the places that a written path may mean where something is, else the first.
 
-        Places outside are not looked at. Raises ``FileError`` when there is no other, or when the path names
-        a network share or a device.
+        Places outside are not looked at. Raises ``FileError``, which names the key, when there is no other,
+        or when the path names a network share or a device.
         """
-        if is_foreign(written):
-            raise FileError("outside", "it names a network share or a device", errno.EACCES)
-        listed = list(places)
-        inside = [place for place in listed if self.holds(place)]
+        inside = [] if is_foreign(written) else [place for place in places if self.holds(place)]
         if not inside:
-            self.resolved(listed[0])
+            why = "names a network share or a device" if is_foreign(written) else f"leads out of {self.name}"
+            raise FileError("outside", f"`{key}`: `{written}` {why}, so it is not used", errno.EACCES)
         return next((place for place in inside if is_there(place)), inside[0])
+
+    def _is_foreign(self, path: str) -> bool:
+        # On Windows asking the system about such a path is enough to wake what it names.
+        return os.name == "nt" and is_foreign(path) and not self._holds(path)
 
     def _followed(self, path: str) -> str:
         return os.path.realpath(path)
@@ -123,7 +131,8 @@ def suite_boundary(
     here = Path(os.path.abspath(directory))  # noqa: PTH100 - links stay as they are
     folders: dict[Path, None] = {}
     # A suite may be reached through a link, from the same repository or from elsewhere.
-    for start in dict.fromkeys((here, *([] if "\0" in str(here) else [Path(os.path.realpath(here))]))):
+    starts = [here] if "\0" in str(here) else [here, Path(os.path.realpath(here))]
+    for start in dict.fromkeys(starts):
         repository = repository_around(start, is_there)
         around = [repository] if repository else [start, *_working_directory(start)]
         folders |= dict.fromkeys(around)
@@ -132,6 +141,11 @@ def suite_boundary(
     allowed = [folder for folder in folders if not is_too_wide(folder)]
     name = str(min(allowed, key=lambda folder: len(folder.parts), default="the folder of the suite"))
     return Boundary.around(*allowed, name=name)
+
+
+def boundary_of_named(directory: Path) -> Boundary:
+    """Return the boundary of what is made in a directory that a person has named, be it the home folder."""
+    return Boundary.around(directory, *map(Path, suite_boundary(directory).folders), name=str(directory))
 
 
 def repository_around(folder: Path, is_there: Callable[[Path], bool] = os.path.lexists) -> Path | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.executors.base import ExecutorError, ExecutorSettings
 from waza_engine.executors.registry import create_executor
 from waza_engine.graders.judging.judges import limit_warning
@@ -126,6 +127,7 @@ def prepare(
             config.model,
             judges.name,
             written=written_folders(settings, suite.directory, project),
+            within=None if settings.cache_directory is not None else suite_boundary(suite.directory),
         ),
         project=project,
         backend=backend,

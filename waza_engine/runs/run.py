@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
+from waza_engine.boundary import suite_boundary
 from waza_engine.executors.base import Executor
 from waza_engine.graders.matching.patterns import current_workers, pattern_workers
 from waza_engine.processes.scope import ProcessScope, current_scope
@@ -135,6 +136,8 @@ class PreparedRun:
         self._backend = backend
         self._program_timeout_seconds = float(project.graders.program_timeout)
         self._session_logs = session_logs(settings, main.suite.directory, project)
+        named = settings.session_directory is not None
+        self._within_session_logs = None if named else suite_boundary(main.suite.directory)
         self._copies = second_results(main.suite.directory, project)
         self.verbose = project.defaults.verbose
         models = judge_models(main.suite, main.tasks) if judges.has_model else ()
@@ -186,7 +189,7 @@ class PreparedRun:
         commit = commit_of(directory, [directory / file.path for file in deciding.files])
         self.header = replace(self.header, inputs=digest_of(inputs), commit=commit)
         store = ResultStore(self.suite.directory, self.header, self._planned)
-        course = _Course(store, Attachments(store.path), stream)
+        course = _Course(store, Attachments(store.path, within=store.within), stream)
         processes, assertions, patterns = ProcessScope(), AssertionEvaluator(), pattern_workers()
         current_scope.set(processes)
         current_workers.set(patterns)
@@ -227,7 +230,7 @@ class PreparedRun:
         graded = [task for task in self._main.tasks if task.trial is not None]
         return SessionListener(
             listener,
-            SessionLog(self._session_logs, self.header.started),
+            SessionLog(self._session_logs, self.header.started, within=self._within_session_logs),
             self.header,
             eval_file=str(self.suite.path),
             tasks=self._planned,
@@ -325,7 +328,8 @@ class PreparedRun:
             course.write_error = course.write_error or str(error)
         copies = self._copies
         if copies is not None:
-            course.writing(lambda: write_copy(copies, outcome), extra=True)
+            within = suite_boundary(self.suite.directory)
+            course.writing(lambda: write_copy(copies, outcome, within=within), extra=True)
         found = conclude(outcome)
         status = found.status if outcome.status == "completed" else outcome.status
         if path is None and status != "canceled":

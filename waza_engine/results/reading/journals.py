@@ -13,6 +13,7 @@ from waza_engine.results.codec.figures import counted_task
 from waza_engine.results.codec.recounting import counted_document
 from waza_engine.results.codec.usage import cost_document, cost_of, usage_of
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of, whole
+from waza_engine.results.places import record_boundary
 from waza_engine.scoring.cost import total_cost
 from waza_engine.scoring.usage import input_tokens_of
 
@@ -88,7 +89,7 @@ def _with_trials(journal: Block, message: str) -> Block:
 def begun(path: Path) -> Block | None:
     """Return the first line of a journal, None when there is none or it is written still."""
     try:
-        line, end, _ = read_beginning(path, _LONGEST_BEGINNING).partition(b"\n")
+        line, end, _ = read_beginning(path, _LONGEST_BEGINNING, within=record_boundary(path)).partition(b"\n")
         found: Any = json.loads(line) if end else None
     except (FileError, ValueError, RecursionError):
         return None

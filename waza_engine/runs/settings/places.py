@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.files import from_home
 from waza_engine.results.places import session_directory
 from waza_engine.runs.settings.table import RunSettings
@@ -22,13 +23,14 @@ def session_logs(settings: RunSettings, suite_directory: Path, project: ProjectC
 def second_results(suite_directory: Path, project: ProjectConfig) -> Path | None:
     """Return where ``paths.results`` wants a copy of the results, None when it is the default.
 
-    It starts beside ``.waza.yaml`` (upstream: in the working directory).
+    It starts beside ``.waza.yaml`` (upstream: in the working directory). Raises ``FileError`` for one that
+    leads out of the boundary of that file.
     """
     written = project.paths.results.strip()
     file = find_project_config(suite_directory)
     if file is None or not written or Path(written) == Path(Paths().results):
         return None
-    return file.parent / from_home(written)
+    return suite_boundary(file.parent).first(written, [file.parent / from_home(written)], "paths.results")
 
 
 def written_folders(settings: RunSettings, suite_directory: Path, project: ProjectConfig) -> list[Path]:
