@@ -134,8 +134,8 @@ def suite_boundary(
     starts = [here] if "\0" in str(here) else [here, Path(os.path.realpath(here))]
     for start in dict.fromkeys(starts):
         repository = repository_around(start, is_there)
-        around = [repository] if repository else [start, *_working_directory(start)]
-        folders |= dict.fromkeys(around)
+        above = (here for here in _working_directory() if start.is_relative_to(here))
+        folders |= dict.fromkeys([repository] if repository else [start, *above])
     for root in opened:
         folders |= dict.fromkeys(place for place in (root, repository_around(root, is_there)) if place)
     allowed = [folder for folder in folders if not is_too_wide(folder)]
@@ -146,6 +146,20 @@ def suite_boundary(
 def boundary_of_named(directory: Path) -> Boundary:
     """Return the boundary of what is made in a directory that a person has named, be it the home folder."""
     return Boundary.around(directory, *map(Path, suite_boundary(directory).folders), name=str(directory))
+
+
+def suite_place(
+    directory: Path, written: str, key: str, is_there: Callable[[Path], bool] = os.path.exists
+) -> Path:
+    """Return what a path of a suite means: beside the eval file, from the working directory or one above.
+
+    Public suites write paths from their repository's root, where upstream is started; an editor starts the
+    engine elsewhere. Without any of them it is beside the eval file. Raises ``FileError``, which names the
+    key, when the path leads out of the boundary.
+    """
+    path = os.path.expanduser(written)  # noqa: PTH111 - that of pathlib raises
+    places = (directory, *_working_directory(), *directory.parents)
+    return suite_boundary(directory).first(written, (place / path for place in places), key, is_there)
 
 
 def repository_around(folder: Path, is_there: Callable[[Path], bool] = os.path.lexists) -> Path | None:
@@ -177,9 +191,8 @@ def is_foreign(written: str) -> bool:
     return name.casefold() in _DEVICES
 
 
-def _working_directory(start: Path) -> tuple[Path, ...]:
+def _working_directory() -> tuple[Path, ...]:
     try:
-        here = Path.cwd()
+        return (Path.cwd(),)
     except OSError:
         return ()
-    return (here,) if start.is_relative_to(here) else ()

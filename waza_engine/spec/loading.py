@@ -89,12 +89,12 @@ def load_trigger_tests(path: Path, *, files: SuiteFiles = DISK) -> tuple[Trigger
     return _load(TriggerTests, read_yaml_file(path, within=within, files=files))
 
 
-def load_adapter_file(path: Path) -> tuple[AdapterFile, Warnings]:
+def load_adapter_file(path: Path, *, within: Boundary | None = None) -> tuple[AdapterFile, Warnings]:
     """Return how to drive an agent, and what in the file has no effect. Raises ``SuiteFileError``."""
     # Few suites have one, and its models are many.
     from waza_engine.spec.adapter import AdapterFile
 
-    return _load(AdapterFile, read_json_file(path))
+    return _load(AdapterFile, read_json_file(path, within=within))
 
 
 def load_project_config(directory: Path, *, files: SuiteFiles = DISK) -> tuple[ProjectConfig, Warnings]:

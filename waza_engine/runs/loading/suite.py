@@ -6,11 +6,11 @@ A task that cannot be used is a task in error; the others run. Only what leaves 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from waza_engine.boundary import suite_boundary
+from waza_engine.boundary import FileError, suite_boundary, suite_place
 from waza_engine.files import Boundary, shown
 from waza_engine.runs.loading.dataset import load_dataset
 from waza_engine.runs.loading.packaged_graders import with_packages
@@ -96,10 +96,14 @@ def load_suite(
         key=("eval file", repr(given), lenient),
     )
     spec = with_packages(path, spec, files)
+    _check_paths(path, spec)
     warnings = [str(warning) for warning in found]
     if spec.tasks_from:
         dataset = load_dataset(path, spec, files)
-        rows = tuple(SuiteTask(row.id, row.name, dataset.path, row.task, row.error) for row in dataset.tasks)
+        rows = tuple(
+            _inside(path.parent, SuiteTask(row.id, row.name, dataset.path, row.task, row.error))
+            for row in dataset.tasks
+        )
         return Suite(path, path.parent, spec, rows, (*warnings, *dataset.warnings, *_twice(rows)))
     tasks: list[SuiteTask] = []
     patterns: list[str] = []
@@ -115,6 +119,7 @@ def load_suite(
     if not tasks:
         wanted = ", ".join(f"`{pattern}`" for pattern in patterns) or "nothing"
         raise SuiteError(f"{path}: no task file matches {wanted} in {path.parent}.")
+    tasks = [_inside(path.parent, task) for task in tasks]
     enabled = tuple(task for task in tasks if disabled or task.task is None or task.task.enabled)
     if not enabled:
         raise SuiteError(f"{path}: every task is switched off by `enabled: false`.")
@@ -207,6 +212,35 @@ def _tasks_of_pattern(
         warnings += [str(warning) for warning in found]
         tasks.append(_suite_task(path, task, fallback=shown(path.stem)))
     return tasks
+
+
+def _check_paths(path: Path, spec: EvalFile) -> None:
+    """Raise ``SuiteFileError`` for a path of the eval file that leads out of the boundary of the suite."""
+    config = spec.config
+    named = [("config.skill_directories", written) for written in config.skill_directories]
+    named += [("config.adapter", config.adapter), ("config.recording", config.recording)]
+    try:
+        for key, written in named:
+            if written:
+                suite_place(path.parent, written, key)
+    except FileError as error:
+        raise SuiteFileError(path, 1, error.why) from None
+
+
+def _inside(directory: Path, found: SuiteTask) -> SuiteTask:
+    """Return a task, in error when a path of it leads out of the boundary of the suite."""
+    task = found.task
+    if task is None:
+        return found
+    named = [("context_dir", task.context_dir)]
+    named += [("skill_directories", written) for written in task.skill_directories]
+    try:
+        for key, written in named:
+            if written:
+                suite_place(directory, written, key)
+    except FileError as error:
+        return replace(found, task=None, error=f"{found.path}: {error.why}")
+    return found
 
 
 def _loaded_task(
