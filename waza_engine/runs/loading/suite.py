@@ -5,12 +5,12 @@ A task that cannot be used is a task in error; the others run. Only what leaves 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from waza_engine.boundary import FileError, suite_boundary, suite_place
+from waza_engine.boundary import FileError, is_foreign, suite_boundary, suite_place
 from waza_engine.files import Boundary, shown
 from waza_engine.runs.loading.dataset import load_dataset
 from waza_engine.runs.loading.packaged_graders import with_packages
@@ -194,14 +194,23 @@ def _broken_task(path: Path, position: int, error: SuiteFileError, files: SuiteF
 def _tasks_of_pattern(
     eval_path: Path, pattern: str, warnings: list[str], files: SuiteFiles, cache: FileCache
 ) -> list[SuiteTask]:
+    within = suite_boundary(eval_path.parent)
+
+    def listing(directory: Path) -> Iterable[tuple[str, bool]] | None:
+        return files.listing(directory) if within.holds(directory) else None
+
+    def has_entry(path: Path) -> bool:
+        return within.holds(path.parent) and files.has_entry(path)
+
     try:
-        paths = expand(eval_path.parent, pattern, files.listing, has_entry=files.has_entry)
+        if is_foreign(pattern) or not within.holds(eval_path.parent / pattern.partition("*")[0]):
+            raise SuiteFileError(eval_path, 1, f"`tasks`: `{pattern}` leads out of {within.name}")
+        paths = expand(eval_path.parent, pattern, listing, has_entry=has_entry)
     except GlobError as error:
         raise SuiteError(f"{eval_path}: the task pattern `{pattern}` cannot be read: {error}.") from None
     if not paths and all(map(is_literal, split_pattern(pattern))):
         warnings.append(f"{eval_path}: there is no file `{pattern}`, so this task is left out")
     tasks: list[SuiteTask] = []
-    within = suite_boundary(eval_path.parent)
     for path in paths:
         try:
             task, found = _loaded_task(path, within, files, cache)
