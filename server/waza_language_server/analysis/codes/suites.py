@@ -169,8 +169,8 @@ SUITE_CODES = (
         "error",
         "What a suite names is read inside of its repository; without a repository, inside of its own "
         "folder, of the open folder or of the one that the run is started in. A path that leads out of "
-        "there, also through a link, and one of a network share or a device is refused before it is looked at. What "
-        "you name on a command line may lie anywhere.",
+        "there, also through a link, and one of a network share or a device is refused before it is looked "
+        "at. What you name on a command line may lie anywhere.",
         "id: t\nname: T\ncontext_dir: /srv/files\ninputs:\n  prompt: Go\n",
         "id: t\nname: T\ncontext_dir: files\ninputs:\n  prompt: Go\n",
         "Where the files belong is for the author to say.",
