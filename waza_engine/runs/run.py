@@ -25,6 +25,7 @@ from waza_engine.results.writing.attached import Attachments
 from waza_engine.results.writing.copies import write_copy
 from waza_engine.results.writing.inputs import keep_inputs
 from waza_engine.results.writing.recovery import recover_journals
+from waza_engine.results.writing.rescue import rescued_to
 from waza_engine.results.writing.session_log import SessionLog
 from waza_engine.results.writing.store import ResultsError, ResultStore
 from waza_engine.results.writing.transcripts import write_transcript
@@ -325,7 +326,8 @@ class PreparedRun:
             path = course.store.finish(course.attachments.of_run(outcome))
         except ResultsError as error:
             # Where it could not be written from the start, that was told, and why.
-            course.write_error = course.write_error or str(error)
+            why = course.write_error or str(error)
+            course.write_error = f"{why} {rescued_to(course.store.path.name, outcome)}"
         copies = self._copies
         if copies is not None:
             within = suite_boundary(self.suite.directory)
