@@ -99,13 +99,15 @@ class Boundary:
         Places outside are not looked at. Raises ``FileError``, which names the key, when there is no other,
         or when the path names a network share or a device.
         """
+        listed = list(places)
         if "\0" in written:
-            return next(iter(places))  # as a place at which nothing can be
-        inside = [] if is_foreign(written) else [place for place in places if self.holds(place)]
-        if not inside:
+            return listed[0]  # as a place at which nothing can be
+        inside = [] if is_foreign(written) else [place for place in listed if self.holds(place)]
+        there = next((place for place in inside if is_there(place)), None)
+        if there is None and inside[:1] != listed[:1]:
             why = "names a network share or a device" if is_foreign(written) else f"leads out of {self.name}"
             raise FileError("outside", f"`{key}`: `{written}` {why}, so it is not used", errno.EACCES)
-        return next((place for place in inside if is_there(place)), inside[0])
+        return listed[0] if there is None else there
 
     def _is_foreign(self, path: str) -> bool:
         # On Windows asking the system about such a path is enough to wake what it names.

@@ -71,6 +71,8 @@ def prepare(
         selected, warnings = list(changed.tasks), [*warnings, *changed.warnings]
     tasks = ungraded(selected) if settings.skip_graders else tuple(selected)
     config = suite.spec.config
+    cache = cache_directory(settings, suite, project)
+    written = written_folders(settings, suite.directory, project)
     try:
         for_executor = ExecutorSettings(suite.directory, config, suite.path.name)
         executor = create_executor(config.executor, for_executor)
@@ -95,7 +97,6 @@ def prepare(
             # An agent that says what a call costs needs no list price.
             by_list = executor.costs and not executor.reports_cost
             warnings += check_prices(settings.budget, config.model if by_list else "", asked)
-        cache = cache_directory(settings, suite, project)
         if settings.cache and cache is None:
             warnings.append("tasks of a `scenario` are not cached, so every one of them runs")
         without, complaint = baseline_pass(suite, tasks) if tasks else (None, list[str]())
@@ -126,7 +127,7 @@ def prepare(
             executor.name,
             config.model,
             judges.name,
-            written=written_folders(settings, suite.directory, project),
+            written=written,
             within=None if settings.cache_directory is not None else suite_boundary(suite.directory),
         ),
         project=project,

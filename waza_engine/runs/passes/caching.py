@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import cast
 
 import waza_engine
-from waza_engine.boundary import Boundary, suite_boundary
-from waza_engine.files import from_home, opened_to_read, read_beginning, read_bytes
+from waza_engine.boundary import Boundary
+from waza_engine.files import opened_to_read, read_beginning, read_bytes
 from waza_engine.masking import is_secret_name
 from waza_engine.results.codec.tasks import task_document, task_of
 from waza_engine.results.json_values import Block
@@ -30,11 +30,12 @@ from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.loading.suite import Suite, SuiteTask
 from waza_engine.runs.passes.deciding_files import MOST_BYTES, DecidingFiles, files_at
 from waza_engine.runs.passes.task_key import task_key
+from waza_engine.runs.settings.places import inside
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.context import RunContext
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.executors import replays
-from waza_engine.spec.loading import find_project_config
+from waza_engine.spec.loading import PROJECT_CONFIG_NAME, find_project_config
 from waza_engine.spec.project_config import ProjectConfig
 
 DIRECTORY = ".waza-cache"
@@ -64,11 +65,10 @@ def cache_directory(settings: RunSettings, suite: Suite, project: ProjectConfig)
 def configured_directory(directory: Path, project: ProjectConfig) -> Path:
     """Return the cache that ``.waza.yaml`` names for a directory; without that file it lies in there.
 
-    Raises ``FileError`` for one that leads out of the boundary.
+    Raises ``SuiteError`` for one that leads out of the boundary.
     """
     file = find_project_config(directory)
-    beside, written = directory if file is None else file.parent, project.cache.dir or DIRECTORY
-    return suite_boundary(beside).first(written, [beside / from_home(written)], "cache.dir")
+    return inside(file or directory / PROJECT_CONFIG_NAME, project.cache.dir or DIRECTORY, "cache.dir")
 
 
 class CacheError(Exception):
