@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from waza_engine.boundary import suite_place
+from waza_engine.boundary import suite_boundary, suite_place
 from waza_engine.executors.base import WorkspaceFile
 from waza_engine.files import copy_file, write_bytes
 from waza_engine.results.places import KEPT_PREFIX, workspace_prefix
@@ -98,7 +98,7 @@ def prompt_of(task: TaskFile, task_path: Path, files: SuiteFiles = DISK) -> str:
     where = "the task file's directory"
     place = _inside(task_path.parent, task.inputs.prompt_file, "inputs.prompt_file", where)
     try:
-        return read_text(place, files=files)
+        return read_text(place, within=suite_boundary(task_path.parent), files=files)
     except SuiteFileError as error:
         raise WorkspaceError(f"`inputs.prompt_file` {place}: {error.message}") from None
 

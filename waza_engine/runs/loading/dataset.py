@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.counting import counted
 from waza_engine.runs.loading.prompt_lines import SUFFIXES, prompt_tasks
 from waza_engine.runs.loading.templates import TemplateData, TemplateError, render
@@ -98,7 +99,11 @@ def _place(eval_path: Path, written: str) -> Path:
 
 def _rows(path: Path, warnings: list[str], files: SuiteFiles) -> Iterator[_Row]:
     """Yield the rows after the header. Blank lines are none."""
-    text = read_text(path, files=files).replace("\r\n", "\n").replace("\r", "\n")
+    text = (
+        read_text(path, within=suite_boundary(path.parent), files=files)
+        .replace("\r\n", "\n")
+        .replace("\r", "\n")
+    )
     csv.field_size_limit(MAX_BYTES)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     header: list[str] | None = None
