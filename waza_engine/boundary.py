@@ -28,6 +28,8 @@ Kind = Literal[
     "binary",
 ]
 """Why a file has no content for us; ``special`` is a pipe, a socket or a device."""
+_LEVELS_UP = 2
+"""How far above a suite without a repository the skill is that it tests."""
 _DEVICES = frozenset({"con", "prn", "aux", "nul", "conin$", "conout$"}) | {
     f"{name}{digit}" for name in ("com", "lpt") for digit in "123456789¹²³"
 }
@@ -128,9 +130,9 @@ def suite_boundary(
 ) -> Boundary:
     """Return the boundary of the suite, task or record in a directory.
 
-    That is the outermost repository around it. Without a repository it is the directory itself, and the
-    working directory when that is above it. ``opened`` are folders that a person has opened in an editor:
-    they count, with their repositories. The home folder and those above it never count.
+    That is the outermost repository around it. Without a repository it is the directory itself, the skill
+    that it lies in, and the working directory when that is above it. ``opened`` are folders that a person
+    has opened in an editor: they count, with their repositories. The home folder and those above it never do.
     """
     here = Path(os.path.abspath(directory))  # noqa: PTH100 - links stay as they are
     folders: dict[Path, None] = {}
@@ -139,7 +141,8 @@ def suite_boundary(
     for start in dict.fromkeys(starts):
         repository = repository_around(start, is_there)
         above = (here for here in _working_directory() if start.is_relative_to(here))
-        folders |= dict.fromkeys([repository] if repository else [start, *above])
+        skills = (level for level in (start, *start.parents[:_LEVELS_UP]) if is_there(level / "SKILL.md"))
+        folders |= dict.fromkeys([repository] if repository else [start, *above, *[*skills][:1]])
     for root in opened:
         folders |= dict.fromkeys(place for place in (root, repository_around(root, is_there)) if place)
     allowed = [folder for folder in folders if not is_too_wide(folder)]
