@@ -156,17 +156,28 @@ def boundary_of_named(directory: Path) -> Boundary:
 
 
 def suite_place(
-    directory: Path, written: str, key: str, is_there: Callable[[Path], bool] = os.path.exists
+    directory: Path,
+    written: str,
+    key: str,
+    is_there: Callable[[Path], bool] = os.path.exists,
+    *,
+    here_first: bool = False,
 ) -> Path:
     """Return what a path of a suite means: beside the eval file, from the working directory or one above.
 
     Public suites write paths from their repository's root, where upstream is started; an editor starts the
-    engine elsewhere. Without any of them it is beside the eval file. Raises ``FileError``, which names the
-    key, when the path leads out of the boundary.
+    engine elsewhere. ``here_first`` begins at the working directory. Where nothing is there it is beside the
+    eval file. Raises ``FileError``, which names the key, when the path leads out of the boundary.
     """
     path = os.path.expanduser(written)  # noqa: PTH111 - that of pathlib raises
-    places = (directory, *_working_directory(), *directory.parents)
-    return suite_boundary(directory).first(written, (place / path for place in places), key, is_there)
+    within, beside = suite_boundary(directory), directory / path
+    here = [place / path for place in _working_directory()]
+    above = (place / path for place in directory.parents)
+    if here_first:
+        there = next((place for place in here if within.holds(place) and is_there(place)), None)
+        if there is not None and not is_foreign(written):
+            return there
+    return within.first(written, (beside, *here, *above), key, is_there)
 
 
 def repository_around(folder: Path, is_there: Callable[[Path], bool] = os.path.lexists) -> Path | None:

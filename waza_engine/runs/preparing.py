@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from waza_engine.boundary import suite_boundary
 from waza_engine.executors.base import ExecutorError, ExecutorSettings
 from waza_engine.executors.registry import create_executor
 from waza_engine.graders.judging.judges import limit_warning
@@ -21,7 +20,7 @@ from waza_engine.runs.passes.suite_pass import Pass
 from waza_engine.runs.preflight.gate import check_reachable, pass_preflight
 from waza_engine.runs.run import PreparedRun
 from waza_engine.runs.settings.options import given_settings, with_options
-from waza_engine.runs.settings.places import written_folders
+from waza_engine.runs.settings.places import project_boundary, written_folders
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.backend import BackendFactory, ThreadBackend
 from waza_engine.runs.trials.selection import SelectedTask, graders_of, select, ungraded
@@ -128,7 +127,7 @@ def prepare(
             config.model,
             judges.name,
             written=written,
-            within=None if settings.cache_directory is not None else suite_boundary(suite.directory),
+            within=None if settings.cache_directory is not None else project_boundary(suite.directory),
         ),
         project=project,
         backend=backend,

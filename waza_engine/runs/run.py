@@ -47,7 +47,7 @@ from waza_engine.runs.passes.planning import judge_models
 from waza_engine.runs.passes.suite_pass import Findings, Handling, Pass, outputs_of, run_pass
 from waza_engine.runs.passes.tasks import ENDED_BEFORE, unrun_task
 from waza_engine.runs.settings.header import run_header
-from waza_engine.runs.settings.places import second_results, session_logs
+from waza_engine.runs.settings.places import project_boundary, second_results, session_logs
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.backend import BackendFactory
 from waza_engine.runs.trials.context import RunContext
@@ -330,7 +330,7 @@ class PreparedRun:
             course.write_error = f"{why} {rescued_to(course.store.path.name, outcome)}"
         copies = self._copies
         if copies is not None:
-            within = suite_boundary(self.suite.directory)
+            within = project_boundary(self.suite.directory)
             course.writing(lambda: write_copy(copies, outcome, within=within), extra=True)
         found = conclude(outcome)
         status = found.status if outcome.status == "completed" else outcome.status

@@ -11,7 +11,7 @@ import re
 import shutil
 from pathlib import Path
 
-from waza_engine.boundary import FileError, suite_place
+from waza_engine.files import from_home
 from waza_engine.processes.git import GitError, commit_named, git
 from waza_engine.spec.task_inputs import Repository
 
@@ -53,28 +53,19 @@ def _source(written: str, suite_directory: Path) -> Path:
         )
     if shutil.which("git") is None:
         raise RepositoryError("`inputs.repos` needs `git`, which is not installed")
+    path = from_home(written)
+    places = [suite_directory / path, Path.cwd() / path, *(above / path for above in suite_directory.parents)]
     complaint = ""
-
-    def is_repository(place: Path) -> bool:
-        nonlocal complaint
-        try:
-            return place.is_dir() and bool(_top(place))
-        except RepositoryError as error:
-            complaint = complaint or str(error)
-            return False
-
-    try:
-        place = suite_place(suite_directory, written, "inputs.repos", is_repository)
-    except FileError as error:
-        raise RepositoryError(error.why) from None
-    if is_repository(place):
-        return _top(place)
-    raise RepositoryError(complaint or f"`inputs.repos`: there is no directory {place}")
-
-
-def _top(place: Path) -> Path:
-    top = _run("rev-parse", "--show-toplevel", at=place)
-    return Path(top or _run("rev-parse", "--absolute-git-dir", at=place))
+    for place in dict.fromkeys(places):
+        if place.is_dir():
+            try:
+                top = _run("rev-parse", "--show-toplevel", at=place)
+                return Path(top or _run("rev-parse", "--absolute-git-dir", at=place))
+            except RepositoryError as error:
+                complaint = complaint or str(error)
+    if complaint:
+        raise RepositoryError(complaint)
+    raise RepositoryError(f"`inputs.repos`: there is no directory {places[0]}")
 
 
 def _run(*arguments: str, at: Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from waza_engine.boundary import FileError, suite_boundary
+from waza_engine.boundary import Boundary, FileError, suite_boundary
 from waza_engine.files import from_home
 from waza_engine.results.places import session_directory
 from waza_engine.runs.loading.suite import SuiteError
@@ -32,6 +32,12 @@ def second_results(suite_directory: Path, project: ProjectConfig) -> Path | None
     if file is None or not written or Path(written) == Path(Paths().results):
         return None
     return inside(file, written, "paths.results")
+
+
+def project_boundary(suite_directory: Path) -> Boundary:
+    """Return the boundary of what ``.waza.yaml`` names, or of the suite without that file."""
+    file = find_project_config(suite_directory)
+    return suite_boundary(suite_directory if file is None else file.parent)
 
 
 def inside(config: Path, written: str, key: str) -> Path:
