@@ -156,18 +156,17 @@ def write_atomically(path: Path, parts: Iterable[bytes], *, within: Boundary | N
             _check_replaceable(os.stat(name, dir_fd=folder, follow_symlinks=False))
         temporary = os.path.join(os.path.dirname(name), f".{secrets.token_hex(8)}.tmp")  # noqa: PTH118, PTH120
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK | _FLAGS
-        with os.fdopen(os.open(temporary, flags, 0o666, dir_fd=folder), "wb") as file:
-            try:
+        descriptor = os.open(temporary, flags, 0o666, dir_fd=folder)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
                 file.writelines(parts)
                 file.flush()
                 os.fsync(file.fileno())
-                file.close()
-                os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-            except BaseException:
-                file.close()
-                with suppress(OSError):
-                    os.unlink(temporary, dir_fd=folder)
-                raise
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary, dir_fd=folder)
+            raise
         _sync_directory(os.path.dirname(name) or os.curdir, folder)  # noqa: PTH120 - may be below a descriptor
 
 
@@ -282,6 +281,8 @@ def _entry(path: Path, within: Boundary | None, *, make: bool = False) -> Genera
         yield None, str(Path(parent, path.name))
         return
     root = max((folder for folder in within.folders if Path(parent).is_relative_to(folder)), key=len)
+    if make:
+        Path(root).mkdir(parents=True, exist_ok=True)
     folder = os.open(root, _FOLDER & ~_NO_LINK)
     try:
         for step in Path(parent).relative_to(root).parts:

@@ -326,8 +326,8 @@ class PreparedRun:
             path = course.store.finish(course.attachments.of_run(outcome))
         except ResultsError as error:
             # Where it could not be written from the start, that was told, and why.
-            why = course.write_error or str(error)
-            course.write_error = f"{why} {rescued_to(course.store.path.name, outcome)}"
+            course.write_error = course.write_error or str(error)
+            course.stream.send("output", message=f"warning: {rescued_to(course.store.path.name, outcome)}")
         copies = self._copies
         if copies is not None:
             within = project_boundary(self.suite.directory)

@@ -53,7 +53,8 @@ def test_a_full_disk_is_told_in_place_of_a_pass(
     assert "✓ passed" not in out
     assert "⚠ results not kept: 1 of 1" in out
     (rescued,) = (tmp_path / "state" / "waza-engine" / "results").glob("*.json")
-    assert f"No space left on device. They are kept in {rescued}." in err.replace("\n", " ")
+    assert "No space left on device" in err
+    assert f"The results are kept in {rescued}." in err
     assert json.loads(rescued.read_text())["tasks"][0]["test_id"] == "t"
 
 

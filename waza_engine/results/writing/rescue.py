@@ -19,8 +19,8 @@ def rescued_to(name: str, outcome: RunOutcome) -> str:
         path = folder / name
         with contextlib.suppress(ResultsError):
             write_atomically(path, encoded_run(Attachments(path).of_run(outcome)))
-            return f"They are kept in {path}."
-    return "They are lost: nothing could be written elsewhere."
+            return f"The results are kept in {path}."
+    return "The results are lost: nothing could be written elsewhere."
 
 
 def _folders() -> Iterator[Path]:
