@@ -8,7 +8,6 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from waza_engine.boundary import suite_boundary
 from waza_engine.graders.base import GradingContext
 from waza_engine.spec.fields import WholeNumber
 
@@ -44,8 +43,7 @@ def starting_directory(context: GradingContext, arguments: Sequence[str]) -> Pat
     for argument in arguments:
         if not argument or argument.startswith("-") or Path(argument).is_absolute() or "\0" in argument:
             continue
-        above = filter(suite_boundary(suite).holds, suite.parents)
-        for folder in (here, suite, *above):
+        for folder in (here, suite, *suite.parents):
             if _is_file(folder / argument):
                 return folder
     return here
