@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ _installed: list[bool] = []
 
 
 @contextmanager
-def touched_below(folder: Path) -> Iterator[list[tuple[str, str]]]:
+def touched_below(folder: Path) -> Generator[list[tuple[str, str]]]:
     """Note what happens below a folder that nobody may look into, whatever link leads there."""
     if not _installed:
         sys.addaudithook(_note)
