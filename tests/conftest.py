@@ -65,6 +65,14 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def state_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the state of the person who runs the tests as it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def signals_as_in_a_terminal() -> None:
     """Mind signals that a shell lets a run in the background ignore: what is started ignores them too."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

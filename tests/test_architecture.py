@@ -24,6 +24,7 @@ PROTOCOL = SERVER / "protocol"
 
 ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine",
+    "waza_engine.boundary",
     "waza_engine.byte_code",
     "waza_engine.files",
     "waza_engine.frozen",
@@ -399,8 +400,7 @@ READS_OTHERWISE = {
     "waza_engine/assertions/worker.py": "the null device",
     "server/waza_language_server/protocol/wire.py": "the null device",
     "waza_engine/processes/supervisor.py": "the kernel's table of processes, and the null device",
-    "waza_engine/results/writing/store.py": "new files of names nobody else has, and what a person named",
-    "waza_engine/results/writing/session_log.py": "a new file, made or refused in one step",
+    "waza_engine/results/writing/store.py": "a device or a pipe that a person has named",
     "waza_engine/executors/command.py": "a new file in a fresh temporary folder",
     "waza_engine/mcp/mocks.py": "a new file in a fresh temporary folder",
     "waza_engine/executors/command_shim.py": "a program of its own, in a temporary folder of the run",
@@ -674,3 +674,158 @@ def test_the_output_of_a_program_is_read_in_pieces_with_a_bound() -> None:
         )
     ]
     assert wrong == []
+
+
+OPENS_WITHOUT_BOUNDARY = {
+    "waza_engine/commands/github_output.py": "a file of the build server, and suite files that were loaded",
+    "waza_engine/executors/mock.py": "the beginning of a file that the run has copied into the workspace",
+    "waza_engine/executors/packages.py": "the receipt of this program's own installation",
+    "waza_engine/graders/judging/markdown_rubric.py": "the real path of a rubric that was found inside",
+    "waza_engine/graders/judging/rubrics.py": "the real path of a rubric that was found inside",
+    "waza_engine/graders/judging/yaml_rubric.py": "the real path of a rubric that was found inside",
+    "waza_engine/graders/programs/launchers.py": "the beginning of a program that is about to be started",
+    "waza_engine/mcp/mocks.py": "a file of the engine's own in a temporary folder",
+    "waza_engine/results/writing/rescue.py": "the user's state, and a new temporary folder",
+    "waza_engine/results/writing/store.py": "a path that a person has named",
+    "waza_engine/results/writing/transcripts.py": "the folder of `--transcript-dir`",
+    "waza_engine/runs/agent/instructions.py": "a file that the run has copied into the workspace",
+    "waza_engine/runs/agent/workspace.py": "places that its own function has found inside",
+    "waza_engine/runs/loading/packaged_graders.py": "the eval file",
+    "waza_engine/runs/passes/caching.py": "files that were found inside, and the cache that is to be cleared",
+    "waza_engine/runs/passes/deciding_files.py": "files that were found inside",
+    "waza_engine/scaffold/files.py": "the suite file that a person has named",
+    "waza_engine/scaffold/suite.py": "the skill that a person has named",
+    "waza_engine/spec/loading.py": "the eval file",
+    "waza_engine/spec/reading/grader_packages.py": "the user's cache of packages, where links are refused",
+    "waza_engine/spec/reading/kept_contents.py": "what `read_workspace_file` has found inside",
+    "waza_engine/spec/reading/yaml_reader.py": "the eval file",
+    "waza_engine/strength/files.py": "a new temporary folder",
+    "waza_engine/user_state.py": "the user's state",
+    "server/waza_language_server/fix.py": "the file that was checked, replaced if it is the same still",
+    "server/waza_language_server/kept/store.py": "its own cache",
+    "server/waza_language_server/project/disk.py": "the mark at the beginning of a file that is open",
+    "server/waza_language_server/project/recorded_runs.py": "a file of the suite that was read before",
+    "server/waza_language_server/project/scores.py": "a file of the suite that was read before",
+    "server/waza_language_server/protocol/handlers/recorded_fixes.py": "a file that the engine found",
+    "server/waza_language_server/protocol/services/kept_problems.py": "a file that is open",
+    "server/waza_language_server/protocol/services/session.py": "a file that is open",
+}
+
+
+_OPENERS = {
+    *("read_bytes", "read_text", "read_beginning", "opened_to_read", "opened_to_append", "create_file"),
+    *("write_bytes", "write_atomically", "write_new", "make_folder", "remove_file", "names_in"),
+    *("copy_file", "read_yaml_file", "read_json_file", "load_skill_file"),
+}
+
+
+LISTS_OR_MAKES = {
+    "waza_engine/byte_code.py": "its own cache",
+    "waza_engine/commands/records.py": "the folder that a person has named",
+    "waza_engine/executors/adapter/command_line.py": "the workspace; links are copied as links",
+    "waza_engine/executors/chat/workspace_tools.py": "the workspace, where its function found it",
+    "waza_engine/executors/command.py": "the workspace",
+    "waza_engine/executors/command_shim.py": "a temporary folder of the run",
+    "waza_engine/executors/recorded_answers.py": "what is listed is asked of the boundary",
+    "waza_engine/executors/replay.py": "workspaces that the engine has made",
+    "waza_engine/files.py": "this is the one place",
+    "waza_engine/graders/judging/rubrics.py": "data of the package",
+    "waza_engine/mcp/mocks.py": "a folder that was found inside, and a temporary one",
+    "waza_engine/processes/supervisor.py": "the kernel's table of processes",
+    "waza_engine/results/reading/history.py": "results whose folder was found inside",
+    "waza_engine/results/reading/missing.py": "results whose folder was found inside",
+    "waza_engine/results/reading/newest_scores.py": "what is listed is asked of the boundary",
+    "waza_engine/results/reading/owners.py": "the folder of a suite itself",
+    "waza_engine/results/writing/attached.py": "the copy that a person has named",
+    "waza_engine/results/writing/recovery.py": "results found inside, workspaces of the engine",
+    "waza_engine/results/writing/rescue.py": "a new temporary folder",
+    "waza_engine/runs/agent/changed_files.py": "the workspace",
+    "waza_engine/runs/agent/command_mocks.py": "a temporary folder of the run",
+    "waza_engine/runs/agent/repositories.py": "the workspace",
+    "waza_engine/runs/agent/skills.py": "a folder of skills that was found inside",
+    "waza_engine/runs/agent/workspace.py": "the workspace, and fixtures without their links",
+    "waza_engine/runs/loading/discovery.py": "below a folder that a person has named, no link followed",
+    "waza_engine/runs/passes/caching.py": "the cache, which is no link and holds nothing else",
+    "waza_engine/runs/passes/deciding_files.py": "folders that were found inside, links asked one by one",
+    "waza_engine/scaffold/recorded_task.py": "the file that it has made",
+    "waza_engine/scaffold/task.py": "the suite that a person has named",
+    "waza_engine/schemas/documents.py": "the schemas of this project",
+    "waza_engine/spec/reading/grader_packages.py": "the user's cache of packages, where links are refused",
+    "waza_engine/spec/reading/suite_files.py": "a folder of which its caller has asked the boundary",
+    "waza_engine/spec/reading/task_globs.py": "where nobody hands it another way to list",
+    "waza_engine/spec/skill_file.py": "a folder of which its caller has asked the boundary",
+    "waza_engine/strength/files.py": "a new temporary folder",
+    "server/waza_language_server/check.py": "below a folder that a person has named, links asked one by one",
+    "server/waza_language_server/diagnostics_page.py": "a temporary folder",
+    "server/waza_language_server/fix.py": "the file that it has made",
+    "server/waza_language_server/kept/code.py": "this program itself",
+    "server/waza_language_server/kept/conditions.py": "what `disk.py` has looked at before",
+    "server/waza_language_server/kept/noting.py": "what `disk.py` has looked at before",
+    "server/waza_language_server/kept/store.py": "its own cache",
+    "server/waza_language_server/project/disk.py": "a folder of which the boundary was asked",
+    "server/waza_language_server/protocol/quick_start.py": "its own cache",
+    "server/waza_language_server/schema/catalog.py": "data of the package",
+}
+
+
+_LISTERS = {
+    *("iterdir", "glob", "rglob", "scandir", "listdir", "mkdir", "makedirs", "mkdtemp", "unlink", "rmdir"),
+    *(
+        "rename",
+        "symlink_to",
+        "hardlink_to",
+        "touch",
+        "rmtree",
+        "copytree",
+        "os.walk",
+        "os.link",
+        "os.symlink",
+    ),
+}
+
+
+def test_whoever_opens_a_file_says_within_which_boundary() -> None:
+    """A path of a suite, a record or a lock file is opened through ``files`` and within a boundary."""
+    found = {
+        file
+        for file, call in _calls()
+        if ast.unparse(call.func).removeprefix("files.") in _OPENERS
+        and "within" not in {word.arg for word in call.keywords}
+    }
+    assert found == set(OPENS_WITHOUT_BOUNDARY)
+
+
+def test_whoever_lists_or_makes_a_folder_has_asked_the_boundary() -> None:
+    found = {
+        file
+        for file, call in _calls()
+        if isinstance(call.func, ast.Attribute)
+        and not {call.func.attr, ast.unparse(call.func)}.isdisjoint(_LISTERS)
+    }
+    assert found == set(LISTS_OR_MAKES)
+
+
+def test_one_module_decides_where_the_boundary_is() -> None:
+    """Whoever looks for a repository by itself draws another boundary; so does who resolves links by hand."""
+    draws = {
+        path.relative_to(ROOT).as_posix()
+        for package in (ENGINE, SERVER)
+        for path in package.rglob("*.py")
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.ClassDef) and "Boundary" in node.name
+    }
+    assert draws == {"waza_engine/boundary.py", "server/waza_language_server/kept/noting.py"}
+    assert [
+        path.relative_to(ROOT).as_posix()
+        for package in (ENGINE, SERVER)
+        for path in package.rglob("*.py")
+        if "def suite_boundary" in path.read_text("utf-8") or "def is_foreign" in path.read_text("utf-8")
+    ] == ["waza_engine/boundary.py"]
+
+
+def _calls() -> Iterator[tuple[str, ast.Call]]:
+    for package in (ENGINE, SERVER):
+        for path in sorted(package.rglob("*.py")):
+            for node in ast.walk(tree_of(path)):
+                if isinstance(node, ast.Call):
+                    yield path.relative_to(ROOT).as_posix(), node

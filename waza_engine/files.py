@@ -1,8 +1,12 @@
-"""The one way to read a file: it ends, whatever lies at the path, and says in words why there is no content.
+"""The one way to read and write a file: it ends, whatever lies at the path, and says in words why it cannot.
 
 A repository can hold anything under any name: a pipe that nobody writes to, a link to a device or to a
 descriptor of this very process, a file without end. Nothing here waits for any of them: only regular files
-are read, never more of them than a limit, and a link may be kept from leading out of a folder.
+are read, never more of them than a limit.
+
+What is written ``within`` a boundary is opened from folder to folder, so that no link can be put in between
+after the boundary was asked, and no link in the last place is followed; what is read is compared once it is
+open. Without ``within`` a path is one that a person has named, or of a folder that this program has made.
 
 Architecture invariant: light (the language server imports it): the standard library alone, and little of it.
 """
@@ -12,25 +16,14 @@ from __future__ import annotations
 import codecs
 import errno
 import os
+import secrets
 import stat
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, suppress
 from io import BufferedReader, FileIO
 from pathlib import Path
-from typing import Literal
 
-from waza_engine.frozen import frozen
-
-Kind = Literal[
-    "missing",
-    "directory",
-    "special",
-    "too large",
-    "permission",
-    "outside",
-    "unreadable",
-    "not UTF-8",
-    "binary",
-]
-"""Why a file has no content for us; ``special`` is a pipe, a socket or a device."""
+from waza_engine.boundary import Boundary, FileError
 
 _CHUNK_BYTES = 1024 * 1024
 # ``O_NONBLOCK``: a pipe opens at once and a file of the kernel that has nothing to say yet does not wait.
@@ -41,68 +34,17 @@ _FLAGS = (
     | getattr(os, "O_NOCTTY", 0)
     | getattr(os, "O_BINARY", 0)
 )
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+# Linux lets a folder be passed through that cannot be listed.
+_FOLDER = getattr(os, "O_PATH", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0) | _NO_LINK
+_OPENS_BELOW = os.open in os.supports_dir_fd and bool(_NO_LINK)
+_IS_LINK = "this is a link, and nothing is written through one"
 _SPECIAL = (
     (stat.S_ISFIFO, "pipe"),
     (stat.S_ISSOCK, "socket"),
     (stat.S_ISCHR, "device"),
     (stat.S_ISBLK, "device"),
 )
-
-
-class FileError(OSError):
-    """A file without content for us. ``why`` is one clause for a person, which fits after a colon.
-
-    ``line`` counts from 1 where the content is at fault, and is 0 otherwise.
-    """
-
-    def __init__(self, kind: Kind, why: str, number: int = errno.EINVAL, *, line: int = 0) -> None:
-        super().__init__(number, why)
-        self.kind: Kind = kind
-        self.why = why
-        self.line = line
-
-    def __str__(self) -> str:
-        return self.why
-
-
-@frozen()
-class Boundary:
-    """The folders that links must not lead out of, resolved; ``name`` is what a person calls them."""
-
-    folders: tuple[str, ...]
-    name: str
-
-    @classmethod
-    def around(cls, *folders: Path, name: str) -> Boundary:
-        """Return the boundary around folders, which may be reached through links themselves.
-
-        A path that no folder can have holds nothing.
-        """
-        possible = [folder for folder in folders if "\0" not in str(folder)]
-        return cls(tuple(dict.fromkeys(os.path.realpath(folder) for folder in possible)), name)
-
-    def holds(self, path: Path) -> bool:
-        """Whether a path lies in one of the folders once all links in it are followed."""
-        try:
-            return self._holds(os.path.realpath(path))
-        except (OSError, ValueError):
-            return False
-
-    def _holds(self, resolved: str) -> bool:
-        return any(
-            resolved == folder or resolved.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
-            for folder in self.folders
-        )
-
-    def resolved(self, path: Path) -> str:
-        """Return the path with all links followed. Raises ``FileError`` when it leads out."""
-        try:
-            place = os.path.realpath(path)
-        except (OSError, ValueError):
-            raise FileError("missing", "no file can have this name", errno.ENOENT) from None
-        if not self._holds(place):
-            raise FileError("outside", f"a link leads out of {self.name}", errno.EACCES)
-        return place
 
 
 def read_bytes(path: Path, limit: int, *, within: Boundary | None = None) -> bytes:
@@ -148,9 +90,9 @@ def text_of(content: bytes) -> str:
     return text
 
 
-def read_beginning(path: Path, count: int) -> bytes:
+def read_beginning(path: Path, count: int, *, within: Boundary | None = None) -> bytes:
     """Return the first ``count`` bytes of a regular file, or all that there are. Raises ``FileError``."""
-    descriptor, status = _opened(path, os.O_RDONLY, None)
+    descriptor, status = _opened(path, os.O_RDONLY, within)
     try:
         return _read(descriptor, status.st_size, count)
     except OSError as error:
@@ -168,29 +110,90 @@ def is_named(path: Path) -> bool:
         return False
 
 
-def opened_to_read(path: Path) -> BufferedReader:
+def opened_to_read(path: Path, *, within: Boundary | None = None) -> BufferedReader:
     """Return a regular file opened, for content that need not be in memory. Raises ``FileError``."""
-    return os.fdopen(_opened(path, os.O_RDONLY, None)[0], "rb")
+    return os.fdopen(_opened(path, os.O_RDONLY, within)[0], "rb")
 
 
-def opened_to_append(path: Path) -> FileIO:
+def opened_to_append(path: Path, *, within: Boundary | None = None) -> FileIO:
     """Return a regular file opened to be read and added to; it is made when there is none.
 
-    Each write goes to the file at once. Raises ``FileError``.
+    Each write goes to the file at once. Raises ``FileError``; ``within`` a boundary also for a file with a
+    second name, which may lie outside.
     """
-    return os.fdopen(_opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, None)[0], "ab+", buffering=0)
+    descriptor, status = _opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, within)
+    if within is not None and status.st_nlink > 1:
+        os.close(descriptor)
+        raise FileError("outside", "it is a hard link, so another file would be written to", errno.EMLINK)
+    return os.fdopen(descriptor, "ab+", buffering=0)
 
 
-def write_bytes(path: Path, content: bytes) -> None:
+def create_file(path: Path, *, within: Boundary | None = None) -> FileIO:
+    """Return a new file opened to be written, each write at once; its folders are made.
+
+    Raises ``OSError``, a ``FileExistsError`` when anything has this name.
+    """
+    with _entry(path, within, make=True) as (folder, name):
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | _NO_LINK | _FLAGS
+        return os.fdopen(os.open(name, flags, 0o666, dir_fd=folder), "wb", buffering=0)
+
+
+def write_bytes(path: Path, content: bytes, *, within: Boundary | None = None) -> None:
     """Make or overwrite a regular file. Raises ``FileError``."""
-    with os.fdopen(_opened(path, os.O_WRONLY | os.O_CREAT, None)[0], "wb") as file:
+    with os.fdopen(_opened(path, os.O_WRONLY | os.O_CREAT, within)[0], "wb") as file:
         file.truncate(0)
         file.write(content)
 
 
-def copy_file(source: str | Path, target: str | Path) -> None:
-    """Copy a regular file with its permissions; for ``shutil.copytree`` as well. Raises ``FileError``."""
-    with opened_to_read(Path(source)) as read:
+def write_atomically(path: Path, parts: Iterable[bytes], *, within: Boundary | None = None) -> None:
+    """Replace or create a file in one step: a reader sees the old content or the new one, never a part.
+
+    Its folders are made. Raises ``OSError``; the old content is untouched then.
+    """
+    # A link that a person has named keeps leading to its file.
+    with _entry(path if within else path.resolve(), within, make=True) as (folder, name):
+        with suppress(FileNotFoundError):
+            _check_replaceable(os.stat(name, dir_fd=folder, follow_symlinks=False))
+        temporary = os.path.join(os.path.dirname(name), f".{secrets.token_hex(8)}.tmp")  # noqa: PTH118, PTH120
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK | _FLAGS
+        descriptor = os.open(temporary, flags, 0o666, dir_fd=folder)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.writelines(parts)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary, dir_fd=folder)
+            raise
+        _sync_directory(os.path.dirname(name) or os.curdir, folder)  # noqa: PTH120 - may be below a descriptor
+
+
+def make_folder(path: Path, *, within: Boundary | None = None) -> None:
+    """Make a folder and those above it, where they are missing. Raises ``OSError``."""
+    with _entry(path / "file", within, make=True):
+        pass
+
+
+def remove_file(path: Path, *, within: Boundary | None = None) -> None:
+    """Remove a file, or a link itself; it need not be there. Raises ``OSError``."""
+    with suppress(FileNotFoundError), _entry(path, within) as (folder, name):
+        os.unlink(name, dir_fd=folder)
+
+
+def names_in(folder: Path, *, within: Boundary | None = None) -> list[str]:
+    """Return the sorted names in a folder. Raises ``OSError``."""
+    place = folder if within is None else within.resolved(folder)
+    return sorted(os.listdir(place))  # noqa: PTH208 - names alone
+
+
+def copy_file(source: str | Path, target: str | Path, *, within: Boundary | None = None) -> None:
+    """Copy a regular file with its permissions; for ``shutil.copytree`` as well. Raises ``FileError``.
+
+    ``within`` is the boundary of the source.
+    """
+    with opened_to_read(Path(source), within=within) as read:
         mode = stat.S_IMODE(os.fstat(read.fileno()).st_mode)
         with os.fdopen(_opened(Path(target), os.O_WRONLY | os.O_CREAT, None)[0], "wb") as written:
             written.truncate(0)
@@ -224,24 +227,90 @@ def _is_special(place: Path) -> bool:
 
 def _opened(path: Path, flags: int, within: Boundary | None) -> tuple[int, os.stat_result]:
     """Return the descriptor and the state of a regular file. Raises ``FileError``."""
-    descriptor = -1
     try:
-        place = path if within is None else within.resolved(path)
-        # Opening alone can do something, rewind a tape say: what is no file is not even opened.
-        try:
-            _check(os.stat(place))  # noqa: PTH116 - of a text as well
-        except FileNotFoundError:
-            if not flags & os.O_CREAT:
-                raise
-        descriptor = os.open(place, flags | _FLAGS, 0o666)
+        if within is None:
+            return _regular(str(path), flags)
+        if flags & os.O_CREAT:
+            with _entry(path, within) as (folder, name):
+                return _regular(name, flags | _NO_LINK, folder)
+        # Links inside may be read.
+        descriptor, status = _regular(within.resolved(path), flags | _NO_LINK)
+        if os.path.samestat(status, os.lstat(within.resolved(path))):
+            return descriptor, status
+        os.close(descriptor)
+        raise FileError("outside", "it became another file while it was opened", errno.EAGAIN)
+    except (OSError, ValueError) as error:
+        raise _fault(path, error) from None
+
+
+def _regular(name: str, flags: int, folder: int | None = None) -> tuple[int, os.stat_result]:
+    """Open a regular file, of an open folder if there is one. Raises ``OSError``."""
+    # Opening alone can do something, rewind a tape say: what is no file is not even opened.
+    try:
+        _check(os.stat(name, dir_fd=folder, follow_symlinks=not flags & _NO_LINK))
+    except FileNotFoundError:
+        if not flags & os.O_CREAT:
+            raise
+    descriptor = os.open(name, flags | _FLAGS, 0o666, dir_fd=folder)
+    try:
         status = os.fstat(descriptor)
         # It may have become something else meanwhile.
         _check(status)
-    except (OSError, ValueError) as error:
-        if descriptor >= 0:
-            os.close(descriptor)
-        raise _fault(path, error) from None
+    except OSError:
+        os.close(descriptor)
+        raise
     return descriptor, status
+
+
+@contextmanager
+def _entry(path: Path, within: Boundary | None, *, make: bool = False) -> Generator[tuple[int | None, str]]:
+    """Yield the open folder that a path lies in, and its name there; without a boundary None and the path.
+
+    ``make`` makes the folders that are missing. Raises ``OSError``.
+    """
+    if within is None:
+        if make:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        yield None, str(path)
+        return
+    parent = within.resolved(path.parent)
+    if not _OPENS_BELOW:
+        if make:
+            Path(parent).mkdir(parents=True, exist_ok=True)
+            within.resolved(path.parent)
+        yield None, str(Path(parent, path.name))
+        return
+    root = max((folder for folder in within.folders if Path(parent).is_relative_to(folder)), key=len)
+    if make:
+        Path(root).mkdir(parents=True, exist_ok=True)
+    folder = os.open(root, _FOLDER & ~_NO_LINK)
+    try:
+        for step in Path(parent).relative_to(root).parts:
+            if make:
+                with suppress(FileExistsError):
+                    os.mkdir(step, dir_fd=folder)
+            above, folder = folder, os.open(step, _FOLDER, dir_fd=folder)
+            os.close(above)
+        yield folder, path.name
+    finally:
+        os.close(folder)
+
+
+def _check_replaceable(status: os.stat_result) -> None:
+    if stat.S_ISLNK(status.st_mode):
+        raise FileError("outside", _IS_LINK, errno.ELOOP)
+    if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+        raise FileError("special", "a pipe or a device has this name")
+
+
+def _sync_directory(name: str, folder: int | None) -> None:
+    """Make the new name survive a crash too, where the file system can promise that."""
+    with suppress(OSError):
+        descriptor = os.open(name, os.O_RDONLY, dir_fd=folder)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _check(status: os.stat_result) -> None:
@@ -250,6 +319,8 @@ def _check(status: os.stat_result) -> None:
         return
     if stat.S_ISDIR(mode):
         raise FileError("directory", "this is a directory, not a file", errno.EISDIR)
+    if stat.S_ISLNK(mode):
+        raise FileError("outside", _IS_LINK, errno.ELOOP)
     what = next((name for is_that, name in _SPECIAL if is_that(mode)), "thing of the system")
     raise FileError("special", f"this is a {what}, not a file")
 

@@ -11,6 +11,7 @@ from tests.engine.suites import run, write_suite
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
+from waza_engine.user_state import remember_workspace
 
 TASK = "id: {0}\nname: {0}\ninputs: {{prompt: Say hello}}\n"
 ANSWERS = (
@@ -70,6 +71,7 @@ def _answered(number: int, workspace: Path) -> dict[str, Any]:
     if number % 3:
         workspace.mkdir(parents=True)
         (workspace / "main.py").write_text(FILE.format(number % 4), "utf-8")
+        remember_workspace(workspace)
     events: list[dict[str, Any]] = []
     for position, tool in enumerate(tools):
         call = f"c{position}"

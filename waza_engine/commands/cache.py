@@ -8,6 +8,7 @@ from pathlib import Path
 
 from waza_engine.counting import counted
 from waza_engine.runs.loading.discovery import eval_files
+from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.passes.caching import CacheError, clear_cache, configured_directory
 from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
@@ -25,7 +26,7 @@ def clear_command(directory: Path | None) -> int:
             if not directory.exists() and (others := list(dict.fromkeys(_below(here)))):
                 raise CacheError(_elsewhere(directory, others))
         count = clear_cache(directory)
-    except (CacheError, SuiteFileError) as error:
+    except (CacheError, SuiteError, SuiteFileError) as error:
         complain(str(error))
         return NOT_CLEARED
     say(f"{counted(count, 'result')} deleted from {directory}")
@@ -37,7 +38,7 @@ def _below(here: Path) -> Iterator[Path]:
     for file in eval_files(here):
         try:
             directory = _configured(file.parent)
-        except SuiteFileError:
+        except (SuiteError, SuiteFileError):
             continue  # that of another folder is no reason to say nothing
         if directory.is_dir():
             yield directory

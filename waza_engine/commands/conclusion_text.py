@@ -28,8 +28,13 @@ _RUN_MARKS = {"passed": MARKS["passed"], "unjudged": MARKS["unjudged"], "errored
 _SHOWN_CHARACTERS = 300
 
 
-def print_conclusion(printer: Printer, found: Conclusion, duration_ms: float) -> None:
-    """Print the trigger prompts, why the run is no pass, and last the totals behind its verdict."""
+def print_conclusion(
+    printer: Printer, found: Conclusion, duration_ms: float, *, is_kept: bool = True
+) -> None:
+    """Print the trigger prompts, why the run is no pass, and last the totals behind its verdict.
+
+    A run whose results were not kept has none.
+    """
     if found.triggers is not None:
         printer.line()
         printer.line(f"triggers: {trigger_words(found.triggers)}")
@@ -45,8 +50,8 @@ def print_conclusion(printer: Printer, found: Conclusion, duration_ms: float) ->
     if repeated := repeated_words(found):
         printer.line(repeated)
     printer.line(
-        _RUN_MARKS.get(found.verdict, MARKS["failed"]),
-        f" {verdict_words(found)}: {found.came_to}",
+        _RUN_MARKS.get(found.verdict, MARKS["failed"]) if is_kept else MARKS["lost"],
+        f" {verdict_words(found) if is_kept else 'results not kept'}: {found.came_to}",
         f"{score_words(found)}  ·  {duration_ms / 1000:.1f} s",
     )
 

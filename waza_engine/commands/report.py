@@ -88,14 +88,17 @@ class TextReport:
             case _:
                 pass
 
-    def summarize(self, report: RunReport) -> None:
-        """Print what did not pass and why, the totals, and where the results are."""
+    def summarize(self, report: RunReport, is_kept: bool = True) -> None:
+        """Print what did not pass and why, the totals, and where the results are.
+
+        Of a run whose results could not be written (``is_kept``) the verdict is no pass.
+        """
         self._progress.stop()
         outcome = report.outcome
         found = conclude(outcome)
         for task in found.tasks:
             self._explain(task)
-        print_conclusion(self._printer, found, outcome.summary.duration_ms)
+        print_conclusion(self._printer, found, outcome.summary.duration_ms, is_kept=is_kept)
         cached = sum(task.cached for task in outcome.tasks)
         for line in (
             spending_words(figures_document(outcome)),

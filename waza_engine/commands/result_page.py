@@ -11,7 +11,6 @@ from waza_engine.masking import masked
 from waza_engine.results.attachments import with_attachments
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
-from waza_engine.results.places import KEPT_PREFIX
 from waza_engine.results.reading.missing import no_results_words
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reading.owners import Owner
@@ -20,6 +19,7 @@ from waza_engine.results.record import RunOutcome
 from waza_engine.results.reports.result_page import result_page
 from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.user_state import kept_workspace
 
 _MOST_LISTED = 20
 _MOST_RECORDS = 50
@@ -60,8 +60,8 @@ def _workspaces(run: RunOutcome) -> Iterator[dict[str, Any]]:
     """Yield the folders that a run has kept: a record may name any folder, and only ours are opened."""
     for task in run.tasks:
         for trial in task.trials:
-            place = Path(trial.workspace)
-            if place.name.startswith(KEPT_PREFIX) and place.is_absolute() and place.is_dir():
+            place = kept_workspace(trial.workspace)
+            if place is not None:
                 yield {"task": task.id, "trial": trial.number, "path": str(place)}
 
 

@@ -20,7 +20,7 @@ from waza_engine.commands.requests_to_end import RequestsToEnd
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.conclusion import EXIT_CODES, conclude
 from waza_engine.results.json_values import plain
-from waza_engine.results.places import file_segment
+from waza_engine.results.places import file_segment, record_boundary
 from waza_engine.results.record import RunOutcome
 from waza_engine.results.task_conclusion import tasks_by_name, trial_changes
 from waza_engine.results.writing.attached import Attachments
@@ -94,13 +94,9 @@ def run_command(
         return _refused(error, settings.path)
     cancellation = RunCancellation()
     printed = StandardOutput(cancellation.request)
-    found: list[RunReport] = []
-    for run in runs:
-        found.append(_told(run.prepared, output_format, printed, cancellation, verbose=verbose))
-        if cancellation.requested:
-            break
-    if recommend and len(found) == len(runs) and not cancellation.requested:
-        found = _recommended(found, printed, as_text=output_format in ("text", "github"))
+    found, kept = _carried_out(
+        runs, output_format, printed, cancellation, verbose=verbose, recommend=recommend
+    )
     if output_format == "json":
         documents = [run_document(report.outcome) for report in found]
         printed.say_json(documents if several else documents[0], indent=2)
@@ -111,19 +107,48 @@ def run_command(
     for lost in dict.fromkeys(report.lost for report in found if report.lost):
         complain(lost)
     codes = [
-        _exit_code(
-            report,
-            kept=all(
-                [
-                    _written_copy(report, run.output),
-                    *(_reported(report, file) for file in run.reports),
-                ]
-            )
-            and not report.lost,
-        )
-        for report, run in zip(found, runs, strict=False)
+        _exit_code(report, kept=is_kept and not report.lost)
+        for report, is_kept in zip(found, kept, strict=True)
     ]
     return NOT_RUN if printed.failure is not None else max(codes, key=_SEVERITY.index)
+
+
+def _carried_out(
+    runs: Sequence[_Planned],
+    output_format: str,
+    printed: StandardOutput,
+    cancellation: RunCancellation,
+    *,
+    verbose: bool | None,
+    recommend: bool,
+) -> tuple[list[RunReport], list[bool]]:
+    """Run one after the other; return the reports, and of each whether all of its results are kept.
+
+    The files of a run are written first, then it is told what the run came to.
+    """
+    found: list[RunReport] = []
+    kept: list[bool] = []
+    summaries: list[Callable[[RunReport, bool], None]] = []
+    for run in runs:
+        report, summarize = _told(run.prepared, output_format, printed, cancellation, verbose=verbose)
+        found.append(report)
+        summaries.append(summarize)
+        if not recommend:
+            kept.append(_written(report, run))
+            summarize(report, kept[-1])
+        if cancellation.requested:
+            break
+    if not recommend:
+        return found, kept
+    ranking: list[str] = []
+    if len(found) == len(runs) and not cancellation.requested:
+        found, ranking = _recommended(found)
+    for report, run, summarize in zip(found, runs, summaries, strict=False):
+        kept.append(_written(report, run))
+        summarize(report, kept[-1])
+    for line in ranking if output_format in ("text", "github") else ():
+        Printer(printed.stream).line(line)
+    return found, kept
 
 
 def _nothing_to_run(error: NothingAffectedError, output_format: str) -> int:
@@ -171,19 +196,21 @@ def _told(
     cancellation: RunCancellation,
     *,
     verbose: bool | None,
-) -> RunReport:
-    """Run and print what happens; the result document comes later."""
+) -> tuple[RunReport, Callable[[RunReport, bool], None]]:
+    """Run and print what happens; return the report, and what prints what it came to once it is written."""
     if output_format in ("text", "github"):
         with TextReport(
             prepared, printed.stream, verbose=prepared.verbose if verbose is None else verbose
         ) as report:
-            found = _run(prepared, report.tell, cancellation)
-            report.summarize(found)
-        return found
+            return _run(prepared, report.tell, cancellation), report.summarize
     if output_format == "jsonl":
-        return _run(prepared, lambda event: _print_event(event, printed), cancellation)
+        return _run(prepared, lambda event: _print_event(event, printed), cancellation), _say_nothing
     complaints = Complaints()
-    return _run(prepared, lambda event: _print_warning(event, complaints), cancellation)
+    return _run(prepared, lambda event: _print_warning(event, complaints), cancellation), _say_nothing
+
+
+def _say_nothing(report: RunReport, is_kept: bool) -> None:
+    del report, is_kept
 
 
 def _show_on_github(found: Sequence[RunReport], printed: StandardOutput, eval_file: Path) -> None:
@@ -229,8 +256,8 @@ def _of_model(file: Path, model: str | None) -> Path:
     return file.with_name(f"{file.stem}_{file_segment(model)}{file.suffix}")
 
 
-def _recommended(found: Sequence[RunReport], printed: StandardOutput, *, as_text: bool) -> list[RunReport]:
-    """Return the reports with the recommendation, which their result files get, too."""
+def _recommended(found: Sequence[RunReport]) -> tuple[list[RunReport], list[str]]:
+    """Return the reports with the recommendation, which their result files get, too, and its lines."""
     figures = [
         ModelFigures(
             model=report.outcome.header.model,
@@ -243,20 +270,19 @@ def _recommended(found: Sequence[RunReport], printed: StandardOutput, *, as_text
     ]
     ranking = recommend_model(figures)
     if ranking is None:
-        return list(found)
+        return list(found), []
     tied, equal = _tied_with(ranking.winner.model, found)
     prices = {report.outcome.header.model: _price(report.outcome) for report in found}
     ranking = settled(ranking, equal, prices)
-    if as_text:
-        printer = Printer(printed.stream)
-        for place, model in enumerate(ranking.ranking, 1):
-            printer.line(f"{place}. {model.model}  {model.score:.1f} of 10")
-        margin = f", {ranking.margin_percent:.0f} % ahead" if ranking.margin_percent else ""
-        if len(tied) > 1:
-            decides = "the price decides" if price_decides(equal, prices) else "the points decide"
-            printer.line(f"a tie: {', '.join(tied)}: too few trials to tell them from chance; {decides}")
-        printer.line(f"recommended: {ranking.winner.model}{margin}")
-    return [_with_recommendation(report, ranking) for report in found]
+    lines = [
+        f"{place}. {each.model}  {each.score:.1f} of 10" for place, each in enumerate(ranking.ranking, 1)
+    ]
+    margin = f", {ranking.margin_percent:.0f} % ahead" if ranking.margin_percent else ""
+    if len(tied) > 1:
+        decides = "the price decides" if price_decides(equal, prices) else "the points decide"
+        lines.append(f"a tie: {', '.join(tied)}: too few trials to tell them from chance; {decides}")
+    lines.append(f"recommended: {ranking.winner.model}{margin}")
+    return [_with_recommendation(report, ranking) for report in found], lines
 
 
 def _tied_with(winner: str, found: Sequence[RunReport]) -> tuple[list[str], list[str]]:
@@ -287,8 +313,9 @@ def _with_recommendation(report: RunReport, ranking: Recommendation) -> RunRepor
     report = replace(report, outcome=replace(report.outcome, recommendation=ranking))
     if report.results_file is not None:
         try:
-            outcome = Attachments(report.results_file).of_run(report.outcome)
-            write_atomically(report.results_file, encoded_run(outcome))
+            within = record_boundary(report.results_file)
+            outcome = Attachments(report.results_file, within=within).of_run(report.outcome)
+            write_atomically(report.results_file, encoded_run(outcome), within=within)
         except ResultsError as error:
             complain(str(error))
     return report
@@ -329,6 +356,11 @@ def _awaited(heard: queue.SimpleQueue[RunReport | Exception | None]) -> RunRepor
     while True:
         with contextlib.suppress(queue.Empty):
             return heard.get(timeout=0.2)
+
+
+def _written(report: RunReport, run: _Planned) -> bool:
+    """Write the files of a run that were asked for; return whether all of its results are kept."""
+    return all([_written_copy(report, run.output), *(_reported(report, file) for file in run.reports)])
 
 
 def _written_copy(found: RunReport, output: Path | None) -> bool:

@@ -15,6 +15,7 @@ import threading
 from collections.abc import Generator
 from pathlib import Path
 
+from waza_engine.boundary import FileError, suite_boundary
 from waza_engine.counting import in_seconds
 from waza_engine.executors.adapter.checks import adapter_warnings
 from waza_engine.executors.adapter.command_line import (
@@ -64,14 +65,18 @@ class CommandExecutor:
                 "such as `adapters/claude.json`"
             )
         self._suite = settings.suite_directory
-        path = _told_plainly(self._suite / written)
+        within = suite_boundary(self._suite)
+        try:
+            path = _told_plainly(within.first(written, [self._suite / written], "config.adapter"))
+        except FileError as error:
+            raise ExecutorError(error.why) from None
         if not path.exists():
             raise ExecutorError(
                 f"there is no {path}, which `config.adapter` names; copy one from the project's "
                 "`examples/adapters`, or describe your agent's command line as docs/executors.md says"
             )
         try:
-            self._adapter, found = load_adapter_file(path)
+            self._adapter, found = load_adapter_file(path, within=within)
         except SuiteFileError as error:
             raise ExecutorError(str(error)) from None
         self._environment = {**os.environ, **self._adapter.extensions.env}

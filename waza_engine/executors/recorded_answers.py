@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
+from waza_engine.boundary import FileError, suite_boundary
 from waza_engine.counting import counted
 from waza_engine.executors.adapter.paths import find
 from waza_engine.executors.base import ExecutorError
@@ -24,6 +25,7 @@ from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.recordings import RecordingError, read_recording
 from waza_engine.results.record import TrialOutcome
 from waza_engine.spec.executors import replays
+from waza_engine.user_state import kept_workspace
 from waza_engine.vocabulary import SkillInvocation
 
 _MOST_FILES = 200
@@ -135,9 +137,14 @@ def load_answers(recording: str, suite_directory: Path, eval_file: str) -> Recor
                 "this suite has no results to replay; run it first, or name a file in `config.recording`"
             )
         return answers
-    path = suite_directory / recording
+    within = suite_boundary(suite_directory)
+    try:
+        path = within.first(recording, [suite_directory / recording], "config.recording")
+    except FileError as error:
+        raise ExecutorError(error.why) from None
     if path.is_dir():
-        files = (file for place in _dated(path.rglob("*.json")) if (file := _tried(place)) is not None)
+        places = _dated(filter(within.holds, path.rglob("*.json")))
+        files = (file for place in places if (file := _tried(place)) is not None)
     else:
         try:
             files = iter([_file(path)])
@@ -150,16 +157,15 @@ def load_answers(recording: str, suite_directory: Path, eval_file: str) -> Recor
 
 
 def workspace_of(trial: TrialOutcome) -> Path | None:
-    """Return the workspace that was kept, None when there is none any more."""
-    place = Path(trial.workspace) if trial.workspace and "\0" not in trial.workspace else None
-    return place if place is not None and place.is_absolute() and place.is_dir() else None
+    """Return the workspace that was kept by this engine, None when there is none any more."""
+    return kept_workspace(trial.workspace)
 
 
 def _newest(suite_directory: Path, eval_file: str) -> Iterator[RecordedFile]:
     places = [*results_directory(suite_directory).glob("*.json")]
     places += [*(suite_directory / "results").rglob("*.json")]
     places += [place for name in _UPSTREAM if (place := suite_directory / name).is_file()]
-    for place in _dated(places):
+    for place in _dated(filter(suite_boundary(suite_directory).holds, places)):
         file = _tried(place)
         if file is None or (eval_file and file.eval_file not in ("", eval_file)):
             continue
@@ -168,7 +174,7 @@ def _newest(suite_directory: Path, eval_file: str) -> Iterator[RecordedFile]:
             yield file
 
 
-def _dated(places: Iterator[Path] | Sequence[Path]) -> list[Path]:
+def _dated(places: Iterator[Path]) -> list[Path]:
     """Return the newest files, the newest first."""
     dated: list[tuple[float, str, Path]] = []
     for place in places:

@@ -11,7 +11,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from waza_engine.files import decoded, write_bytes
+from waza_engine.boundary import Boundary, suite_boundary
+from waza_engine.files import decoded, write_atomically
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.explanation import Explanation, FileProposal, Proposal, RulePath
@@ -20,7 +21,7 @@ from waza_engine.graders.matching.explaining import explained_difference, explai
 from waza_engine.graders.matching.proposing import proposed_texts
 from waza_engine.graders.matching.quoting import quoted
 from waza_engine.graders.matching.samples import MOST_SAMPLES, Samples
-from waza_engine.graders.paths import from_working_directory, leads_outside, workspace_path
+from waza_engine.graders.paths import beside_suite, from_working_directory, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import ListOf, PlainText, Switch, TextList
@@ -219,7 +220,8 @@ class DiffGrader(Grader[DiffConfig]):
             there = context.files.is_there(place)
             wanted = context.files.bytes_of(place, LARGEST_FILE_BYTES) if there else None
             if self.config.update_snapshots:
-                updates.append(_update(place, written, wanted, content))
+                within = suite_boundary(context.suite_directory)
+                updates.append(_update(place, written, wanted, content, within))
                 return "", wanted
         except OSError as error:
             return f"the snapshot {written} cannot be used: {error.strerror}", None
@@ -294,9 +296,9 @@ class DiffGrader(Grader[DiffConfig]):
         """Return the snapshot and the folder it must not leave: none for reading without ``context_dir``."""
         suite, fixtures, files = context.suite_directory, context.fixtures_directory, context.files
         if self.config.context_dir:
-            folder = suite / self.config.context_dir
+            folder = beside_suite(suite, self.config.context_dir, "config.context_dir")
             if not self.config.update_snapshots and not files.is_there(folder):
-                folder = from_working_directory(suite, self.config.context_dir, files)
+                folder = from_working_directory(suite, self.config.context_dir, "config.context_dir", files)
             return folder / written, folder
         root = suite
         if fixtures is not None and files.is_there(fixtures / written):
@@ -304,7 +306,9 @@ class DiffGrader(Grader[DiffConfig]):
         if self.config.update_snapshots:
             return root / written, root
         place = root / written
-        return place if files.is_there(place) else from_working_directory(suite, written, files), None
+        if root != suite and files.is_there(place):
+            return place, root
+        return from_working_directory(suite, written, "config.expected_files.snapshot", files), None
 
 
 def _snapshot_check(
@@ -332,11 +336,12 @@ def _sign_and_text(fragment: str) -> tuple[str, str]:
     return sign, fragment[len(sign) :].strip()
 
 
-def _update(place: Path, written: str, before: bytes | None, content: bytes) -> dict[str, object]:
+def _update(
+    place: Path, written: str, before: bytes | None, content: bytes, within: Boundary
+) -> dict[str, object]:
     status = "created" if before is None else "unchanged" if before == content else "updated"
     if status != "unchanged":
-        place.parent.mkdir(parents=True, exist_ok=True)
-        write_bytes(place, content)
+        write_atomically(place, [content], within=within)
     return {"snapshot": written, "status": status, "lines_changed": _lines_changed(before or b"", content)}
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from waza_engine.boundary import Boundary
 from waza_engine.files import decoded, read_bytes
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
@@ -197,7 +198,9 @@ def read_workspace_file(workspace: Path, place: Path) -> bytes:
     if leads_outside(workspace, place):
         raise PermissionError("it is a link that leads out of the workspace")
     kept = current_contents.get()
-    return read_bytes(place, LARGEST_FILE_BYTES) if kept is None else kept.read(place, LARGEST_FILE_BYTES)
+    if kept is not None:
+        return kept.read(place, LARGEST_FILE_BYTES)
+    return read_bytes(place, LARGEST_FILE_BYTES, within=Boundary.around(workspace, name="the workspace"))
 
 
 def _must_exist(workspace: Path, index: int, path: str, place: Path) -> Check:

@@ -110,14 +110,14 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
         return Samples(tuple(texts), complete='"$ref"' not in json.dumps(schema, default=str))
 
     def _place(self, context: GradingContext) -> Path:
-        return beside_suite(context.suite_directory, self.config.schema_file or "")
+        return beside_suite(context.suite_directory, self.config.schema_file or "", "config.schema_file")
 
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
         """Say before a run that the schema is not there."""
         written = self.config.schema_file
         if self.config.inline is not None or written is None:
             return ()
-        place = beside_suite(suite_directory, written)
+        place = beside_suite(suite_directory, written, "config.schema_file")
         return (
             () if files.is_there(place) else (f"there is no schema `{written}`; it is looked for at {place}",)
         )

@@ -7,9 +7,12 @@ that leads out of it is the agent's doing: nothing outside is read, and the chec
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
+from waza_engine.boundary import FileError, suite_boundary, suite_place
 from waza_engine.graders.base import GraderError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
@@ -72,17 +75,21 @@ def _is_plainly_below(workspace: Path, place: Path) -> bool:
     return True
 
 
-def beside_suite(suite_directory: Path, written: str) -> Path:
-    """Return a path that is relative to the eval file's directory."""
-    return suite_directory / written
+def beside_suite(suite_directory: Path, written: str, key: str) -> Path:
+    """Return a path that is relative to the eval file's directory. Raises ``GraderError`` for one outside."""
+    with _as_fault_of_suite():
+        return suite_boundary(suite_directory).first(written, [suite_directory / written], key)
 
 
-def from_working_directory(suite_directory: Path, written: str, files: SuiteFiles = DISK) -> Path:
-    """Return what is there: from the working directory, beside the eval file, or from a directory above it.
+def from_working_directory(suite_directory: Path, written: str, key: str, files: SuiteFiles = DISK) -> Path:
+    """Return what ``suite_place`` does. Raises ``GraderError`` for a path that leads outside."""
+    with _as_fault_of_suite():
+        return suite_place(suite_directory, written, key, files.is_there, here_first=True)
 
-    Public suites write the paths of skills, snapshots and grading programs from the repository root, where
-    upstream is started; an editor starts the engine elsewhere. Without any of them: beside the eval file.
-    """
-    beside = suite_directory / written
-    places = (Path.cwd() / written, beside, *(above / written for above in suite_directory.parents))
-    return next((place for place in places if files.is_there(place)), beside)
+
+@contextmanager
+def _as_fault_of_suite() -> Generator[None]:
+    try:
+        yield
+    except FileError as error:
+        raise GraderError(error.why) from None

@@ -72,13 +72,14 @@ class ScriptGrader(Grader[ScriptConfig]):
         """Say before a run that the script is not there; a hook may still make it."""
         del files  # what is started lies on the disk
         script = self.config.script
-        there = is_there(from_working_directory(suite_directory, script))
+        there = is_there(from_working_directory(suite_directory, script, "config.script"))
         return () if there else (f"the script {script} does not exist",)
 
     def grade(self, context: GradingContext) -> Verdict:
         """Run the script with this interpreter; what cannot be used of it is an error of this grader."""
         script, timeout = self.config.script, context.program_timeout_seconds
         cwd = starting_directory(context, (script,))
+        from_working_directory(context.suite_directory, script, "config.script")
         try:
             if not (cwd / script).is_file():
                 raise UnusableAnswerError("not_found", f"the script {script} does not exist")

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.figures import shown_below, shown_threshold
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
@@ -153,17 +154,19 @@ class TriggerGrader(Grader[TriggerConfig]):
 
     def _skill(self, context: GradingContext) -> SkillWords:
         """Return the words of the skill. Raises ``GraderError``."""
-        return _skill_words(self._place(context.suite_directory), self.config.skill_path)
+        return _skill_words(
+            self._place(context.suite_directory), self.config.skill_path, context.suite_directory
+        )
 
     def _place(self, suite_directory: Path) -> Path:
-        place = from_working_directory(suite_directory, self.config.skill_path)
+        place = from_working_directory(suite_directory, self.config.skill_path, "config.skill_path")
         return place / "SKILL.md" if is_folder(place) else place
 
 
-def _skill_words(path: Path, written: str) -> SkillWords:
+def _skill_words(path: Path, written: str, suite: Path) -> SkillWords:
     try:
         modified = path.stat().st_mtime_ns
-        skill = _cached_words(path, modified)
+        skill = _cached_words(path, modified, suite)
     except OSError as error:
         raise GraderError(f"`config.skill_path`: {written} cannot be read: {error.strerror}") from None
     except SuiteFileError as error:
@@ -174,5 +177,5 @@ def _skill_words(path: Path, written: str) -> SkillWords:
 
 
 @functools.lru_cache(maxsize=256)
-def _cached_words(path: Path, _modified: int) -> SkillWords:
-    return skill_words(load_skill_file(path))
+def _cached_words(path: Path, _modified: int, suite: Path) -> SkillWords:
+    return skill_words(load_skill_file(path, within=suite_boundary(suite)))

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
+from waza_engine.boundary import Boundary, suite_boundary
 from waza_engine.files import FileError, from_home, read_text
 from waza_engine.graders.matching.json_schemas import SchemaError, compile_schema
 from waza_engine.graders.matching.matchers import equal, text_of
@@ -207,8 +208,13 @@ def mock_behind(server: Mapping[str, Any]) -> tuple[MockServer, Path] | None:
 def _tools(mock: McpMock, suite_directory: Path) -> dict[str, MockTool]:
     tools: dict[str, MockTool] = {}
     if mock.fixtures:
-        folder = suite_directory / from_home(mock.fixtures)
-        for name, tool, where in _fixtures(folder):
+        within = suite_boundary(suite_directory)
+        try:
+            place = suite_directory / from_home(mock.fixtures)
+            folder = within.first(mock.fixtures, [place], "fixtures")
+        except FileError as error:
+            raise MockError(error.why) from None
+        for name, tool, where in _fixtures(folder, within):
             tools[name] = _tool(tool, where)
     for name, written in mock.tools.items():
         block = written.model_dump(by_alias=True, exclude_unset=True)
@@ -218,7 +224,7 @@ def _tools(mock: McpMock, suite_directory: Path) -> dict[str, MockTool]:
     return tools
 
 
-def _fixtures(folder: Path) -> Iterator[tuple[str, object, str]]:
+def _fixtures(folder: Path, within: Boundary) -> Iterator[tuple[str, object, str]]:
     """Yield name, description and place of every tool below a directory; hidden directories are left out."""
     if not folder.is_dir():
         raise MockError(f"its `fixtures` {folder} is not a directory")
@@ -226,7 +232,7 @@ def _fixtures(folder: Path) -> Iterator[tuple[str, object, str]]:
         if any(part.startswith(".") for part in path.relative_to(folder).parts[:-1]) or not path.is_file():
             continue
         try:
-            content = json.loads(read_text(path, LONGEST_BYTES))
+            content = json.loads(read_text(path, LONGEST_BYTES, within=within))
         except FileError as error:
             raise MockError(f"{path} cannot be read: {error.why}") from None
         except json.JSONDecodeError as error:

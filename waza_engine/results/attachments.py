@@ -14,8 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from waza_engine.boundary import Boundary
 from waza_engine.files import read_text
-from waza_engine.results.places import JOURNAL_SUFFIX
+from waza_engine.results.places import JOURNAL_SUFFIX, boundary_beside
 
 LONGEST_INLINE = 256 * 1024
 """Characters of the longest text that stands in a result file itself."""
@@ -52,7 +53,8 @@ def without_long_texts(value: _ValueT, keep: Callable[[str], str]) -> _ValueT:
 def with_attachments(document: _ValueT, results: Path) -> _ValueT:
     """Return what a result file says with its long texts; each file is read once."""
     directory = attachment_directory(results)
-    if not directory.is_dir():
+    within = boundary_beside(results)
+    if not (within.holds(directory) and directory.is_dir()):
         return document
     read: dict[str, str] = {}
 
@@ -61,7 +63,7 @@ def with_attachments(document: _ValueT, results: Path) -> _ValueT:
         if found is None:
             return text
         if text not in read:
-            read[text] = _content(directory / f"{found[1]}.txt", text)
+            read[text] = _content(directory / f"{found[1]}.txt", text, within)
         return read[text]
 
     return cast("_ValueT", _changed(document, text_of))
@@ -72,10 +74,10 @@ def _names_of(kind: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind) if field.init)
 
 
-def _content(place: Path, mark: str) -> str:
+def _content(place: Path, mark: str, within: Boundary) -> str:
     """Return the text that a mark stands for, the mark when its file is missing or is another one's."""
     try:
-        text = read_text(place, LONGEST_BYTES)
+        text = read_text(place, LONGEST_BYTES, within=within)
     except OSError:
         return mark
     return text if mark_of(text)[1] == mark else mark

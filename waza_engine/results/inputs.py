@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from waza_engine.boundary import is_foreign
 from waza_engine.files import read_text
 from waza_engine.later_patterns import compiled_later
 from waza_engine.results.json_values import Block, Json, block_of, given, object_in, text_of, texts_of, whole
+from waza_engine.results.places import boundary_beside
 
 LONGEST_BYTES = 16 * 2**20
 _UNREAD_FOLDERS = frozenset({".git", ".waza", ".venv", "node_modules", "__pycache__", ".waza-cache"})
@@ -96,16 +98,29 @@ def inputs_document(inputs: RunInputs) -> Json:
 
 
 def inputs_of(results: Path, digest: str) -> RunInputs:
-    """Return the inputs of the run in a result file; nothing when they are not there or are another one's."""
+    """Return the inputs of the run in a result file; nothing when they are not there or are another one's.
+
+    Paths that lead out of the boundary of the suite are left out.
+    """
     if not _DIGEST.fullmatch(digest):
         return RunInputs()
     try:
-        text = read_text(inputs_directory(results) / f"{digest}.json", LONGEST_BYTES)
+        within = boundary_beside(results)
+        text = read_text(inputs_directory(results) / f"{digest}.json", LONGEST_BYTES, within=within)
     except OSError:
         return RunInputs()
     if digest_of(text.encode("utf-8", "surrogatepass")) != digest:
         return RunInputs()
-    return _inputs_in(object_in(text.encode()) or {})
+    found, suite = _inputs_in(object_in(text.encode()) or {}), results.absolute().parent.parent.parent
+
+    def is_inside(path: str) -> bool:
+        return not is_foreign(path) and within.holds(suite / path)
+
+    return RunInputs(
+        tuple(file for file in found.files if is_inside(file.path)),
+        tuple(folder for folder in found.folders if is_inside(folder.path)),
+        found.texts,
+    )
 
 
 def _inputs_in(document: Block) -> RunInputs:

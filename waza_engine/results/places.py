@@ -6,6 +6,8 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
+from waza_engine.boundary import Boundary, suite_boundary
+
 FOLDER = ".waza"
 JOURNAL_SUFFIX = ".partial.jsonl"
 NAME_FORMAT = "%Y%m%dT%H%M%SZ"
@@ -23,6 +25,17 @@ def session_directory(suite_directory: Path) -> Path:
 def results_directory(suite_directory: Path) -> Path:
     """Return the directory in which the results of a suite are kept."""
     return suite_directory / FOLDER / "results"
+
+
+def record_boundary(results: Path) -> Boundary | None:
+    """Return the boundary of a result file among the results of a suite, None for one that a person keeps."""
+    suite = results.absolute().parent.parent.parent
+    return suite_boundary(suite) if results.absolute().parent == results_directory(suite) else None
+
+
+def boundary_beside(results: Path) -> Boundary:
+    """Return the boundary of what a result file has beside it, such as its long texts."""
+    return record_boundary(results) or Boundary.around(results.parent, name="the folder of the results")
 
 
 def started_by_name(path: Path) -> datetime | None:

@@ -22,7 +22,7 @@ from waza_engine.runs.passes.suite_pass import Pass
 from waza_engine.runs.preflight.gate import check_reachable, pass_preflight
 from waza_engine.runs.run import PreparedRun
 from waza_engine.runs.settings.options import given_settings, with_options
-from waza_engine.runs.settings.places import written_folders
+from waza_engine.runs.settings.places import project_boundary, written_folders
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.backend import BackendFactory, ThreadBackend
 from waza_engine.runs.trials.selection import SelectedTask, graders_of, select, ungraded
@@ -72,6 +72,8 @@ def prepare(
         selected, warnings = list(changed.tasks), [*warnings, *changed.warnings]
     tasks = ungraded(selected) if settings.skip_graders else tuple(selected)
     config = suite.spec.config
+    cache = cache_directory(settings, suite, project)
+    written = written_folders(settings, suite.directory, project)
     try:
         for_executor = ExecutorSettings(suite.directory, config, suite.path.name)
         executor = create_executor(config.executor, for_executor)
@@ -98,7 +100,6 @@ def prepare(
             # An agent that says what a call costs needs no list price.
             by_list = executor.costs and not executor.reports_cost
             warnings += check_prices(settings.budget, config.model if by_list else "", asked)
-        cache = cache_directory(settings, suite, project)
         if settings.cache and cache is None:
             warnings.append("tasks of a `scenario` are not cached, so every one of them runs")
         without, complaint = baseline_pass(suite, tasks) if tasks else (None, list[str]())
@@ -129,7 +130,8 @@ def prepare(
             executor.name,
             config.model,
             judges.name,
-            written=written_folders(settings, suite.directory, project),
+            written=written,
+            within=None if settings.cache_directory is not None else project_boundary(suite.directory),
         ),
         project=project,
         backend=backend,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
+from waza_engine.boundary import suite_boundary
 from waza_engine.executors.base import Executor
 from waza_engine.graders.matching.patterns import current_workers, pattern_workers
 from waza_engine.processes.scope import ProcessScope, current_scope
@@ -24,6 +25,7 @@ from waza_engine.results.writing.attached import Attachments
 from waza_engine.results.writing.copies import write_copy
 from waza_engine.results.writing.inputs import keep_inputs
 from waza_engine.results.writing.recovery import recover_journals
+from waza_engine.results.writing.rescue import rescued_to
 from waza_engine.results.writing.session_log import SessionLog
 from waza_engine.results.writing.store import ResultsError, ResultStore
 from waza_engine.results.writing.transcripts import write_transcript
@@ -45,7 +47,7 @@ from waza_engine.runs.passes.planning import judge_models
 from waza_engine.runs.passes.suite_pass import Findings, Handling, Pass, outputs_of, run_pass
 from waza_engine.runs.passes.tasks import ENDED_BEFORE, unrun_task
 from waza_engine.runs.settings.header import run_header
-from waza_engine.runs.settings.places import second_results, session_logs
+from waza_engine.runs.settings.places import project_boundary, second_results, session_logs
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.backend import BackendFactory
 from waza_engine.runs.trials.context import RunContext
@@ -135,6 +137,8 @@ class PreparedRun:
         self._backend = backend
         self._program_timeout_seconds = float(project.graders.program_timeout)
         self._session_logs = session_logs(settings, main.suite.directory, project)
+        named = settings.session_directory is not None
+        self._within_session_logs = None if named else suite_boundary(main.suite.directory)
         self._copies = second_results(main.suite.directory, project)
         self.verbose = project.defaults.verbose
         models = judge_models(main.suite, main.tasks) if judges.has_model else ()
@@ -186,7 +190,7 @@ class PreparedRun:
         commit = commit_of(directory, [directory / file.path for file in deciding.files])
         self.header = replace(self.header, inputs=digest_of(inputs), commit=commit)
         store = ResultStore(self.suite.directory, self.header, self._planned)
-        course = _Course(store, Attachments(store.path), stream)
+        course = _Course(store, Attachments(store.path, within=store.within), stream)
         processes, assertions, patterns = ProcessScope(), AssertionEvaluator(), pattern_workers()
         current_scope.set(processes)
         current_workers.set(patterns)
@@ -227,7 +231,7 @@ class PreparedRun:
         graded = [task for task in self._main.tasks if task.trial is not None]
         return SessionListener(
             listener,
-            SessionLog(self._session_logs, self.header.started),
+            SessionLog(self._session_logs, self.header.started, within=self._within_session_logs),
             self.header,
             eval_file=str(self.suite.path),
             tasks=self._planned,
@@ -324,9 +328,11 @@ class PreparedRun:
         except ResultsError as error:
             # Where it could not be written from the start, that was told, and why.
             course.write_error = course.write_error or str(error)
+            course.stream.send("output", message=f"warning: {rescued_to(course.store.path.name, outcome)}")
         copies = self._copies
         if copies is not None:
-            course.writing(lambda: write_copy(copies, outcome), extra=True)
+            within = project_boundary(self.suite.directory)
+            course.writing(lambda: write_copy(copies, outcome, within=within), extra=True)
         found = conclude(outcome)
         status = found.status if outcome.status == "completed" else outcome.status
         if path is None and status != "canceled":

@@ -6,7 +6,8 @@ import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from waza_engine.files import FileError, read_beginning
+from waza_engine.boundary import boundary_of_named
+from waza_engine.files import FileError, read_beginning, remove_file
 from waza_engine.results.writing.store import ResultsError, write_atomically
 from waza_engine.scaffold.problems import ScaffoldError
 from waza_engine.spec.reading.yaml_reader import read_text
@@ -28,16 +29,16 @@ def write_files(directory: Path, files: Mapping[str, str], *, force: bool) -> li
         first, others = taken[0], len(taken) - 1
         names = f"{first} and {others} more are" if others else f"{first} is"
         raise ScaffoldError(f"Nothing was written: {names} already there.", "Use --force to replace.")
-    made: list[Path] = []
+    made, within = list[Path](), boundary_of_named(directory)
     try:
         for path, text in zip(paths, files.values(), strict=True):
-            write_atomically(path, text.encode("utf-8"))
+            write_atomically(path, text.encode("utf-8"), within=within)
             made.append(path)
     except ResultsError as error:
         for path in made:
             if path not in taken:
                 with contextlib.suppress(OSError):
-                    path.unlink()
+                    remove_file(path, within=within)
         raise _not_written(error) from None
     return paths
 
@@ -53,8 +54,12 @@ def as_beside(file: Path, text: str) -> str:
 
 def write_content(path: Path, content: bytes) -> None:
     """Replace what is in a file. Raises ``ScaffoldError``; the old content is untouched then."""
+    within = boundary_of_named(path.parent)
     try:
-        write_atomically(path, content)
+        # A link inside keeps leading to its file.
+        write_atomically(Path(within.resolved(path)), content, within=within)
+    except FileError as error:
+        raise ScaffoldError(f"Nothing could be written to {path}: {error.why}.") from None
     except ResultsError as error:
         raise _not_written(error) from None
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from pydantic import ValidationError
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.files import Boundary
 from waza_engine.masking import keep_settings_secret
 from waza_engine.spec.block import Block
@@ -24,7 +25,6 @@ from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.explain import Location, location_of, place_name, sentence, without_echoes
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
 from waza_engine.spec.project_config import ProjectConfig
-from waza_engine.spec.reading.boundary import suite_boundary
 from waza_engine.spec.reading.json_reader import read_json_file
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_faults import SECOND_DOCUMENT
@@ -85,16 +85,16 @@ def load_task_file(
 
 def load_trigger_tests(path: Path, *, files: SuiteFiles = DISK) -> tuple[TriggerTests, Warnings]:
     """Return the trigger prompts, and what in the file has no effect. Raises ``SuiteFileError``."""
-    within = suite_boundary(path.parent, from_here=True)
+    within = suite_boundary(path.parent)
     return _load(TriggerTests, read_yaml_file(path, within=within, files=files))
 
 
-def load_adapter_file(path: Path) -> tuple[AdapterFile, Warnings]:
+def load_adapter_file(path: Path, *, within: Boundary | None = None) -> tuple[AdapterFile, Warnings]:
     """Return how to drive an agent, and what in the file has no effect. Raises ``SuiteFileError``."""
     # Few suites have one, and its models are many.
     from waza_engine.spec.adapter import AdapterFile
 
-    return _load(AdapterFile, read_json_file(path))
+    return _load(AdapterFile, read_json_file(path, within=within))
 
 
 def load_project_config(directory: Path, *, files: SuiteFiles = DISK) -> tuple[ProjectConfig, Warnings]:
@@ -102,7 +102,7 @@ def load_project_config(directory: Path, *, files: SuiteFiles = DISK) -> tuple[P
     path = find_project_config(directory, files=files)
     if path is None:
         return ProjectConfig(), ()
-    file = read_yaml_file(path, within=suite_boundary(path.parent, from_here=True), files=files)
+    file = read_yaml_file(path, within=suite_boundary(path.parent), files=files)
     return (ProjectConfig(), ()) if file.value is None else _load(ProjectConfig, file)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from waza_engine.boundary import Boundary
 from waza_engine.files import is_named
 from waza_engine.spec.fields import plain_text
 from waza_engine.spec.problems import SuiteFileError
@@ -49,9 +50,9 @@ def name_without_frontmatter(definition: Path) -> str:
     return definition.name.removesuffix(AGENT_SUFFIX)
 
 
-def load_skill_file(path: Path) -> SkillFile:
+def load_skill_file(path: Path, *, within: Boundary | None = None) -> SkillFile:
     """Return a skill; other keys of its frontmatter do not matter. Raises ``SuiteFileError``."""
-    text = read_text(path)
+    text = read_text(path, within=within)
     if not text.strip():
         raise SuiteFileError(path, 1, "the file is empty")
     if not text.startswith(_OPENING):

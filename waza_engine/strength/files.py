@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from waza_engine.boundary import Boundary
 from waza_engine.files import read_bytes, write_bytes
 from waza_engine.graders.base import Grader, GradingContext
 from waza_engine.graders.paths import leads_outside
@@ -64,6 +65,7 @@ def seen_files(grader: Grader[Any], workspace: Path) -> Seen:
         raise FilesError("its type does not say which files it looks at")
     if len(places) > MOST_PLACES:
         raise FilesError(f"it looks at more than {MOST_PLACES} places")
+    within = Boundary.around(workspace, name="the workspace")
     held: dict[str, bytes | None] = {}
     absent: list[str] = []
     left = MOST_BYTES
@@ -75,7 +77,7 @@ def seen_files(grader: Grader[Any], workspace: Path) -> Seen:
                 continue
             if leads_outside(workspace, place):
                 raise FilesError(f"{name} is a link that leads out of the workspace")
-            held[name] = None if place.is_dir() else read_bytes(place, left)
+            held[name] = None if place.is_dir() else read_bytes(place, left, within=within)
         except OSError as error:
             raise FilesError(f"{name} cannot be copied: {error.strerror or error}") from None
         left -= len(held[name] or b"")

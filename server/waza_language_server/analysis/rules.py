@@ -28,6 +28,7 @@ from waza_language_server.analysis.suite_rules.grader_names import (
 from waza_language_server.analysis.suite_rules.grader_packages import packages, packages_of
 from waza_language_server.analysis.suite_rules.judges import nobody_to_judge
 from waza_language_server.analysis.suite_rules.named_files import missing_files, missing_files_of
+from waza_language_server.analysis.suite_rules.outside_paths import outside_paths, outside_paths_of
 from waza_language_server.analysis.suite_rules.programs import missing_programs, missing_programs_of
 from waza_language_server.analysis.suite_rules.skill_directories import skill_directories
 from waza_language_server.analysis.suite_rules.skill_files import skill_file
@@ -168,6 +169,7 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("suite names", names_taken_by_suite, _words("grader-name-of-suite")),
     Rule("grader packages", packages, _words("grader-package"), find_in=packages_of),
     Rule("named files", missing_files, _words("missing-file"), find_in=missing_files_of),
+    Rule("outside paths", outside_paths, _words("outside-repository"), find_in=outside_paths_of),
     Rule("programs", missing_programs, _words("missing-program"), find_in=missing_programs_of),
     Rule("skills", missing_skills, _words("skill-not-found")),
     Rule("skill of trigger prompts", skill_of_triggers, _words("skill-not-found missing-key")),

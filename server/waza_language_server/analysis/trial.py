@@ -109,7 +109,7 @@ class Trials:
     def _hindered(
         self, chosen: Sequence[Chosen], *, reveals: bool
     ) -> Generator[None, None, list[Problem] | None]:
-        """Return what keeps fixes from being a repair; None when one reaches too far, or breaks the syntax."""
+        """Return what keeps fixes from being a repair; None when one reaches too far or breaks the syntax."""
         edits: list[Edit] = []
         for problem, fix in chosen:
             made = yield from fix.edits_in_steps()

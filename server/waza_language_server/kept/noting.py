@@ -206,11 +206,10 @@ class _NotingReach(Reach):
         self._notes.note(self._notes.present, str(path), there)
         return there
 
-    def _boundary(self, *folders: Path, name: str) -> Boundary:
-        boundary = super()._boundary(*folders, name=name)
-        for folder in folders:
-            self._notes.note(self._notes.resolved, str(folder), resolved(folder))
-        return _NotingBoundary(boundary, self._notes)
+    def _around(self, folder: Path) -> Boundary:
+        for place in (folder, *self._roots, Path()):
+            self._notes.note(self._notes.resolved, str(place), resolved(place))
+        return _NotingBoundary(super()._around(folder), self._notes)
 
 
 class _NotingBoundary(Boundary):

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from waza_engine.files import Boundary
+from waza_engine.boundary import Boundary, repository_around, suite_boundary
 
 MAX_LEVELS = 200
 """Folders of a path that are looked at one by one."""
@@ -61,42 +61,27 @@ class Reach:
         return known
 
     def _around(self, folder: Path) -> Boundary:
-        if any(folder.is_relative_to(root) for root in self._roots):
-            if self._workspace is None:
-                repositories = map(self._repository, self._roots)
-                folders = (*self._roots, *(found for found in repositories if found is not None))
-                self._workspace = self._boundary(*folders, name="the workspace")
+        is_open = any(folder.is_relative_to(root) for root in self._roots)
+        if is_open and self._workspace is not None:
             return self._workspace
-        repository = self._repository(folder)
-        if repository is not None:
-            return self._boundary(repository, *self._roots, name="the repository")
-        return self._boundary(folder, *self._roots, name="its folder")
-
-    def _repository(self, folder: Path) -> Path | None:
-        """Return the outermost repository around a folder: a link below it may have led into another one.
-
-        A home folder that is under version control is no project.
-        """
-        home = Path(os.path.expanduser("~"))  # noqa: PTH111 - never raises
-        levels = [above for above in (folder, *folder.parents) if above != home]
-        return next((above for above in reversed(levels) if self._is_there(above / ".git")), None)
+        folders = suite_boundary(folder, self._roots, self._is_there).folders
+        outer = "its folder" if repository_around(folder, self._is_there) is None else "the repository"
+        name = "the workspace" if is_open else outer
+        boundary = _Asked(folders, name, self.links)
+        if is_open:
+            self._workspace = boundary
+        return boundary
 
     def _is_there(self, path: Path) -> bool:
         return os.path.lexists(path)
-
-    def _boundary(self, *folders: Path, name: str) -> Boundary:
-        return _Asked(Boundary.around(*folders, name=name), self.links)
 
 
 class _Asked(Boundary):
     """A boundary that remembers where links lead, for who asks what it holds; not for who opens a file."""
 
-    def __init__(self, boundary: Boundary, links: Links) -> None:
-        super().__init__(boundary.folders, boundary.name)
+    def __init__(self, folders: tuple[str, ...], name: str, links: Links) -> None:
+        super().__init__(folders, name)
         self._links = links
 
-    def holds(self, path: Path) -> bool:
-        try:
-            return self._holds(self._links.resolved(str(path)))
-        except (OSError, ValueError):
-            return False
+    def _followed(self, path: str) -> str:
+        return self._links.resolved(path)

@@ -163,6 +163,7 @@ def test_a_suite_without_an_adapter_says_what_to_write(tmp_path: Path) -> None:
 
 
 def test_an_adapter_above_the_suite_is_told_by_its_plain_path(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
     suite = tmp_path / "evals" / "one"
     suite.mkdir(parents=True)
     with pytest.raises(ExecutorError, match=r"which `config\.adapter` names") as caught:
@@ -172,6 +173,7 @@ def test_an_adapter_above_the_suite_is_told_by_its_plain_path(tmp_path: Path) ->
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
 def test_the_plain_path_of_an_adapter_never_names_another_file(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
     (tmp_path / "elsewhere" / "deep").mkdir(parents=True)
     (tmp_path / "a.json").write_text("{}", "utf-8")
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere" / "deep")

@@ -14,6 +14,7 @@ from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, Exec
 from waza_engine.executors.replay import ReplayExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.spec.eval_config import EvalConfig
+from waza_engine.user_state import remember_workspace
 from waza_engine.vocabulary import SkillInvocation
 
 USER = {"type": "user.message", "content": "Hi"}
@@ -299,6 +300,7 @@ def test_the_workspace_is_as_it_was_kept(tmp_path: Path) -> None:
     for file in (kept / "made" / "new.txt", workspace / "old.txt", workspace / "made" / "gone.txt"):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(file.name)
+    remember_workspace(kept)
     recorded(tmp_path, document(trial(workspace_dir=str(kept))))
     executor = replaying(tmp_path)
     assert executor.warnings == ()
@@ -321,6 +323,7 @@ def test_a_workspace_that_is_gone_is_warned_about_and_the_files_stay(tmp_path: P
 def test_a_recorded_workspace_around_the_trials_own_is_refused(tmp_path: Path) -> None:
     (tmp_path / "workspace").mkdir()
     (tmp_path / "workspace" / "fixture.txt").write_text("x")
+    remember_workspace(tmp_path)
     message = refused(tmp_path, document(trial(workspace_dir=str(tmp_path))))
     assert "is no workspace of a trial" in message
     assert (tmp_path / "workspace" / "fixture.txt").exists()

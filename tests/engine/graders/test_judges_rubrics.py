@@ -17,7 +17,7 @@ from tests.engine.graders.grading import folder, refused, result
 from tests.engine.graders.judging import judged, passes, verdicts
 from waza_engine.graders.judging.durations import seconds_of
 from waza_engine.graders.judging.ratings import scale_for
-from waza_engine.graders.judging.rubrics import built_in, built_in_names, load_rubric
+from waza_engine.graders.judging.rubrics import RubricError, built_in, built_in_names, load_rubric
 from waza_engine.graders.judging.scales import RatingError, linear, scale_of
 from waza_engine.graders.registry import create
 from waza_engine.vocabulary import ToolCall
@@ -147,7 +147,7 @@ def test_the_documentation_lists_every_rubric() -> None:
         assert scale_for(built_in(name)).text in row.replace("–", "-"), (row, table)
 
 
-@pytest.mark.parametrize("written", ["./r", "r.md", "sub/r.md", "sub/with blank.md", "~/r.md", "/r.md"])
+@pytest.mark.parametrize("written", ["./r", "r.md", "sub/r.md", "sub/with blank.md", "./gone/r.md"])
 def test_a_path_that_leads_nowhere_is_an_error(written: str, tmp_path: Path) -> None:
     grader = create({"type": "prompt", "name": "g", "config": {"rubric": written}})
     assert "does not exist" in grader.notices(tmp_path)[0]
@@ -158,6 +158,7 @@ def test_a_rubric_is_found_beside_the_eval_file_and_above_it(tmp_path: Path) -> 
         tmp_path, {"evals/a/own.md": "Own.", "evals/shared/both.md": "Shared.", "evals/a/here.md": "Near."}
     )
     folder(tmp_path, {"evals/here.md": "Far."})
+    (tmp_path / ".git").mkdir()
     suite = tmp_path / "evals" / "a"
     assert load_rubric("own.md", suite).text == "Own."
     assert load_rubric("here.md", suite).text == "Near."
@@ -166,11 +167,14 @@ def test_a_rubric_is_found_beside_the_eval_file_and_above_it(tmp_path: Path) -> 
     assert load_rubric(str(tmp_path / "evals/here.md"), suite).text == "Far."
 
 
-def test_the_home_directory_may_hold_rubrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_home_directory_holds_no_rubrics_of_a_suite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
     folder(tmp_path, {"r.md": "At home."})
-    assert load_rubric("~/r.md", tmp_path / "suite").text == "At home."
+    with pytest.raises(RubricError, match=r"`~/r\.md` leads out of"):
+        load_rubric("~/r.md", tmp_path / "suite")
 
 
 @pytest.mark.parametrize(

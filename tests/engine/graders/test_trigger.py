@@ -70,6 +70,7 @@ def test_the_skill_is_found_from_the_working_directory_first(
     suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = folder(tmp_path / "repo", {"skills/azure-deploy/SKILL.md": "---\nname: cooking\n---\nsoup"})
+    (tmp_path / ".git").mkdir()
     monkeypatch.chdir(other)
     assert trigger(suite, "cook a soup") == (0.5, False)
 

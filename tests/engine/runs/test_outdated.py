@@ -28,6 +28,7 @@ def suite(tmp_path: Path) -> Path:
     (place / "check.py").write_text("import words\n")
     (place / "words.py").write_text("one = 1\n")
     write_skill(tmp_path / "skills", "writer")
+    (tmp_path / ".git").mkdir()
     config = CONFIG.replace("mock}", "mock, skill_directories: [../skills]}")
     path = write_suite(place, {"a": READS, "b": task("b", JUDGED)}, graders=GREETS, config=config)
     path.write_text(path.read_text().replace("tasks: ['tasks/*.yaml']\n", f"tasks:\n- 'tasks/*.yaml'\n{OWN}"))

@@ -19,6 +19,7 @@ from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
+from waza_engine.user_state import remember_workspace
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "code-explainer"
 SAYS = "- {type: text, name: says, config: {contains: [nothing of the kind]}}\n"
@@ -269,6 +270,8 @@ def test_file_looks_into_the_given_workspace_or_the_kept_one(tmp_path: Path) -> 
     other.mkdir()
     (kept / "a.txt").write_text("x")
     record = upstream(tmp_path, {"final_output": "x", "workspace_dir": str(kept)})
+    assert not grade(record)["passed"], "anybody may write a record"
+    remember_workspace(kept)
     assert grade(record)["passed"]
     assert not grade(record, workspace=other)["passed"]
     with pytest.raises(SuiteError, match="not a directory"):

@@ -34,6 +34,7 @@ def suite(directory: Path, settings: str = "", more: str = "") -> Path:
 
 
 def test_listed_directories_are_found_beside_the_suite_and_above_it(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
     near = write_skill(tmp_path / "evals" / "skills" / "writer", "writer").parent
     far = write_skill(tmp_path / "shared" / "reader", "reader").parent
     request = request_of(suite(tmp_path / "evals", "skill_directories: [skills, shared]"))
@@ -42,6 +43,7 @@ def test_listed_directories_are_found_beside_the_suite_and_above_it(tmp_path: Pa
 
 
 def test_an_absolute_directory_may_be_a_skill_itself(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
     folder = write_skill(tmp_path / "else" / "writer", "writer")
     request = request_of(suite(tmp_path / "suite", f"skill_directories: ['{folder}']"))
     assert request.skill_directories == (folder,)
@@ -149,6 +151,7 @@ def test_one_skill_of_a_directory_can_be_left_out(tmp_path: Path) -> None:
 
 
 def test_without_a_list_the_skills_of_the_project_are_used(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
     (tmp_path / ".waza.yaml").write_text("paths: {skills: plugins/}\n")
     deep = write_skill(tmp_path / "plugins" / "group" / "writer", "writer")
     write_skill(tmp_path / "plugins" / ".hidden", "hidden")
@@ -164,6 +167,7 @@ def test_without_any_configuration_the_skills_of_the_repository_are_used(tmp_pat
 
 
 def test_the_skill_that_a_suite_lies_in_is_its_own(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
     folder = write_skill(tmp_path / "writer", "writer")
     other = write_skill(tmp_path / "others" / "other", "other").parent
     assert request_of(suite(folder / "evals")).skill_directories == (folder,)

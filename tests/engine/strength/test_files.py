@@ -13,6 +13,7 @@ from tests.command_line import engine
 from tests.engine.strength.recorded import Trial, record, strengths, trial, write_record
 from tests.engine.suites import task, write_suite
 from waza_engine.strength.measuring import GraderStrength
+from waza_engine.user_state import remember_workspace
 
 CONFIG = """\
 name: service
@@ -32,6 +33,7 @@ def left(place: Path, files: Mapping[str, str]) -> Trial:
         file = place / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")
+    remember_workspace(place)
     return {**trial("Done.", "edit"), "workspace_dir": str(place)}
 
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from waza_engine.boundary import Boundary
 from waza_engine.executors.base import ExecutionRequest, ExecutorError
 from waza_engine.executors.chat.skill_tool import skill_folders
-from waza_engine.files import copy_file, is_named, read_text, special_names, write_bytes
+from waza_engine.files import copy_file, is_named, read_text, special_names, write_atomically
 from waza_engine.spec.adapter import AdapterFile
 from waza_engine.spec.adapter_parts import HistoryTemplate
 from waza_engine.spec.reading.yaml_reader import MAX_BYTES
@@ -111,16 +112,18 @@ def prepare_workdir(
     Raises ``ExecutorError``.
     """
     extensions = adapter.extensions
+    # A repository that was checked out there may have links.
+    within = Boundary.around(workdir, name="the workspace")
     try:
         if extensions.skills_directory:
             _copy_skills(request.skill_directories, workdir / extensions.skills_directory, suite_directory)
         if extensions.instructions_file and request.instructions:
             file = workdir / extensions.instructions_file
-            written = read_text(file, MAX_BYTES).rstrip("\n") + "\n\n" if is_named(file) else ""
-            file.parent.mkdir(parents=True, exist_ok=True)
-            write_bytes(file, f"{written}{request.instructions}\n".encode())
+            before = read_text(file, MAX_BYTES, within=within) if is_named(file) else ""
+            written = before.rstrip("\n") + "\n\n" if is_named(file) else ""
+            write_atomically(file, [f"{written}{request.instructions}\n".encode()], within=within)
         if extensions.mcp_config_file and request.mcp_servers:
-            _add_servers(workdir / extensions.mcp_config_file, request.mcp_servers)
+            _add_servers(workdir / extensions.mcp_config_file, request.mcp_servers, within)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "a file there is not UTF-8 text"
         raise ExecutorError(f"the agent's working directory cannot be prepared: {why}") from None
@@ -184,11 +187,11 @@ def _copy_skills(directories: Sequence[Path], target: Path, suite_directory: Pat
         )
 
 
-def _add_servers(file: Path, servers: Mapping[str, Mapping[str, Any]]) -> None:
+def _add_servers(file: Path, servers: Mapping[str, Mapping[str, Any]], within: Boundary) -> None:
     document: dict[str, Any] = {}
     if is_named(file):
         try:
-            found: object = json.loads(read_text(file, MAX_BYTES))
+            found: object = json.loads(read_text(file, MAX_BYTES, within=within))
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
@@ -197,5 +200,5 @@ def _add_servers(file: Path, servers: Mapping[str, Mapping[str, Any]]) -> None:
     known = document.get("mcpServers")
     before = cast("dict[str, Any]", known) if isinstance(known, dict) else {}
     document["mcpServers"] = {**before, **{name: dict(server) for name, server in servers.items()}}
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_bytes(file, (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
+    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    write_atomically(file, [text.encode()], within=within)

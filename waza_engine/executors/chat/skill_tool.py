@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.executors.chat.agent_tools import Tool, ToolError, ToolOutcome, parameters, text_argument
+from waza_engine.files import names_in
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.skill_file import SkillFile, definition_in, load_skill_file, name_without_frontmatter
 from waza_engine.vocabulary import SkillInvocation
@@ -20,7 +22,7 @@ def skill_tools(directories: Sequence[Path]) -> list[Tool]:
     skills: dict[str, tuple[SkillFile, Path]] = {}
     for path in _skill_files(directories):
         try:
-            skill = load_skill_file(path)
+            skill = load_skill_file(path, within=suite_boundary(path.parent))
         except SuiteFileError:
             continue
         skills.setdefault(skill.name.strip() or name_without_frontmatter(path), (skill, path))
@@ -39,7 +41,9 @@ def _skill_files(directories: Sequence[Path]) -> Iterator[Path]:
             yield own
             continue
         try:
-            below = sorted(place for place in directory.iterdir() if place.is_dir())
+            within = suite_boundary(directory)
+            listed = (directory / name for name in names_in(directory, within=within))
+            below = [place for place in listed if within.holds(place) and place.is_dir()]
         except OSError:
             continue
         yield from (found for folder in below if (found := definition_in(folder)) is not None)

@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from waza_engine.boundary import Boundary
 from waza_engine.executors.chat.agent_tools import (
     Tool,
     ToolError,
@@ -23,7 +24,7 @@ from waza_engine.executors.chat.agent_tools import (
     shortened,
     text_argument,
 )
-from waza_engine.files import FileError, read_bytes, write_bytes
+from waza_engine.files import FileError, make_folder, read_bytes, write_bytes
 from waza_engine.processes.programs import run_bounded
 from waza_engine.processes.scope import ProcessScope, current_scope
 
@@ -87,7 +88,8 @@ class _Files:
         """Return a file's place and text. Raises ``ToolError``."""
         place = self.place(written, to_write=to_write)
         try:
-            content = read_bytes(place, _MOST_BYTES)
+            within = Boundary.around(*self._readable, name="the workspace")
+            content = read_bytes(place, _MOST_BYTES, within=within)
         except FileError as error:
             raise ToolError(_unreadable(error, written)) from None
         try:
@@ -100,8 +102,9 @@ class _Files:
         try:
             if place.exists() and not place.is_file():
                 raise ToolError(f"`{written}` is no ordinary file")
-            place.parent.mkdir(parents=True, exist_ok=True)
-            write_bytes(place, text.encode("utf-8", "replace"))
+            within = Boundary.around(self._workspace, name="the workspace")
+            make_folder(place.parent, within=within)
+            write_bytes(place, text.encode("utf-8", "replace"), within=within)
         except OSError as error:
             raise ToolError(f"`{written}` cannot be written: {error.strerror}") from None
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 import difflib
 import functools
 import re
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 
-from waza_engine.files import from_home
+from waza_engine.boundary import FileError, suite_boundary, suite_place
 from waza_engine.graders.judging.rubric import Rubric
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -92,25 +91,12 @@ def _from_file(place: Path, source: str, files: SuiteFiles) -> Rubric:
 def _found(written: str, suite_directory: Path, files: SuiteFiles) -> Path:
     if "\0" in written:
         raise RubricError("the path of a rubric must not contain a NUL character")
-    first = next(_places(written, suite_directory))
-    for place in _places(written, suite_directory):
-        try:
-            if files.is_named(place):
-                return place
-        except OSError:
-            continue
+    try:
+        first = suite_place(suite_directory, written, "config.rubric", files.is_named)
+        # Where somebody else may put a link meanwhile, nothing is read through it.
+        if files.is_named(first):
+            return Path(suite_boundary(suite_directory).resolved(first))
+    except FileError as error:
+        raise RubricError(error.why) from None
     wrong = "is a directory, not a file" if first.is_dir() else "does not exist"
     raise RubricError(f"the rubric `{written}` {wrong}; it is looked for at {first}")
-
-
-def _places(written: str, suite_directory: Path) -> Iterator[Path]:
-    if written.startswith("~/"):
-        yield from_home(written)
-        return
-    if PurePosixPath(written).is_absolute() or PureWindowsPath(written).is_absolute():
-        yield Path(written)
-        return
-    # Upstream starts at the folder it is called in, which is above the suite as a rule.
-    yield suite_directory / written
-    for above in suite_directory.absolute().parents:
-        yield above / written

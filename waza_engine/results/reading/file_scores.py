@@ -21,7 +21,7 @@ from waza_engine.results.codec.tasks import task_of
 from waza_engine.results.codec.verdicts import verdict_count
 from waza_engine.results.json_values import Block, block_of, blocks_of, figures_of, text_of
 from waza_engine.results.metrics import counted_again
-from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES
+from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, record_boundary
 from waza_engine.results.reading.formats import (
     document_in,
     is_of_the_python_era,
@@ -53,7 +53,7 @@ MOST_FIGURES = 5_000
 def scores_in_file(path: Path) -> Steps[RunResult | None]:
     """Return what a result file or journal says, with pauses; None when it is none or cannot be read."""
     try:
-        content = read_bytes(path, LONGEST_BYTES)
+        content = read_bytes(path, LONGEST_BYTES, within=record_boundary(path))
     except OSError:
         return None
     journal = path.name.endswith(JOURNAL_SUFFIX)

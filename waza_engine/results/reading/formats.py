@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from waza_engine.files import FileError, read_bytes
 from waza_engine.results.json_values import Block, block_of, blocks_of, object_in, text_of
-from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES
+from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, record_boundary
 from waza_engine.steps import Steps, finished
 
 # The Python era's names and words, and today's.
@@ -44,7 +44,7 @@ _MAJOR_VERSION = "1"
 def read_document(path: Path) -> Block | None:
     """Return the document of a result file; that of a journal is put together from its lines."""
     try:
-        content = read_bytes(path, LONGEST_BYTES)
+        content = read_bytes(path, LONGEST_BYTES, within=record_boundary(path))
     except OSError:
         return None
     return finished(document_in(content, object_in, journal=path.name.endswith(JOURNAL_SUFFIX)))
@@ -59,7 +59,7 @@ def unknown_version(document: Block) -> str:
 def why_unreadable(path: Path) -> str:
     """Say why ``read_document`` finds no document: one sentence."""
     try:
-        content = read_bytes(path, LONGEST_BYTES)
+        content = read_bytes(path, LONGEST_BYTES, within=record_boundary(path))
         text = content.decode("utf-8").rstrip()
     except FileError as error:
         most = (

@@ -14,6 +14,7 @@ from typing import Any
 
 from waza_engine.files import decoded, read_beginning
 from waza_engine.results.json_values import Json, block_of
+from waza_engine.results.places import record_boundary
 
 CLOCKS_APART = timedelta(minutes=10)
 """How far the clock of another machine may be ahead."""
@@ -60,7 +61,9 @@ def head_of(path: Path) -> RunHead | None:
     None when the file cannot be read, is none of both, or says when its run began behind its tasks only.
     """
     try:
-        text = decoded(read_beginning(path, _BEGINNING_BYTES).removeprefix(b"\xef\xbb\xbf"))
+        text = decoded(
+            read_beginning(path, _BEGINNING_BYTES, within=record_boundary(path)).removeprefix(b"\xef\xbb\xbf")
+        )
     except OSError:
         return None
     # With the first file that there is: most suites were never run.

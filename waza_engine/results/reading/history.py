@@ -20,6 +20,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.counting import counted
 from waza_engine.results.codec.commits import commit_document, commit_in
 from waza_engine.results.codec.runs import run_of
@@ -31,7 +32,6 @@ from waza_engine.results.reading.recordings import Recording, RecordingError, re
 from waza_engine.results.record import RunHeader
 from waza_engine.results.reviews.review_file import reviews_stamp
 from waza_engine.scoring.statistics import mean
-from waza_engine.spec.reading.boundary import suite_boundary
 from waza_engine.vocabulary import Commit, shown_grader
 
 INDEX_VERSION = 5
@@ -40,6 +40,7 @@ MOST_RUNS = 2_000
 """Of more files the newest count, as the disk tells."""
 _PATIENCE_SECONDS = 5.0
 _MOST_NAMES = 3
+_BESIDE_INDEX = ("-wal", "-shm", "-journal")
 _LARGEST_BYTES = 256 * 1024 * 1024
 _OTHERS_FAULT = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 _TABLE = "CREATE TABLE runs (file TEXT PRIMARY KEY, stamp TEXT NOT NULL, run TEXT NOT NULL) WITHOUT ROWID"
@@ -270,7 +271,7 @@ def _opened(path: Path) -> sqlite3.Connection:
         found = None
     if found is not None:
         return found
-    for suffix in ("", "-wal", "-shm", "-journal"):
+    for suffix in ("", *_BESIDE_INDEX):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
     index = _connected(path)
     try:
@@ -290,7 +291,10 @@ def _usable(path: Path) -> sqlite3.Connection | None:
         status = path.lstat()
     except FileNotFoundError:
         return None
-    if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST_BYTES:
+    if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST_BYTES or status.st_nlink > 1:
+        return None
+    # SQLite follows links.
+    if any(path.with_name(path.name + suffix).is_symlink() for suffix in _BESIDE_INDEX):
         return None
     index = _connected(path)
     try:

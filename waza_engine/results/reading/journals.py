@@ -15,6 +15,7 @@ from waza_engine.results.codec.trials import arrived_answer_of, trial_document, 
 from waza_engine.results.codec.unjudged import unjudged_documents
 from waza_engine.results.codec.usage import cost_document, cost_of, usage_of
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, text_of, whole
+from waza_engine.results.places import record_boundary
 from waza_engine.results.record import ArrivedAnswer, TrialOutcome, UnjudgedAnswer
 from waza_engine.scoring.cost import total_cost
 from waza_engine.scoring.usage import input_tokens_of
@@ -115,7 +116,7 @@ def _cut_trial(number: int) -> TrialOutcome:
 def begun(path: Path) -> Block | None:
     """Return the first line of a journal, None when there is none or it is written still."""
     try:
-        line, end, _ = read_beginning(path, _LONGEST_BEGINNING).partition(b"\n")
+        line, end, _ = read_beginning(path, _LONGEST_BEGINNING, within=record_boundary(path)).partition(b"\n")
         found: Any = json.loads(line) if end else None
     except (FileError, ValueError, RecursionError):
         return None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.files import FileError
 from waza_engine.results.places import results_directory, started_by_name
 from waza_engine.results.reading.heads import head_of
 from waza_engine.results.reading.newest_scores import newest_result_file, result_files
 from waza_engine.results.reading.recordings import RecordingError, read_recording
-from waza_engine.spec.reading.boundary import suite_boundary
 
 
 def no_results_words(subject: Path | str, directory: Path, advice: str) -> str:

@@ -18,6 +18,7 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.files import Boundary
 from waza_engine.results.json_values import blocks_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, results_directory, started_by_name
@@ -36,7 +37,6 @@ from waza_engine.results.reading.scores import (
     run_of_nothing,
 )
 from waza_engine.results.reviews.review_file import reviews_stamp
-from waza_engine.spec.reading.boundary import suite_boundary
 from waza_engine.steps import Steps, finished
 
 __all__ = [

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.files import FileError, is_named, read_beginning
 
 _BEGINNING_BYTES = 16_000
@@ -62,7 +63,9 @@ def _by_name(directory: Path) -> dict[str, list[str]]:
         return {}
     for path in files[:_MOST_FILES]:
         try:
-            text = read_beginning(path, _BEGINNING_BYTES).decode("utf-8", "replace")
+            text = read_beginning(path, _BEGINNING_BYTES, within=suite_boundary(directory)).decode(
+                "utf-8", "replace"
+            )
         except (FileError, OSError):
             continue
         name = _NAME.search(text)

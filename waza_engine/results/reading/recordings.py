@@ -17,7 +17,7 @@ from waza_engine.results.attachments import with_attachments
 from waza_engine.results.codec.header import header_of
 from waza_engine.results.codec.trials import trial_of
 from waza_engine.results.json_values import Block, blocks_of, text_of
-from waza_engine.results.places import JOURNAL_SUFFIX
+from waza_engine.results.places import JOURNAL_SUFFIX, record_boundary
 from waza_engine.results.reading.formats import (
     read_document,
     todays_layout,
@@ -103,7 +103,7 @@ def read_recording(path: Path) -> Recording:
     if not is_named(path):
         raise RecordingError(f"There is no result file {path}.")
     try:
-        read_beginning(path, 1)
+        read_beginning(path, 1, within=record_boundary(path))
     except FileError as error:
         raise RecordingError(f"The result file {path} cannot be read: {error.why}.") from None
     found = read_document(path)

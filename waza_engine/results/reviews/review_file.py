@@ -19,6 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
+from waza_engine.boundary import repository_around, suite_boundary
 from waza_engine.figures import is_finite
 from waza_engine.files import opened_to_append, read_bytes
 from waza_engine.results.places import results_directory
@@ -111,7 +112,7 @@ def add_review(file: Path, key: ReviewKey, review: Review) -> None:
             "time": review.time,
         }
     ).encode()
-    with opened_to_append(file) as opened:
+    with opened_to_append(file, within=suite_boundary(file.parent)) as opened:
         # Somebody may have edited the file and left its last line open.
         if opened.seek(0, os.SEEK_END) > 0:
             opened.seek(-1, os.SEEK_END)
@@ -138,7 +139,7 @@ _read: dict[tuple[Path, int, int], Reviews] = {}
 def _lines(file: Path) -> Iterator[tuple[int, tuple[ReviewKey, Review] | None, str]]:
     """Yield the number of each line, what it says, and else why it says nothing."""
     try:
-        content = read_bytes(file, LONGEST_BYTES)
+        content = read_bytes(file, LONGEST_BYTES, within=suite_boundary(file.parent))
     except OSError:
         return
     lines = content.split(b"\n", MOST_LINES)
@@ -186,5 +187,7 @@ def _candidates(results: Path) -> list[Path]:
 
 
 def _folders(results: Path) -> list[Path]:
-    """Return the folder of a result file and those above it, as far as a suite may reach."""
-    return list(Path(os.path.abspath(results)).parents[:_LEVELS])  # noqa: PTH100 - links stay as they are
+    """Return the folder of a result file and those above it in its repository, as far as a suite reaches."""
+    above = Path(os.path.abspath(results)).parents[:_LEVELS]  # noqa: PTH100 - links stay as they are
+    repository = repository_around(above[0])
+    return [folder for folder in above if repository is None or folder.is_relative_to(repository)]

@@ -6,9 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from waza_engine.files import copy_file
+from waza_engine.boundary import Boundary
+from waza_engine.files import copy_file, names_in
 from waza_engine.masking import masked
 from waza_engine.results.attachments import attachment_directory, mark_of, without_long_texts
+from waza_engine.results.places import boundary_beside
 from waza_engine.results.record import RunOutcome, TaskOutcome
 from waza_engine.results.writing.store import clear_errors, write_new
 
@@ -18,7 +20,9 @@ ValueT = TypeVar("ValueT")
 class Attachments:
     """The long texts of one result file. Whatever comes again is the same file."""
 
-    def __init__(self, results: Path) -> None:
+    def __init__(self, results: Path, *, within: Boundary | None = None) -> None:
+        """``within`` is the boundary of results whose place nobody has named."""
+        self._within = within
         self._directory = attachment_directory(results)
         self._marks: dict[str, str] = {}
         # Whether a task of this id has any, of those that were looked at: most have none.
@@ -47,7 +51,7 @@ class Attachments:
         if text not in self._marks:
             shown = masked(text)
             name, mark = mark_of(shown)
-            write_new(self._directory / name, shown.encode("utf-8", "replace"))
+            write_new(self._directory / name, shown.encode("utf-8", "replace"), within=self._within)
             self._marks[text] = mark
         return self._marks[text]
 
@@ -58,5 +62,7 @@ def copy_attachments(results: Path, copy: Path) -> None:
     if source.is_dir() and source.resolve() != target.resolve():
         with clear_errors(target):
             target.mkdir(parents=True, exist_ok=True)
-            for place in source.glob("*.txt"):
-                copy_file(place, target / place.name)
+            within = boundary_beside(results)
+            for name in names_in(source, within=within):
+                if name.endswith(".txt"):
+                    copy_file(source / name, target / name, within=within)

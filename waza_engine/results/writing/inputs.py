@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from pathlib import Path
 
-from waza_engine.files import FileError
+from waza_engine.boundary import suite_boundary
+from waza_engine.files import names_in, opened_to_append, remove_file
 from waza_engine.results.inputs import inputs_directory
-from waza_engine.results.writing.store import clear_errors, write_new
-from waza_engine.spec.reading.boundary import suite_boundary
+from waza_engine.results.writing.store import write_new
 
 MOST_KEPT = 100
 """Files of inputs; the oldest go first."""
@@ -17,14 +18,14 @@ MOST_KEPT = 100
 def keep_inputs(results: Path, digest: str, content: bytes) -> None:
     """Keep the inputs of the run of a result file. Raises ``ResultsError``."""
     directory = inputs_directory(results)
-    with clear_errors(directory):
-        # What links lead to outside of the suite is not ours to write to.
-        suite_boundary(results.parents[2]).resolved(directory)
+    within = suite_boundary(results.parents[2])
     place = directory / f"{digest}.json"
-    if not write_new(place, content):
-        with contextlib.suppress(OSError, FileError):
-            place.touch()
+    if not write_new(place, content, within=within):
+        # It is the newest again.
+        with contextlib.suppress(OSError), opened_to_append(place, within=within) as file:
+            os.utime(file.fileno() if os.utime in os.supports_fd else place)
     with contextlib.suppress(OSError):
-        kept = sorted(directory.glob("*.json"), key=lambda file: file.stat().st_mtime, reverse=True)
+        kept = [directory / name for name in names_in(directory, within=within) if name.endswith(".json")]
+        kept.sort(key=lambda file: file.lstat().st_mtime, reverse=True)
         for old in kept[MOST_KEPT:]:
-            old.unlink(missing_ok=True)
+            remove_file(old, within=within)

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import psutil
 
+from waza_engine.boundary import suite_boundary
+from waza_engine.files import remove_file
 from waza_engine.results.json_values import Block, block_of
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory, workspace_prefix
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.journals import goes_on, unended_document
 from waza_engine.results.writing.store import encoded, write_atomically
-from waza_engine.spec.reading.boundary import suite_boundary
 
 
 def recover_journals(suite_directory: Path) -> list[Path]:
@@ -24,7 +25,8 @@ def recover_journals(suite_directory: Path) -> list[Path]:
     """
     directory = results_directory(suite_directory)
     recovered: list[Path] = []
-    if not suite_boundary(suite_directory).holds(directory):
+    within = suite_boundary(suite_directory)
+    if not within.holds(directory):
         # A link leads out of the suite: neither are these its journals, nor may they be removed.
         return recovered
     for journal in sorted(directory.glob(f"*{JOURNAL_SUFFIX}")):
@@ -35,11 +37,11 @@ def recover_journals(suite_directory: Path) -> list[Path]:
         path = directory / f"{journal.name.removesuffix(JOURNAL_SUFFIX)}.json"
         document = unended_document(entry, "the run was interrupted")
         if (document["tasks"] or document.get("trigger_results")) and not path.exists():
-            write_atomically(path, encoded(document))
+            write_atomically(path, encoded(document), within=within)
             recovered.append(path)
         _remove_workspaces(entry)
         with contextlib.suppress(OSError):
-            journal.unlink(missing_ok=True)
+            remove_file(journal, within=within)
     return recovered
 
 

@@ -6,9 +6,11 @@ Its lines are upstream's: ``timestamp``, ``type`` and ``data``.
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from io import FileIO
 from pathlib import Path
-from typing import IO
 
+from waza_engine.boundary import Boundary
+from waza_engine.files import create_file
 from waza_engine.results.writing.store import clear_errors
 from waza_engine.terminal import json_text
 
@@ -19,10 +21,11 @@ class SessionLog:
     Every method that writes raises ``ResultsError``.
     """
 
-    def __init__(self, directory: Path, started: datetime) -> None:
+    def __init__(self, directory: Path, started: datetime, *, within: Boundary | None = None) -> None:
         self._directory = directory
+        self._within = within
         self._stem = f"{started.astimezone(UTC):%Y%m%dT%H%M%SZ}-session"
-        self._file: IO[str] | None = None
+        self._file: FileIO | None = None
 
     def write(self, kind: str, data: dict[str, object]) -> None:
         """Add a line; what is None in the data is left out."""
@@ -34,8 +37,7 @@ class SessionLog:
         with clear_errors(self._directory):
             if self._file is None:
                 self._file = self._opened()
-            self._file.write(json_text(line) + "\n")
-            self._file.flush()
+            self._file.write(f"{json_text(line)}\n".encode("utf-8", "replace"))
 
     def close(self) -> None:
         """Close the file."""
@@ -44,12 +46,11 @@ class SessionLog:
                 self._file.close()
             self._file = None
 
-    def _opened(self) -> IO[str]:
-        self._directory.mkdir(parents=True, exist_ok=True)
+    def _opened(self) -> FileIO:
         number = 1
         while True:
             name = f"{self._stem}.jsonl" if number == 1 else f"{self._stem}-{number}.jsonl"
             try:
-                return (self._directory / name).open("x", encoding="utf-8", errors="replace")
+                return create_file(self._directory / name, within=self._within)
             except FileExistsError:
                 number += 1

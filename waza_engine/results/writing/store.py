@@ -20,6 +20,8 @@ from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
+from waza_engine import files
+from waza_engine.boundary import Boundary, suite_boundary
 from waza_engine.results.codec.header import header_document
 from waza_engine.results.codec.runs import figures_document, trigger_document
 from waza_engine.results.codec.tasks import task_document
@@ -34,7 +36,6 @@ from waza_engine.results.record import (
     TrialOutcome,
     TriggerOutcome,
 )
-from waza_engine.spec.reading.boundary import suite_boundary
 from waza_engine.terminal import json_text
 
 WATCHED_AFTER_SECONDS = 0.03
@@ -56,6 +57,7 @@ class ResultStore:
     ) -> None:
         """``planned`` are the names of the tasks that will run by their ids, in order."""
         self._directory = results_directory(suite_directory)
+        self.within = suite_boundary(suite_directory)
         self._header = header
         self._planned = [{"test_id": id_, "display_name": name} for id_, name in (planned or {}).items()]
         self._stem = f"{header.started:{NAME_FORMAT}}-{secrets.token_hex(3)}"
@@ -79,19 +81,19 @@ class ResultStore:
         with clear_errors(self._directory):
             self._check_place()
             if not self._directory.exists():
-                self._directory.parent.mkdir(parents=True, exist_ok=True)
+                files.make_folder(self._directory.parent, within=self.within)
                 # Editors learn of a new folder and only then watch what is made in it.
                 time.sleep(WATCHED_AFTER_SECONDS)
-            self._directory.mkdir(exist_ok=True)
-            keep_out_of_git(self._directory.parent)
+            files.make_folder(self._directory, within=self.within)
+            keep_out_of_git(self._directory.parent, within=self.within)
         with clear_errors(self.journal_path):
-            self._journal = self.journal_path.open("xb", buffering=0)
+            self._journal = files.create_file(self.journal_path, within=self.within)
         try:
             self._begin(self._journal)
         except ResultsError:
             # One that says nothing would lie there for ever: nobody can tell whether it is about to begin.
             with contextlib.suppress(OSError):
-                self.journal_path.unlink()
+                files.remove_file(self.journal_path, within=self.within)
             raise
 
     def _begin(self, journal: IO[bytes]) -> None:
@@ -134,9 +136,9 @@ class ResultStore:
             with clear_errors(self.path):
                 self._check_place()
                 # Somebody may have removed it all while the run went on.
-                self._directory.mkdir(parents=True, exist_ok=True)
-                keep_out_of_git(self._directory.parent)
-            write_atomically(self.path, encoded_run(outcome))
+                files.make_folder(self._directory, within=self.within)
+                keep_out_of_git(self._directory.parent, within=self.within)
+            write_atomically(self.path, encoded_run(outcome), within=self.within)
         except ResultsError as error:
             with self._lock:
                 self._close(str(error))
@@ -144,7 +146,7 @@ class ResultStore:
         with self._lock:
             self._close()
         with contextlib.suppress(OSError):
-            self.journal_path.unlink(missing_ok=True)
+            files.remove_file(self.journal_path, within=self.within)
         return self.path
 
     def _check_place(self) -> None:
@@ -152,7 +154,7 @@ class ResultStore:
 
         What lies there is not ours to write to.
         """
-        suite_boundary(self._directory.parents[1]).resolved(self._directory)
+        self.within.resolved(self._directory)
         _existing(self._directory)
 
     def _append_timed(self, entry: Json) -> None:
@@ -265,47 +267,28 @@ def is_kept(path: Path) -> bool:
     return not _is_device(path.resolve())
 
 
-def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
-    """Replace or create a file in one step: a reader sees the old content or the new one, never a part.
-
-    Raises ``ResultsError``; the old content is untouched then.
-    """
+def write_atomically(path: Path, content: bytes | Iterable[bytes], *, within: Boundary | None = None) -> None:
+    """Replace or create a file as ``files.write_atomically`` does. Raises ``ResultsError``."""
     with clear_errors(path):
-        # A link keeps leading to its file.
-        target = path.resolve()
-        if _is_device(target):
-            raise OSError(errno.EINVAL, "a pipe or a device has this name")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = _temporary_beside(target)
-        try:
-            with temporary.open("xb") as file:
-                file.writelines(_parts(content))
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(target)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-        _sync_directory(target.parent)
+        files.write_atomically(path, _parts(content), within=within)
 
 
-def write_new(path: Path, content: bytes) -> bool:
+def write_new(path: Path, content: bytes, *, within: Boundary | None = None) -> bool:
     """Create a file; return False, and touch nothing, when the name is taken.
 
     The name is taken first, so that two writers never share one: killed between the two steps it stays empty.
     Raises ``ResultsError``.
     """
     with clear_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            path.open("xb").close()
+            files.create_file(path, within=within).close()
         except FileExistsError:
             return False
     try:
-        write_atomically(path, content)
+        write_atomically(path, content, within=within)
     except ResultsError:
         with contextlib.suppress(OSError):
-            path.unlink(missing_ok=True)
+            files.remove_file(path, within=within)
         raise
     return True
 
@@ -344,10 +327,9 @@ def check_writable(path: Path, suite: Path | None = None) -> None:
             raise IsADirectoryError(errno.EISDIR, "it is a directory; name a file")
         if _is_device(target):
             return
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = _temporary_beside(target)
-        temporary.open("xb").close()
-        temporary.unlink()
+        temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
+        files.create_file(temporary).close()
+        files.remove_file(temporary)
 
 
 @contextlib.contextmanager
@@ -360,9 +342,12 @@ def clear_errors(path: Path) -> Generator[None]:
         raise ResultsError(f"Results cannot be written to {path}: {reason}.") from error
 
 
-def keep_out_of_git(folder: Path) -> None:
+def keep_out_of_git(folder: Path, *, within: Boundary | None = None) -> None:
     """Make the folder ignore itself: every run makes results anew, so they are no part of a commit."""
-    with contextlib.suppress(FileExistsError), (folder / ".gitignore").open("xb") as ignore:
+    with (
+        contextlib.suppress(FileExistsError),
+        files.create_file(folder / ".gitignore", within=within) as ignore,
+    ):
         ignore.write(b"*\n")
 
 
@@ -370,20 +355,6 @@ def _parts(content: bytes | Iterable[bytes]) -> Iterable[bytes]:
     return (content,) if isinstance(content, bytes) else content
 
 
-def _temporary_beside(path: Path) -> Path:
-    return path.with_name(f".{secrets.token_hex(8)}.tmp")
-
-
 def _is_device(path: Path) -> bool:
     """Whether it is a terminal, a pipe or the like: something to write into, never to replace."""
     return path.exists() and not path.is_file() and not path.is_dir()
-
-
-def _sync_directory(directory: Path) -> None:
-    """Make the new name survive a crash too, where the file system can promise that."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

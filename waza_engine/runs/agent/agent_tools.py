@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from waza_engine.files import is_named
+from waza_engine.boundary import Boundary, suite_boundary
+from waza_engine.files import is_named, names_in
 from waza_engine.runs.agent.skills import listed_directories
 from waza_engine.runs.loading.suite import Suite
 from waza_engine.spec.grader_entry import GraderEntry
@@ -69,9 +70,9 @@ def _agent_in(places: Sequence[Path], name: str) -> SkillFile | None:
     Raises ``SuiteFileError`` when no file has the name, and one that may have it cannot be understood.
     """
     broken: SuiteFileError | None = None
-    for path in _definitions(places):
+    for path, within in _definitions(places):
         try:
-            file = load_skill_file(path)
+            file = load_skill_file(path, within=within)
         except SuiteFileError as error:
             if path.name != SKILL_FILE:
                 broken = broken or error
@@ -83,19 +84,23 @@ def _agent_in(places: Sequence[Path], name: str) -> SkillFile | None:
     return None
 
 
-def _definitions(places: Sequence[Path]) -> Iterator[Path]:
+def _definitions(places: Sequence[Path]) -> Iterator[tuple[Path, Boundary]]:
     for place in places:
-        for folder in (place, *_below(place)):
+        within = suite_boundary(place)
+        for folder in (place, *_below(place, within)):
             if is_named(folder / SKILL_FILE):
-                yield folder / SKILL_FILE
+                yield folder / SKILL_FILE, within
             try:
-                yield from sorted(path for path in folder.glob(f"*{AGENT_SUFFIX}") if path.is_file())
+                names = names_in(folder, within=within)
             except (OSError, ValueError):
                 continue
+            agents = (folder / name for name in names if name.endswith(AGENT_SUFFIX))
+            yield from ((path, within) for path in agents if within.holds(path) and path.is_file())
 
 
-def _below(place: Path) -> list[Path]:
+def _below(place: Path, within: Boundary) -> list[Path]:
     try:
-        return sorted(path for path in place.iterdir() if path.is_dir())
+        below = (place / name for name in names_in(place, within=within))
+        return [path for path in below if within.holds(path) and path.is_dir()]
     except (OSError, ValueError):
         return []

@@ -19,6 +19,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.executors import command_shim
 from waza_engine.executors.base import MockedCommands
 from waza_engine.files import FileError, read_bytes
@@ -226,8 +227,9 @@ def _output(output: CommandOutput, suite_directory: Path, where: str) -> Mapping
 
 def _stdout(output: CommandOutput, suite_directory: Path, where: str) -> bytes:
     if output.fixture:
+        place = suite_directory / output.fixture
         try:
-            return read_bytes(suite_directory / output.fixture, _MOST_BYTES)
+            return read_bytes(place, _MOST_BYTES, within=suite_boundary(suite_directory))
         except FileError as error:
             raise WorkspaceError(
                 f"{where}: the fixture `{output.fixture}` cannot be read: {error.why}"

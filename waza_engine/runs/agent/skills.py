@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from waza_engine.files import from_home, is_named
+from waza_engine.boundary import Boundary, suite_boundary, suite_place
+from waza_engine.files import is_named, names_in
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.spec.loading import find_project_config, load_project_config
 from waza_engine.spec.problems import SuiteFileError
@@ -70,7 +71,7 @@ def suite_skills(suite: Suite) -> SkillSet:
     that lacks the tested skill gets the directory of that one: there is nothing to test otherwise. A suite of
     a scenario that names neither a skill nor directories has none.
     """
-    config = suite.spec.config
+    config, within = suite.spec.config, suite_boundary(suite.directory)
     if _ALL in config.disabled_skills or _is_none(config.skill_directories):
         return SkillSet(switched_off=True)
     disabled = frozenset(entry.strip().rstrip("/\\") for entry in config.disabled_skills)
@@ -81,11 +82,11 @@ def suite_skills(suite: Suite) -> SkillSet:
             for written, place in zip(config.skill_directories, places, strict=True)
             if written.rstrip("/\\") not in disabled and not _is_disabled(place, disabled)
         ]
-        found = _skill_set(kept, disabled)
+        found = _skill_set(kept, disabled, within)
         tested = suite.spec.skill
         own = _own_skill(suite.directory, tested)
         if own is not None and tested and found.named(tested) is None and not _is_disabled(own, disabled):
-            mine = _skill_set([own], disabled)
+            mine = _skill_set([own], disabled, within)
             if mine.named(tested) is not None:
                 return _joined(found, mine)
         return found
@@ -93,7 +94,7 @@ def suite_skills(suite: Suite) -> SkillSet:
         return SkillSet()
     own = _own_skill(suite.directory, suite.spec.skill)
     places = [*([] if own is None else [own]), *_project_skills(suite.directory)]
-    return _skill_set([place for place in places if not _is_disabled(place, disabled)], disabled)
+    return _skill_set([place for place in places if not _is_disabled(place, disabled)], disabled, within)
 
 
 def task_skills(suite: Suite, task: TaskFile, of_suite: SkillSet) -> SkillSet:
@@ -108,7 +109,8 @@ def task_skills(suite: Suite, task: TaskFile, of_suite: SkillSet) -> SkillSet:
         return SkillSet(switched_off=True) if emptied else of_suite
     if _is_none(task.skill_directories):
         return SkillSet(switched_off=True)
-    return _skill_set([_place(suite.directory, written) for written in task.skill_directories], frozenset())
+    places = [_place(suite.directory, written) for written in task.skill_directories]
+    return _skill_set(places, frozenset(), suite_boundary(suite.directory))
 
 
 def listed_directories(suite: Suite, task: TaskFile) -> list[Path]:
@@ -147,13 +149,11 @@ def check_required(suite: Suite, found: SkillSet) -> None:
 
 def _place(suite_directory: Path, written: str) -> Path:
     """Return where a listed directory lies: public suites write it from their repository's root."""
-    path = from_home(written)
-    places = [suite_directory / path, Path.cwd() / path, *(above / path for above in suite_directory.parents)]
-    place = next((place for place in places if _is_folder(place)), places[0])
+    place = suite_place(suite_directory, written, "skill_directories", _is_folder)
     return Path(os.path.abspath(place))  # noqa: PTH100 - the name of a linked skill stays
 
 
-def _skill_set(places: Iterable[Path], disabled: frozenset[str]) -> SkillSet:
+def _skill_set(places: Iterable[Path], disabled: frozenset[str], of_suite: Boundary) -> SkillSet:
     searched = tuple(dict.fromkeys(places))
     directories: dict[Path, None] = {}
     skills: list[Skill] = []
@@ -162,8 +162,11 @@ def _skill_set(places: Iterable[Path], disabled: frozenset[str]) -> SkillSet:
         if not _is_folder(place):
             warnings.append(f"`skill_directories`: there is no directory {place}")
             continue
-        folders = [place, *_folders_in(place)] if definition_in(place) is None else [place]
-        found = [(folder, _read(folder, warnings)) for folder in folders if definition_in(folder) is not None]
+        # That of a skill which holds its suite is above it.
+        within = Boundary.around(place, *map(Path, of_suite.folders), name=of_suite.name)
+        folders = [place, *_folders_in(place, within)] if definition_in(place) is None else [place]
+        defined = [folder for folder in folders if definition_in(folder) is not None]
+        found = [(folder, _read(folder, warnings, within)) for folder in defined]
         kept = [
             (folder, skill)
             for folder, skill in found
@@ -171,7 +174,7 @@ def _skill_set(places: Iterable[Path], disabled: frozenset[str]) -> SkillSet:
         ]
         skills += [skill for _, skill in kept]
         # Where a skill of a folder is left out, the others are handed over one by one.
-        all_kept = len(kept) == len(found)
+        all_kept = len(kept) == len(found) and all(map(within.holds, _links_in(place)))
         directories |= dict.fromkeys([place] if all_kept else [folder for folder, _ in kept])
     return SkillSet(tuple(directories), tuple(skills), searched, tuple(warnings))
 
@@ -185,29 +188,37 @@ def _joined(one: SkillSet, other: SkillSet) -> SkillSet:
     )
 
 
-def _read(folder: Path, warnings: list[str]) -> Skill:
+def _read(folder: Path, warnings: list[str], within: Boundary) -> Skill:
     """Read the definition of a folder that has one; one that cannot be understood keeps its text."""
     path = definition_in(folder)
     assert path is not None
     fallback = name_without_frontmatter(path)
     try:
-        text = read_text(path)
+        text = read_text(path, within=within)
     except SuiteFileError as error:
         warnings.append(str(error))
         return Skill(fallback, "", path, "")
     try:
-        file = load_skill_file(path)
+        file = load_skill_file(path, within=within)
     except SuiteFileError as error:
         warnings.append(str(error))
         return Skill(fallback, "", path, text)
     return Skill(file.name.strip() or fallback, " ".join(file.description.split()), path, text)
 
 
-def _folders_in(place: Path) -> list[Path]:
+def _folders_in(place: Path, within: Boundary) -> list[Path]:
     try:
-        return sorted(path for path in place.iterdir() if path.is_dir())
+        return [path for name in names_in(place, within=within) if _is_inside(path := place / name, within)]
     except OSError:
         return []
+
+
+def _links_in(place: Path) -> list[Path]:
+    return [path for path in place.iterdir() if path.is_symlink()]
+
+
+def _is_inside(place: Path, within: Boundary) -> bool:
+    return (not place.is_symlink() or within.holds(place)) and place.is_dir()
 
 
 def _own_skill(directory: Path, tested: str) -> Path | None:
@@ -226,7 +237,10 @@ def _agent_name(folder: Path) -> str | None:
     if path is None:
         return None
     try:
-        return (load_skill_file(path).name.strip() or name_without_frontmatter(path)).casefold()
+        return (
+            load_skill_file(path, within=suite_boundary(folder)).name.strip()
+            or name_without_frontmatter(path)
+        ).casefold()
     except SuiteFileError:
         return None
 
@@ -240,34 +254,34 @@ def _project_skills(directory: Path) -> list[Path]:
         except SuiteFileError:
             written = "skills/"
         root = config_file.parent
-        return _skills_in([root / written, root / ".github" / "skills"])
+        return _skills_in([root / written, root / ".github" / "skills"], suite_boundary(root))
     for folder in _levels_above(directory):
-        found = _skills_in([folder / "skills", folder / ".github" / "skills"])
+        found = _skills_in([folder / "skills", folder / ".github" / "skills"], suite_boundary(directory))
         if found:
             return found
     return []
 
 
-def _skills_in(roots: Sequence[Path]) -> list[Path]:
+def _skills_in(roots: Sequence[Path], within: Boundary) -> list[Path]:
     names: dict[str, Path] = {}
     for root in roots:
-        for folder in _skills_below(root, _LEVELS_DOWN, set()):
+        for folder in _skills_below(root, _LEVELS_DOWN, set(), within):
             names.setdefault(folder.name, folder)
     return list(names.values())
 
 
-def _skills_below(folder: Path, levels: int, seen: set[str]) -> Iterator[Path]:
+def _skills_below(folder: Path, levels: int, seen: set[str], within: Boundary) -> Iterator[Path]:
     """Yield the skills below a folder; links are followed, and no place is searched twice."""
     place = os.path.realpath(folder)
-    if place in seen or not _is_folder(folder):
+    if place in seen or not (within.holds(folder) and _is_folder(folder)):
         return
     seen.add(place)
     if definition_in(folder) is not None:
         yield folder
     elif levels > 0:
-        for below in _folders_in(folder):
+        for below in _folders_in(folder, within):
             if not below.name.startswith(".") and below.name not in _SKIPPED_FOLDERS:
-                yield from _skills_below(below, levels - 1, seen)
+                yield from _skills_below(below, levels - 1, seen, within)
 
 
 def _levels_above(directory: Path) -> list[Path]:

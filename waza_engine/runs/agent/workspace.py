@@ -11,8 +11,9 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
+from waza_engine.boundary import suite_boundary, suite_place
 from waza_engine.executors.base import WorkspaceFile
-from waza_engine.files import copy_file, from_home, write_bytes
+from waza_engine.files import copy_file, write_bytes
 from waza_engine.results.places import KEPT_PREFIX, workspace_prefix
 from waza_engine.runs.agent.repositories import RepositoryError, check_out
 from waza_engine.spec.problems import SuiteFileError
@@ -20,6 +21,7 @@ from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_reader import read_text
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.task_inputs import InputFile
+from waza_engine.user_state import remember_workspace
 
 _MANY_FILES = 20_000
 _LARGE_BYTES = 1024 * 1024
@@ -80,13 +82,10 @@ def fixture_directory(task: TaskFile, suite_directory: Path) -> Path:
     """
     if not task.context_dir:
         return suite_directory / "fixtures"
-    written = from_home(task.context_dir)
-    places = [
-        suite_directory / written,
-        Path.cwd() / written,
-        *(above / written for above in suite_directory.parents),
-    ]
-    return next((place for place in places if place.is_dir()), places[0])
+    if Path(task.context_dir).is_absolute():
+        # That of a task file was checked when it was loaded; any other was named on the command line.
+        return Path(task.context_dir)
+    return suite_place(suite_directory, task.context_dir, "context_dir", Path.is_dir)
 
 
 def prompt_of(task: TaskFile, task_path: Path, files: SuiteFiles = DISK) -> str:
@@ -99,7 +98,7 @@ def prompt_of(task: TaskFile, task_path: Path, files: SuiteFiles = DISK) -> str:
     where = "the task file's directory"
     place = _inside(task_path.parent, task.inputs.prompt_file, "inputs.prompt_file", where)
     try:
-        return read_text(place, files=files)
+        return read_text(place, within=suite_boundary(task_path.parent), files=files)
     except SuiteFileError as error:
         raise WorkspaceError(f"`inputs.prompt_file` {place}: {error.message}") from None
 
@@ -141,6 +140,8 @@ def _directory(*, keep: bool = False) -> Generator[Path]:
     prefix = KEPT_PREFIX if keep else workspace_prefix(os.getpid())
     try:
         directory = Path(tempfile.mkdtemp(prefix=prefix)).resolve()
+        if keep:
+            remember_workspace(directory)
     except OSError as error:
         raise WorkspaceError(f"the workspace cannot be made: {error.strerror or error}") from None
     try:

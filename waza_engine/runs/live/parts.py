@@ -14,7 +14,6 @@ from waza_engine.results.record import Validation
 from waza_engine.runs.grading.graders import BuiltGrader
 from waza_engine.runs.grading.recorded_verdicts import ORIGIN, RECORDED, has_verdict
 from waza_engine.runs.grading.workers import WorkerSet
-from waza_engine.runs.regrading.recorded_trials import recorded_place
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.reading.kept_contents import KeptContents
@@ -125,19 +124,16 @@ def files_left(
     """Return the files that the agent left and that a verdict is made of, as they are; None when not sure."""
     if built is None or built.grader is None or not built.grader.needs_workspace:
         return {}
-    recorded = recorded_place(trial.outcome.workspace)
-    if recorded is None:
+    if context.workspace is None:
         return {}
-    looked_at: Sequence[Path] | None = ()
-    if context.workspace is not None:
-        try:
-            looked_at = built.grader.looks_at(context.workspace)
-        except GraderError:
-            looked_at = ()
-        if looked_at is None:
-            return None
+    try:
+        looked_at = built.grader.looks_at(context.workspace)
+    except GraderError:
+        looked_at = ()
+    if looked_at is None:
+        return None
     found = {place: contents.version(place) for place in looked_at}
     if not found or None in found.values():
         # Files that are there tell of their folder as well.
-        found[recorded] = contents.version(recorded)
+        found[context.workspace] = contents.version(context.workspace)
     return found if all(map(contents.is_settled, found.values())) else None

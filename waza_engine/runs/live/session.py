@@ -46,12 +46,13 @@ from waza_engine.runs.live.parts import (
 )
 from waza_engine.runs.live.work import LiveRequest, LiveTask, LiveUpdate, LiveVerdicts, Made, Question, Work
 from waza_engine.runs.loading.suite import Suite, SuiteError
-from waza_engine.runs.regrading.recorded_trials import kept_workspace, with_review, without_workspace
+from waza_engine.runs.regrading.recorded_trials import with_review, without_workspace
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.kept_contents import KeptContents, current_contents
 from waza_engine.spec.reading.watched_files import WatchedFiles
+from waza_engine.user_state import kept_workspace
 
 IDLE_SECONDS = 600.0
 """How long workers stay warm between two edits."""
@@ -345,7 +346,7 @@ class LiveSession:
         found = known[1]
         if question.built is not None and needs_workspace(question.built):
             # It may be gone since, or there again.
-            workspace = kept_workspace(trial.outcome)
+            workspace = kept_workspace(trial.outcome.workspace)
             return found if workspace == found.workspace else replace(found, workspace=workspace)
         return found
 

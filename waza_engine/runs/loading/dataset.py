@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.runs.loading.prompt_lines import SUFFIXES, prompt_tasks
 from waza_engine.runs.loading.templates import TemplateData, TemplateError, render
 from waza_engine.spec.eval_file import EvalFile
@@ -89,7 +90,7 @@ def _place(eval_path: Path, written: str) -> Path:
 
 def _rows(path: Path, warnings: list[str], files: SuiteFiles) -> Sequence[Row]:
     try:
-        table = read_table(read_text(path, files=files))
+        table = read_table(read_text(path, within=suite_boundary(path.parent), files=files))
     except TableError as fault:
         raise SuiteFileError(path, fault.line, fault.message) from None
     warnings += [f"{path}:{line}: {warning}" for line, warning in table.warnings]

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.spec.explain import location_of, sentence
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.prompts import PromptLine
@@ -43,7 +44,9 @@ def prompt_tasks(path: Path, files: SuiteFiles = DISK) -> tuple[list[TaskFile], 
 
 
 def _lines(path: Path, files: SuiteFiles) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(read_text(path, files=files).split("\n"), 1):
+    for number, line in enumerate(
+        read_text(path, within=suite_boundary(path.parent), files=files).split("\n"), 1
+    ):
         if line.strip():
             yield number, line
 

@@ -5,11 +5,12 @@ A task that cannot be used is a task in error; the others run. Only what leaves 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
+from waza_engine.boundary import FileError, is_foreign, suite_boundary, suite_place
 from waza_engine.files import Boundary, shown
 from waza_engine.runs.loading.dataset import load_dataset
 from waza_engine.runs.loading.packaged_graders import with_packages
@@ -17,7 +18,6 @@ from waza_engine.spec.dialects import inline_task
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.loading import load_eval_file, load_task_file
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
-from waza_engine.spec.reading.boundary import suite_boundary
 from waza_engine.spec.reading.file_cache import FileCache
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.task_globs import GlobError, expand, is_literal, name_matches, split_pattern
@@ -96,10 +96,14 @@ def load_suite(
         key=("eval file", repr(given), lenient),
     )
     spec = with_packages(path, spec, files)
+    _check_paths(path, spec)
     warnings = [str(warning) for warning in found]
     if spec.tasks_from:
         dataset = load_dataset(path, spec, files)
-        rows = tuple(SuiteTask(row.id, row.name, dataset.path, row.task, row.error) for row in dataset.tasks)
+        rows = tuple(
+            _inside(path.parent, SuiteTask(row.id, row.name, dataset.path, row.task, row.error))
+            for row in dataset.tasks
+        )
         return Suite(path, path.parent, spec, rows, (*warnings, *dataset.warnings, *_twice(rows)))
     tasks: list[SuiteTask] = []
     patterns: list[str] = []
@@ -115,6 +119,7 @@ def load_suite(
     if not tasks:
         wanted = ", ".join(f"`{pattern}`" for pattern in patterns) or "nothing"
         raise SuiteError(f"{path}: no task file matches {wanted} in {path.parent}.")
+    tasks = [_inside(path.parent, task) for task in tasks]
     enabled = tuple(task for task in tasks if disabled or task.task is None or task.task.enabled)
     if not enabled:
         raise SuiteError(f"{path}: every task is switched off by `enabled: false`.")
@@ -189,14 +194,23 @@ def _broken_task(path: Path, position: int, error: SuiteFileError, files: SuiteF
 def _tasks_of_pattern(
     eval_path: Path, pattern: str, warnings: list[str], files: SuiteFiles, cache: FileCache
 ) -> list[SuiteTask]:
+    within = suite_boundary(eval_path.parent)
+
+    def listing(directory: Path) -> Iterable[tuple[str, bool]] | None:
+        return files.listing(directory) if within.holds(directory) else None
+
+    def has_entry(path: Path) -> bool:
+        return within.holds(path.parent) and files.has_entry(path)
+
     try:
-        paths = expand(eval_path.parent, pattern, files.listing, has_entry=files.has_entry)
+        if is_foreign(pattern) or not within.holds(eval_path.parent / pattern.partition("*")[0]):
+            raise SuiteFileError(eval_path, 1, f"`tasks`: `{pattern}` leads out of {within.name}")
+        paths = expand(eval_path.parent, pattern, listing, has_entry=has_entry)
     except GlobError as error:
         raise SuiteError(f"{eval_path}: the task pattern `{pattern}` cannot be read: {error}.") from None
     if not paths and all(map(is_literal, split_pattern(pattern))):
         warnings.append(f"{eval_path}: there is no file `{pattern}`, so this task is left out")
     tasks: list[SuiteTask] = []
-    within = suite_boundary(eval_path.parent, pattern, from_here=True)
     for path in paths:
         try:
             task, found = _loaded_task(path, within, files, cache)
@@ -207,6 +221,35 @@ def _tasks_of_pattern(
         warnings += [str(warning) for warning in found]
         tasks.append(_suite_task(path, task, fallback=shown(path.stem)))
     return tasks
+
+
+def _check_paths(path: Path, spec: EvalFile) -> None:
+    """Raise ``SuiteFileError`` for a path of the eval file that leads out of the boundary of the suite."""
+    config = spec.config
+    named = [("config.skill_directories", written) for written in config.skill_directories]
+    named += [("config.adapter", config.adapter), ("config.recording", config.recording)]
+    try:
+        for key, written in named:
+            if written:
+                suite_place(path.parent, written, key)
+    except FileError as error:
+        raise SuiteFileError(path, 1, error.why) from None
+
+
+def _inside(directory: Path, found: SuiteTask) -> SuiteTask:
+    """Return a task, in error when a path of it leads out of the boundary of the suite."""
+    task = found.task
+    if task is None:
+        return found
+    named = [("context_dir", task.context_dir)]
+    named += [("skill_directories", written) for written in task.skill_directories]
+    try:
+        for key, written in named:
+            if written:
+                suite_place(directory, written, key)
+    except FileError as error:
+        return replace(found, task=None, error=f"{found.path}: {error.why}")
+    return found
 
 
 def _loaded_task(

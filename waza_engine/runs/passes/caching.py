@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import cast
 
 import waza_engine
-from waza_engine.files import from_home, opened_to_read, read_beginning, read_bytes
+from waza_engine.boundary import Boundary
+from waza_engine.files import opened_to_read, read_beginning, read_bytes
 from waza_engine.masking import is_secret_name
 from waza_engine.results.codec.tasks import task_document, task_of
 from waza_engine.results.json_values import Block
@@ -29,11 +30,12 @@ from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.loading.suite import Suite, SuiteTask
 from waza_engine.runs.passes.deciding_files import MOST_BYTES, DecidingFiles, files_at
 from waza_engine.runs.passes.task_key import task_key
+from waza_engine.runs.settings.places import inside
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.context import RunContext
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.executors import replays
-from waza_engine.spec.loading import find_project_config
+from waza_engine.spec.loading import PROJECT_CONFIG_NAME, find_project_config
 from waza_engine.spec.project_config import ProjectConfig
 
 DIRECTORY = ".waza-cache"
@@ -61,9 +63,12 @@ def cache_directory(settings: RunSettings, suite: Suite, project: ProjectConfig)
 
 
 def configured_directory(directory: Path, project: ProjectConfig) -> Path:
-    """Return the cache that ``.waza.yaml`` names for a directory; without that file it lies in there."""
+    """Return the cache that ``.waza.yaml`` names for a directory; without that file it lies in there.
+
+    Raises ``SuiteError`` for one that leads out of the boundary.
+    """
     file = find_project_config(directory)
-    return (directory if file is None else file.parent) / from_home(project.cache.dir or DIRECTORY)
+    return inside(file or directory / PROJECT_CONFIG_NAME, project.cache.dir or DIRECTORY, "cache.dir")
 
 
 class CacheError(Exception):
@@ -74,6 +79,7 @@ class TaskCache:
     """The cache in a directory. An entry that cannot be read is none; one that cannot be written is lost.
 
     ``written`` are folders that runs write to: what lies there decides no answer, as the cache itself.
+    ``within`` is the boundary of a directory that nobody has named on a command line.
     """
 
     def __init__(
@@ -83,8 +89,10 @@ class TaskCache:
         model: str,
         judge_executor: str,
         written: Iterable[Path] = (),
+        within: Boundary | None = None,
     ) -> None:
         self._directory = directory
+        self._within = within
         self._written = frozenset(Path(os.path.abspath(place)) for place in (directory, *written))  # noqa: PTH100
         self._judge_executor = judge_executor
         self._executor = executor
@@ -119,8 +127,9 @@ class TaskCache:
 
     def get(self, key: str) -> TaskOutcome | None:
         """Return the kept result of a task, marked as such."""
+        place = self._directory / f"{key}.json"
         try:
-            entry: object = json.loads(read_bytes(self._directory / f"{key}.json", LONGEST_BYTES))
+            entry: object = json.loads(read_bytes(place, LONGEST_BYTES, within=self._within))
         except (OSError, ValueError, RecursionError):
             return None
         task = cast("Block", entry).get("task") if isinstance(entry, Mapping) else None
@@ -133,9 +142,8 @@ class TaskCache:
             return
         entry = {"waza_engine_cache": _FORMAT, "task": task_document(outcome)}
         with contextlib.suppress(OSError, ResultsError, ValueError):
-            self._directory.mkdir(parents=True, exist_ok=True)
-            keep_out_of_git(self._directory)
-            write_atomically(self._directory / f"{key}.json", encoded(entry))
+            keep_out_of_git(self._directory, within=self._within)
+            write_atomically(self._directory / f"{key}.json", encoded(entry), within=self._within)
 
     def _cacheable(self, task: TrialTask) -> bool:
         inputs = task.spec.inputs

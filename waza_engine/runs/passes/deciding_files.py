@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import waza_engine
+from waza_engine.boundary import Boundary, is_foreign, suite_boundary
 from waza_engine.files import from_home, is_named, read_bytes
 from waza_engine.results.inputs import is_left_by_programs, is_unread
 from waza_engine.runs.agent.workspace import fixture_directory
@@ -40,6 +41,7 @@ class DecidingFiles:
         self._suite = suite
         self._agent = agent
         self._is_there = is_there
+        self.within = suite_boundary(suite.directory)
         self._references: dict[tuple[str, tuple[Path, ...]], tuple[Path, ...]] = {}
         self._of_suite: tuple[str, ...] | None = None
         self._of_entries: dict[int, tuple[object, tuple[str, ...]]] = {}
@@ -49,7 +51,7 @@ class DecidingFiles:
         suite, spec = self._suite, task.spec
         fixtures = fixture_directory(spec, suite.directory)
         near = (suite.directory, fixtures, source.path.parent)
-        far = (Path.cwd(), *suite.directory.parents)
+        far = tuple(filter(self.within.holds, (Path.cwd(), *suite.directory.parents)))
         if self._of_suite is None:
             self._of_suite = tuple(
                 _texts(suite.spec.model_dump(mode="json", exclude={"tasks", "tasks_from"}))
@@ -74,7 +76,8 @@ class DecidingFiles:
     def places_of_suite(self) -> set[Path]:
         """Return the files and folders that the suite names, beside its tasks, graders and metrics."""
         directory = self._suite.directory
-        near, far = (directory, directory / "fixtures"), (Path.cwd(), *directory.parents)
+        near = directory, directory / "fixtures"
+        far = tuple(filter(self.within.holds, (Path.cwd(), *directory.parents)))
         apart = {"tasks", "tasks_from", "graders", "metrics"}
         written = _texts(self._suite.spec.model_dump(mode="json", exclude=apart))
         return {place for text in dict.fromkeys(written) for place in self._referenced(text, near, far)}
@@ -82,7 +85,10 @@ class DecidingFiles:
     def _referenced(self, text: str, near: tuple[Path, ...], far: tuple[Path, ...]) -> tuple[Path, ...]:
         found = self._references.get((text, near))
         if found is None:
-            found = self._references[text, near] = tuple(_referenced(text, near, far, self._is_there))
+            # Fixtures lie where a person has named their folder.
+            within = Boundary.around(*map(Path, self.within.folders), near[1], name=self.within.name)
+            named = _referenced(text, near, far, self._is_there)
+            found = self._references[text, near] = tuple(filter(within.holds, named))
         return found
 
 
@@ -91,8 +97,11 @@ def files_at(
 ) -> Iterator[tuple[Path, str]]:
     """Yield a file (of a program: with the sources beside it) or all files of a folder, each with its name.
 
-    What lies in ``written`` is left out: folders that runs write to. Raises ``OSError``.
+    What lies in ``written`` is left out: folders that runs write to; so are links out of the place and of the
+    boundary of the suite. Raises ``OSError``.
     """
+    within = suite_boundary(suite_directory)
+    within = Boundary.around(place, *map(Path, within.folders), name=within.name)
     unread = {suite_directory, *written}
     if place.is_dir():
         for folder, folders, names in os.walk(place):
@@ -105,13 +114,13 @@ def files_at(
             )
             for name in sorted(names):
                 file = Path(folder, name)
-                if file.is_file() and not is_left_by_programs(name):
+                if within.holds(file) and file.is_file() and not is_left_by_programs(name):
                     yield file, file.relative_to(place).as_posix()
         return
     yield place, place.name
     if _has_siblings(place):
         for sibling in sorted(place.parent.iterdir()):
-            if _is_beside(sibling, place) and sibling.is_file():
+            if _is_beside(sibling, place) and within.holds(sibling) and sibling.is_file():
                 yield sibling, sibling.name
 
 
@@ -179,7 +188,7 @@ def _referenced(
         return
     for written in sorted({text, *text.split()}):
         is_path = any(sign in written for sign in "/\\.")
-        for root in (*near, *far) if is_path else near:
+        for root in () if is_foreign(written) else (*near, *far) if is_path else near:
             with contextlib.suppress(OSError, ValueError):
                 place = root / from_home(written)
                 if is_there(place):

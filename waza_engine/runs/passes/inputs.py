@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.files import read_bytes
 from waza_engine.masking import masked
 from waza_engine.results.inputs import InputFile, InputFolder, RunInputs, inputs_document
@@ -43,6 +44,7 @@ class _Reader:
 
     def __init__(self, suite: Suite) -> None:
         self._suite = suite
+        self._within = suite_boundary(suite.directory)
         self._known: dict[Path, tuple[str, int] | None] = {}
         self._texts: dict[str, str] = {}
         self._left = MOST_BYTES
@@ -107,7 +109,7 @@ class _Reader:
 
     def _content(self, file: Path, name: str) -> tuple[str, int] | None:
         try:
-            content = read_bytes(file, self._left)
+            content = read_bytes(file, self._left, within=self._within)
         except OSError:
             return None
         self._left -= len(content)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.graders.base import GradingContext
-from waza_engine.results.record import TrialOutcome, Validation
+from waza_engine.results.record import Validation
 from waza_engine.results.reviews.review import recorded_review, review_changes
 from waza_engine.runs.agent.workspace import fixture_directory, prompt_of
 from waza_engine.runs.grading.graders import BuiltGrader
 from waza_engine.runs.grading.recorded_verdicts import needs_workspace, recorded_baseline
+from waza_engine.user_state import kept_workspace
 
 if TYPE_CHECKING:
     from waza_engine.assertions.evaluator import AssertionEvaluator
@@ -70,22 +69,9 @@ def recorded_context(
         skill_invocations=tuple(found.skill_invocations),
         usage=found.usage,
         duration_ms=found.duration_ms,
-        workspace=workspace or kept_workspace(found),
+        workspace=workspace or kept_workspace(found.workspace),
         baseline_output=recorded_baseline(recording, base.task_id, found.number),
     )
-
-
-def kept_workspace(trial: TrialOutcome) -> Path | None:
-    """Return the directory in which the agent worked, None when it is gone."""
-    place = recorded_place(trial.workspace)
-    return place if place is not None and os.path.isdir(place) else None  # noqa: PTH112 - asked for every trial
-
-
-@lru_cache(maxsize=10_000)
-def recorded_place(written: str) -> Path | None:
-    """Return an absolute path that was recorded, the same one for the same words; None for any other text."""
-    place = Path(written)
-    return place if place.is_absolute() and "\0" not in written else None
 
 
 def without_workspace(built: BuiltGrader) -> BuiltGrader:

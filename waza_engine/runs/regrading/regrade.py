@@ -43,7 +43,6 @@ from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.regrading.recorded_trials import (
     NO_WORKSPACE,
-    kept_workspace,
     recorded_context,
     task_context,
     with_review,
@@ -58,6 +57,7 @@ from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.user_state import kept_workspace
 
 ResultT = TypeVar("ResultT")
 
@@ -372,6 +372,6 @@ def _programs_without_workspace(pairs: Sequence[tuple[RecordedTask, SelectedTask
             for built in (selected.trial.graders if selected.trial is not None else ())
             if built.grader is not None and built.grader.runs_program
         ]
-        if programs and not any(kept_workspace(trial.outcome) for trial in recorded.trials):
+        if programs and not any(kept_workspace(trial.outcome.workspace) for trial in recorded.trials):
             for built in programs:
                 yield f"grader `{built.name}` runs a program without the agent's files: {NO_WORKSPACE}"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from waza_engine.boundary import Boundary, FileError, suite_boundary
 from waza_engine.files import from_home
 from waza_engine.results.places import session_directory
+from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.loading import find_project_config
 from waza_engine.spec.project_config import Paths, ProjectConfig
@@ -22,13 +24,28 @@ def session_logs(settings: RunSettings, suite_directory: Path, project: ProjectC
 def second_results(suite_directory: Path, project: ProjectConfig) -> Path | None:
     """Return where ``paths.results`` wants a copy of the results, None when it is the default.
 
-    It starts beside ``.waza.yaml`` (upstream: in the working directory).
+    It starts beside ``.waza.yaml`` (upstream: in the working directory). Raises ``SuiteError`` for one that
+    leads out of the boundary of that file.
     """
     written = project.paths.results.strip()
     file = find_project_config(suite_directory)
     if file is None or not written or Path(written) == Path(Paths().results):
         return None
-    return file.parent / from_home(written)
+    return inside(file, written, "paths.results")
+
+
+def project_boundary(suite_directory: Path) -> Boundary:
+    """Return the boundary of what ``.waza.yaml`` names, or of the suite without that file."""
+    file = find_project_config(suite_directory)
+    return suite_boundary(suite_directory if file is None else file.parent)
+
+
+def inside(config: Path, written: str, key: str) -> Path:
+    """Return the place of a path in ``.waza.yaml``. Raises ``SuiteError`` when it leads outside."""
+    try:
+        return suite_boundary(config.parent).first(written, [config.parent / from_home(written)], key)
+    except FileError as error:
+        raise SuiteError(f"{config}: {error.why}; name a folder inside.") from None
 
 
 def written_folders(settings: RunSettings, suite_directory: Path, project: ProjectConfig) -> list[Path]:

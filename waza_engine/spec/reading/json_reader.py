@@ -6,15 +6,16 @@ import json
 from pathlib import Path
 from typing import cast
 
+from waza_engine.boundary import Boundary
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.spec.reading.yaml_nodes import YamlFaultError, read_nodes
 from waza_engine.spec.reading.yaml_reader import YamlFile, read_text
 
 
-def read_json_file(path: Path) -> YamlFile:
+def read_json_file(path: Path, *, within: Boundary | None = None) -> YamlFile:
     """Return the data of a JSON object with its lines. Raises ``SuiteFileError``."""
-    text = read_text(path)
+    text = read_text(path, within=within)
     try:
         value = cast("Json", json.loads(text))
     except json.JSONDecodeError as error:

@@ -192,6 +192,19 @@ SUITE_CODES = (
         files={"../eval.yaml": EVAL, "../fixtures/app.py": "print()\n"},
     ),
     Code(
+        "outside-repository",
+        "The path leads out of the repository of the suite",
+        "error",
+        "What a suite names is read inside of its repository; without a repository, inside of its own "
+        "folder, of the open folder or of the one that the run is started in. A path that leads out of "
+        "there, also through a link, and one of a network share or a device is refused before it is looked "
+        "at. What you name on a command line may lie anywhere.",
+        "id: t\nname: T\ncontext_dir: /srv/files\ninputs:\n  prompt: Go\n",
+        "id: t\nname: T\ncontext_dir: files\ninputs:\n  prompt: Go\n",
+        "Where the files belong is for the author to say.",
+        files={"../eval.yaml": EVAL},
+    ),
+    Code(
         "path-not-portable",
         "Upstream does not find the folder",
         "warning",

@@ -1,0 +1,87 @@
+"""Paths that lead out of the boundary of the suite: a run refuses them before it reads anything."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from waza_engine.boundary import is_foreign
+from waza_engine.files import from_home, shown
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import Found, SuiteView
+from waza_language_server.analysis.suite_rules.skills import items_of
+from waza_language_server.project.suite_file import SuiteFile, word
+from waza_language_server.project.uris import path_of
+from waza_language_server.syntax.kept_items import items_where
+from waza_language_server.syntax.nodes import Node
+
+CODE = "outside-repository"
+_UNKNOWN = frozenset("\0{$")
+"""Characters of paths that name no file yet."""
+TYPES_WITH_PATHS = frozenset({"diff", "json_schema", "script", "trigger"})
+_KEYS_OF_GRADERS = ("context_dir", "schema_file", "script", "skill_path")
+_KEYS_OF_TASKS = frozenset({"context_dir", "skill_directories"})
+_KEYS_OF_CONFIG = ("adapter", "recording")
+
+
+def outside_paths(view: SuiteView) -> Found:
+    """Yield the paths of a suite or task, and of its graders, that lead out of the boundary."""
+    path, root = path_of(view.document.uri), view.document.tree.root
+    if path is None or root is None or view.document.kind not in ("eval", "task"):
+        return
+    listed = [root.get("config", key) for key in _KEYS_OF_CONFIG]
+    listed += items_of(root.get("config", "skill_directories"))
+    tasks: Iterable[Node] = (root,)
+    if view.document.kind == "eval":
+        written = root.get("tasks")
+        items = tuple((yield from items_where(written, _names_paths)) if written is not None else ())
+        tasks = [task.node for task in SuiteFile(view.document.tree).tasks_at(items)]
+        listed += (item.target for item in items)
+    for task in tasks:
+        yield None
+        listed += [task.get("context_dir"), *items_of(task.get("skill_directories"))]
+    yield from _outside(view, path, listed)
+    yield from outside_paths_of(view, (yield from view.graders.where(names_paths, TYPES_WITH_PATHS)))
+
+
+def outside_paths_of(view: SuiteView, graders: Iterable[Node]) -> Found:
+    """Yield the paths of some graders that lead out of the boundary."""
+    path = path_of(view.document.uri)
+    if path is not None:
+        for grader in graders:
+            yield None
+            yield from _outside(view, path, [grader.get("config", key) for key in _KEYS_OF_GRADERS])
+
+
+def names_paths(grader: Node) -> bool:
+    """Return whether a grader names a path that starts at the suite."""
+    return any(grader.get("config", key) is not None for key in _KEYS_OF_GRADERS)
+
+
+def _names_paths(task: Node) -> bool:
+    return task.kind == "scalar" or not _KEYS_OF_TASKS.isdisjoint(task.key_names)
+
+
+def _outside(view: SuiteView, path: Path, nodes: Iterable[Node | None]) -> Iterator[Problem]:
+    project = view.workspace.project
+    suites = [suite.folder for suite in project.suites_of(path)]
+    starts = [path.parent] if view.document.kind == "eval" else suites
+    for node in nodes:
+        written = (word(node) or "") if node is not None and node.target.kind == "scalar" else ""
+        if node is None or not written or _UNKNOWN.intersection(written):
+            continue
+        # Before the first star of a glob is a folder.
+        place = from_home(written.partition("*")[0])
+        within = [(start, project.disk.reach.around(start)) for start in starts]
+        inside = any(
+            boundary.holds(Path(os.path.normpath(base / place)))
+            for start, boundary in within
+            for base in (start, *project.roots)
+        )
+        if within and (is_foreign(written) or not inside):
+            what = (
+                "names a network share or a device" if is_foreign(written) else "leads out of the repository"
+            )
+            message = f"`{shown(written)}` {what}, so no run uses it; move what it names next to the suite."
+            yield Problem(CODE, node.target.span, message, "error")

@@ -1,0 +1,216 @@
+"""How far a path may lead that a suite, a record or a lock file names: one boundary for engine and editor.
+
+Somebody's repository must not make this program read, write or list the rest of the disk, wake a network
+drive or open a device. A path that a person types on a command line is no such path: it may lead anywhere.
+
+Architecture invariant: light (the language server imports it), and the one place that decides this.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Literal
+
+from waza_engine.frozen import frozen
+
+Kind = Literal[
+    "missing",
+    "directory",
+    "special",
+    "too large",
+    "permission",
+    "outside",
+    "unreadable",
+    "not UTF-8",
+    "binary",
+]
+"""Why a file has no content for us; ``special`` is a pipe, a socket or a device."""
+_LEVELS_UP = 2
+"""How far above a suite without a repository the skill is that it tests."""
+_DEVICES = frozenset({"con", "prn", "aux", "nul", "conin$", "conout$"}) | {
+    f"{name}{digit}" for name in ("com", "lpt") for digit in "123456789¹²³"
+}
+
+
+class FileError(OSError):
+    """A file without content for us. ``why`` is one clause for a person, which fits after a colon.
+
+    ``line`` counts from 1 where the content is at fault, and is 0 otherwise.
+    """
+
+    def __init__(self, kind: Kind, why: str, number: int = errno.EINVAL, *, line: int = 0) -> None:
+        super().__init__(number, why)
+        self.kind: Kind = kind
+        self.why = why
+        self.line = line
+
+    def __str__(self) -> str:
+        return self.why
+
+
+@frozen()
+class Boundary:
+    """The folders that paths must not lead out of, resolved; ``name`` is what a person calls them."""
+
+    folders: tuple[str, ...]
+    name: str
+
+    @classmethod
+    def around(cls, *folders: Path, name: str) -> Boundary:
+        """Return the boundary around folders, which may be reached through links themselves.
+
+        A path that no folder can have holds nothing.
+        """
+        possible = [folder for folder in folders if "\0" not in str(folder)]
+        return cls(tuple(dict.fromkeys(os.path.realpath(folder) for folder in possible)), name)
+
+    def holds(self, path: Path) -> bool:
+        """Return whether a path lies in one of the folders once all links in it are followed."""
+        written = str(path)
+        try:
+            return not self._is_foreign(written) and self._holds(self._followed(written))
+        except (OSError, ValueError):
+            return False
+
+    def resolved(self, path: Path) -> str:
+        """Return the path with all links followed. Raises ``FileError`` when it leads out."""
+        written = str(path)
+        if self._is_foreign(written):
+            raise FileError("outside", "it names a network share or a device", errno.EACCES)
+        try:
+            place = os.path.realpath(written)
+        except (OSError, ValueError):
+            raise FileError("missing", "no file can have this name", errno.ENOENT) from None
+        if not self._holds(place):
+            what = "it" if place == os.path.abspath(written) else "a link"  # noqa: PTH100 - keeps links
+            raise FileError("outside", f"{what} leads out of {self.name}", errno.EACCES)
+        return place
+
+    def first(
+        self,
+        written: str,
+        places: Iterable[Path],
+        key: str,
+        is_there: Callable[[Path], bool] = os.path.exists,
+    ) -> Path:
+        """Return the first of the places that a written path may mean where something is, else the first.
+
+        Places outside are not looked at. Raises ``FileError``, which names the key, when there is no other,
+        or when the path names a network share or a device.
+        """
+        listed = list(places)
+        if "\0" in written:
+            return listed[0]  # as a place at which nothing can be
+        inside = [] if is_foreign(written) else [place for place in listed if self.holds(place)]
+        there = next((place for place in inside if is_there(place)), None)
+        if there is None and inside[:1] != listed[:1]:
+            why = "names a network share or a device" if is_foreign(written) else f"leads out of {self.name}"
+            raise FileError("outside", f"`{key}`: `{written}` {why}, so it is not used", errno.EACCES)
+        return listed[0] if there is None else there
+
+    def _is_foreign(self, path: str) -> bool:
+        # On Windows asking the system about such a path is enough to wake what it names.
+        return os.name == "nt" and is_foreign(path) and not self._holds(path)
+
+    def _followed(self, path: str) -> str:
+        return os.path.realpath(path)
+
+    def _holds(self, resolved: str) -> bool:
+        return any(
+            resolved == folder or resolved.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
+            for folder in self.folders
+        )
+
+
+def suite_boundary(
+    directory: Path, opened: Iterable[Path] = (), is_there: Callable[[Path], bool] = os.path.lexists
+) -> Boundary:
+    """Return the boundary of the suite, task or record in a directory.
+
+    That is the outermost repository around it. Without a repository it is the directory itself, the skill
+    that it lies in, and the working directory when that is above it. ``opened`` are folders that a person
+    has opened in an editor: they count, with their repositories. The home folder and those above it never do.
+    """
+    here = Path(os.path.abspath(directory))  # noqa: PTH100 - links stay as they are
+    folders: dict[Path, None] = {}
+    # A suite may be reached through a link, from the same repository or from elsewhere.
+    starts = [here] if "\0" in str(here) else [here, Path(os.path.realpath(here))]
+    for start in dict.fromkeys(starts):
+        repository = repository_around(start, is_there)
+        above = (here for here in _working_directory() if start.is_relative_to(here))
+        skills = (level for level in (start, *start.parents[:_LEVELS_UP]) if is_there(level / "SKILL.md"))
+        folders |= dict.fromkeys([repository] if repository else [start, *above, *[*skills][:1]])
+    for root in opened:
+        folders |= dict.fromkeys(place for place in (root, repository_around(root, is_there)) if place)
+    allowed = [folder for folder in folders if not is_too_wide(folder)]
+    name = str(min(allowed, key=lambda folder: len(folder.parts), default="the folder of the suite"))
+    return Boundary.around(*allowed, name=name)
+
+
+def boundary_of_named(directory: Path) -> Boundary:
+    """Return the boundary of what is made in a directory that a person has named, be it the home folder."""
+    return Boundary.around(directory, *map(Path, suite_boundary(directory).folders), name=str(directory))
+
+
+def suite_place(
+    directory: Path,
+    written: str,
+    key: str,
+    is_there: Callable[[Path], bool] = os.path.exists,
+    *,
+    here_first: bool = False,
+) -> Path:
+    """Return what a path of a suite means: beside the eval file, from the working directory or one above.
+
+    Public suites write paths from their repository's root, where upstream is started; an editor starts the
+    engine elsewhere. ``here_first`` begins at the working directory. Where nothing is there it is beside the
+    eval file. Raises ``FileError``, which names the key, when the path leads out of the boundary.
+    """
+    path = os.path.expanduser(written)  # noqa: PTH111 - that of pathlib raises
+    within, beside = suite_boundary(directory), directory / path
+    here = [place / path for place in _working_directory()]
+    above = (place / path for place in directory.parents)
+    if here_first:
+        there = next((place for place in here if within.holds(place) and is_there(place)), None)
+        if there is not None and not is_foreign(written):
+            return there
+    return within.first(written, (beside, *here, *above), key, is_there)
+
+
+def repository_around(folder: Path, is_there: Callable[[Path], bool] = os.path.lexists) -> Path | None:
+    """Return the outermost repository around a folder: a link below it may have led into another one.
+
+    A home folder that is under version control is no project.
+    """
+    levels = (above for above in reversed((folder, *folder.parents)) if not is_too_wide(above))
+    return next((above for above in levels if is_there(above / ".git")), None)
+
+
+def is_too_wide(folder: Path) -> bool:
+    """Return whether a folder is the home folder, holds it, or is the root of a disk: too much."""
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - that of pathlib raises
+    return home.is_relative_to(folder) or folder == folder.parent
+
+
+def is_foreign(written: str) -> bool:
+    r"""Return whether a path names a network share or a device of Windows; on every system, as text alone.
+
+    Those are ``//host/share``, ``\\host\share``, ``\\.\pipe\x``, ``\\?\C:\x`` and names such as ``NUL``.
+    """
+    plain = written.replace("\\", "/")
+    if plain.startswith(("//", "/??/")):
+        return True
+    name = plain.rpartition("/")[2]
+    # Windows takes `nul.txt` and `nul:` for the device, too; elsewhere they are files as any other.
+    name = name.partition(".")[0].partition(":")[0].rstrip() if os.name == "nt" else name
+    return name.casefold() in _DEVICES
+
+
+def _working_directory() -> tuple[Path, ...]:
+    try:
+        return (Path.cwd(),)
+    except OSError:
+        return ()

@@ -1,0 +1,45 @@
+"""What the engine keeps for its user outside of every repository, and which workspaces it has made.
+
+A record may come with a repository, so the workspace that it names is believed only when it is on this list.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from waza_engine.files import FileError, read_text, write_atomically
+
+_LONGEST_BYTES = 1000
+
+
+def state_folder() -> Path:
+    """Return the folder of the user's state: ``$XDG_STATE_HOME`` or its usual place."""
+    home = os.environ.get("XDG_STATE_HOME") or (os.environ.get("LOCALAPPDATA") if os.name == "nt" else "")
+    return Path(home or os.path.expanduser("~/.local/state")) / "waza-engine"  # noqa: PTH111 - never raises
+
+
+def remember_workspace(place: Path) -> None:
+    """Note that the engine has made a folder. Raises ``OSError``."""
+    write_atomically(_note_of(place), [_identity(place).encode()])
+
+
+def kept_workspace(written: str) -> Path | None:
+    """Return the workspace that a record names, None unless the engine has made that very folder."""
+    place = Path(written)
+    try:
+        known = read_text(_note_of(place), _LONGEST_BYTES)
+        return place if place.is_absolute() and known == _identity(place) else None
+    except (FileError, OSError, ValueError):
+        return None
+
+
+def _note_of(place: Path) -> Path:
+    return state_folder() / "workspaces" / hashlib.sha256(os.fsencode(place)).hexdigest()
+
+
+def _identity(place: Path) -> str:
+    """Return what tells a folder from all that had or will have its name."""
+    status = place.lstat()
+    return f"{status.st_dev} {status.st_ino}"
