@@ -32,6 +32,19 @@ def test_a_limit_is_the_constant(written: str, path: str) -> None:
     assert float(number) * _UNITS[unit] == getattr(importlib.import_module(module), name)
 
 
+def test_each_promise_names_a_test_that_exists() -> None:
+    rows = [line for line in PAGE.partition("## Limits")[0].splitlines() if line.startswith("| ")]
+    promises = [row for row in rows if not row.startswith(("| promise", "| |", "| trusted", "| not trusted"))]
+    assert len(promises) > 30
+    for row in promises:
+        named = re.findall(
+            r"`([\w./-]+\.(?:py|ts))(?:::(\w+))?`", row.rpartition("| ")[2] + row.split(" | ")[-1]
+        )
+        assert named, row
+        for file, test in named:
+            assert re.search(rf"def {test}\(" if test else "", (ROOT / file).read_text("utf-8")), (file, test)
+
+
 def test_every_place_that_is_named_exists() -> None:
     named = set(re.findall(r"`(waza_engine/[\w/]+\.py)`", PAGE))
     assert named
