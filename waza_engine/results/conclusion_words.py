@@ -14,8 +14,9 @@ _FOLDERS = re.compile(r"^(?:/|[A-Za-z]:\\)[^\n]*?[/\\](?=[^/\\]+\.\w+:(?:\d+:)? 
 """The folders of the file that a reason begins with: its name is enough."""
 
 
-TASKS, WHOLE_RUN, SKILLS, SCORE, PROMPTS = (
+TASKS, GRADERS, WHOLE_RUN, SKILLS, SCORE, PROMPTS = (
     "tasks",
+    "the graders",
     "the whole run",
     "the skills",
     "the score",
@@ -97,6 +98,13 @@ def counts_words(counts: Counts) -> str:
     """Return how many tasks came to what: ``1 of 4 tasks passed, 2 failed, 1 in error``."""
     rest = [word for word in rest_words(counts) if word]
     return ", ".join([f"{counts.passed} of {counted(counts.total, 'task')} passed", *rest])
+
+
+def graders_words(run: int, of: int) -> str:
+    """Return how many graders of a suite were run: ``1 of 4 graders was run``; ``of`` is 0 where unknown."""
+    if not of:
+        return "not all graders were run"
+    return f"{run} of {counted(of, 'grader')} {'was' if run == 1 else 'were'} run"
 
 
 def rest_words(counts: Counts) -> list[str]:

@@ -322,9 +322,8 @@ def test_a_suite_of_which_no_record_can_be_read_says_so(suite: Path, cut: int) -
 
 
 def test_what_is_older_than_a_record_without_any_beginning_says_so(suite: Path) -> None:
-    own = write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=engine("completed"))
+    write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=engine("completed"))
     editor = Editor()
-    editor.workspace.project.scores.run_ended(RunnableId(suite), own)
     at = RUN_AT + timedelta(minutes=1)
     path = write_results(suite, {"second": [[grade("mentions", 0.0)]]}, at=at, more=engine("failed"))
     path.write_bytes(b"")
@@ -498,9 +497,8 @@ def test_a_first_run_that_was_cut_short_says_so_and_how_far_it_came(suite: Path)
     why = {"verdict": "interrupted", "reasons": ["the run was cancelled; what was finished is kept"]}
     more = engine("canceled")
     more["metadata"]["engine"]["conclusion"] = why
-    own = write_results(suite, {"first": [[EXPECTED]], "second": []}, more=more)
+    write_results(suite, {"first": [[EXPECTED]], "second": []}, more=more)
     editor = Editor()
-    editor.workspace.project.scores.run_ended(RunnableId(suite), own)
     whole = editor.hints(suite, "eval")[0]
     assert whole.label == "! cancelled · 1 failed of 2 tasks"
     assert "the run was cancelled; what was finished is kept" in whole.tooltip

@@ -110,6 +110,7 @@ class _Summary(TypedDict, total=False):
 
 class _Settings(TypedDict, total=False):
     skip_graders: _Scalar
+    graders_of: _Scalar
     fail_under: _Scalar
     prompts: list[_Scalar] | None
 

@@ -81,9 +81,9 @@ class TaskResult:
     """One task of the newest run that had it.
 
     ``status`` is ``passed``, ``failed``, ``error`` or ``skipped``; ``""`` while no run has judged it with all
-    of its graders. Verdicts of single graders may be newer than that. ``checkpoints`` are those
-    in the middle of the conversation, by the names of ``vocabulary.checkpoint_grader``. ``later`` is the
-    newest run that was to run the task and does not tell of it, None when there is none.
+    of its graders. Verdicts of single graders may be newer than that (``overlay.py``). ``checkpoints`` are
+    those in the middle of the conversation, by the names of ``vocabulary.checkpoint_grader``. ``later`` is
+    the newest run that was to run the task and does not tell of it, None when there is none.
     """
 
     id: str
@@ -107,6 +107,16 @@ class TaskResult:
     def passed(self) -> bool:
         """Whether the task passed."""
         return self.status == "passed"
+
+    @property
+    def is_unrun(self) -> bool:
+        """Whether a run did not come to it, or to the end of none of its trials."""
+        return self.status == "skipped" and not self.was_run
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether it has passed so far only: not all of its trials ran."""
+        return self.status == "passed" and self.error != ""
 
     @property
     def was_run(self) -> bool:
@@ -163,7 +173,7 @@ class PromptResult:
 class RunResult:
     """The last known results of a suite. The header is the newest run's.
 
-    ``complete`` is false while a run goes on. ``partial``: it was of chosen graders, or of none.
+    ``complete`` is false while a run goes on. ``partial``: it left out graders, all but ``graders``.
 
     ``status`` is ``completed``, ``failed``, ``canceled``, ``error``, or ``""`` when the file does not say.
     ``verdict`` is what the engine has concluded (``results/conclusion.py``), with its ``reasons`` for no
@@ -195,6 +205,7 @@ class RunResult:
     chosen_prompts: bool = False
     verdict: str = ""
     reasons: tuple[str, ...] = ()
+    graders: tuple[str, ...] = ()
     later: LaterRun | None = None
     cut: RunResult | None = None
     planned: int = 0

@@ -12,11 +12,12 @@ from typing import Literal
 
 from waza_engine.counting import counted
 from waza_engine.results.conclusion import decides, missed_words
-from waza_engine.results.reading.scores import PromptResult, RunResult
+from waza_engine.results.reading.scores import PromptResult, RunResult, TaskResult
 from waza_engine.results.record import MetricOutcome
 
 SuiteVerdict = Literal["passed", "failed", "errored", "unjudged"]
 """As of a run; ``errored`` when it broke, was cut short or stopped as well."""
+_CUT_SHORT = ("limited", "interrupted", "broken")
 _VERDICTS: dict[str, SuiteVerdict] = {"passed": "passed", "failed": "failed", "unjudged": "unjudged"}
 
 
@@ -71,7 +72,10 @@ def is_wrong(prompt: PromptResult) -> bool:
 def _of_parts(newest: RunResult) -> SuiteConclusion:
     tasks, prompts, whole = newest.tasks.values(), newest.prompts, newest.whole or newest
     total = f"of {counted(len(tasks), 'task')}"
-    failed, broken = (sum(task.status == status for task in tasks) for status in ("failed", "error"))
+    failed, broken = (sum(map(fails, tasks)), sum(task.status == "error" for task in tasks))
+    unjudged = [task for task in tasks if not task.status or task.is_cut_short]
+    if not whole.complete or whole.verdict in _CUT_SHORT:
+        unjudged += [task for task in tasks if task.is_unrun]
     # The figures of the whole run hold as long as its prompts do; what was tried since speaks for itself.
     since = any(prompt.timestamp > whole.timestamp for prompt in prompts)
     missed = [
@@ -92,7 +96,16 @@ def _of_parts(newest: RunResult) -> SuiteConclusion:
         return SuiteConclusion("failed", told)
     if broken or untried:
         return SuiteConclusion("errored", told)
+    if unjudged and _is_judged(newest):
+        return SuiteConclusion("unjudged", (f"{len(unjudged)} {total} not judged by all graders and trials",))
     return SuiteConclusion("passed" if _is_judged(newest) else "unjudged", ())
+
+
+def fails(task: TaskResult) -> bool:
+    """Tell whether a task failed, or a grader of a task that was never judged by all of them."""
+    verdicts = (*task.graders.values(), *task.checkpoints.values())
+    against = any(one.status == "graded" and not one.passed for one in verdicts)
+    return task.status == "failed" or (not task.status and against)
 
 
 def _is_judged(run: RunResult) -> bool:

@@ -16,7 +16,6 @@ import asyncio
 import logging
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
@@ -107,7 +106,7 @@ def show_run(ls: WazaServer, run: Run) -> None:
     else:
         going.end(run)
     if run.outcome is not None and run.outcome.results_file is not None:
-        ls.session.project.scores.run_ended(run.target, Path(run.outcome.results_file))
+        ls.session.project.scores.forget()
     elif run.was_refused and run.outcome is not None:
         _note_refusal(ls, run, run.outcome.message or "the run did not begin")
     refresh_scores(ls)
