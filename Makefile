@@ -11,7 +11,7 @@ MODEL_VENV := .venv-model
 # The tests start thousands of Python processes, and each would compile all it imports again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-model lint format bench schemas vscode clean lock
+.PHONY: demo test search-verdicts test-model lint format bench schemas vscode clean lock
 
 demo: $(READY) ## Diagnostics, a run of every task and the scores in the source, on the example suite.
 	@echo; echo "== What the editor would underline: waza-language-server check $(SUITE)"; echo
@@ -23,6 +23,9 @@ demo: $(READY) ## Diagnostics, a run of every task and the scores in the source,
 
 test: $(READY) ## Every test, the one in a real VS Code included.
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+
+search-verdicts: $(READY) ## Ten thousand random sequences of runs: a running server, a fresh one and the engine agree.
+	$(BIN)/python -m tests.server.verdicts.search $(ARGS)
 
 test-model: $(READY) $(MODEL_VENV)/.ready ## A small real model behind a real server; builds the server once (minutes, needs cmake and g++).
 	$(BIN)/python -m pytest -m model tests/model $(ARGS)

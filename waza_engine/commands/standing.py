@@ -6,6 +6,7 @@ from pathlib import Path
 
 from waza_engine.results.json_values import Json
 from waza_engine.results.reading.newest_scores import latest_results
+from waza_engine.results.reading.scores import RunOrigin, TaskResult
 from waza_engine.results.reading.suite_conclusion import conclude_suite
 
 _EVAL_SUFFIXES = (".yaml", ".yml")
@@ -29,22 +30,7 @@ def standing_of(suite: Path) -> Json | None:
         "verdict": found.verdict,
         "reasons": list(found.reasons),
         "whole_run": newest.whole.path.name,
-        "tasks": {
-            task.id: {
-                "status": task.status,
-                "recorded": task.timestamp.isoformat(),
-                "graders": {
-                    name: {
-                        "passed": grader.passed,
-                        "status": grader.status,
-                        "run": grader.origin.results.name,
-                    }
-                    for name, grader in (*task.graders.items(), *task.checkpoints.items())
-                    if grader.origin is not None
-                },
-            }
-            for task in newest.tasks.values()
-        },
+        "tasks": {task.id: _task(task) for task in newest.tasks.values()},
     }
 
 
@@ -53,6 +39,22 @@ def standing_words(standing: Json) -> str:
     verdict = str(standing["verdict"])
     reasons = "; ".join(standing["reasons"])
     came_to = f"is {_WORDS[verdict]}" if verdict in _WORDS else verdict
-    return (
-        f"the suite {came_to}{f': {reasons}' if reasons else ''} (its last whole run and the parts run since)"
-    )
+    told = f"the suite {came_to}{f': {reasons}' if reasons else ''}"
+    return f"{told} (its last whole run and the parts run since)"
+
+
+def _task(task: TaskResult) -> Json:
+    """Return a verdict and those of its graders, each with the record of the run that gave it."""
+    verdicts = {**task.graders, **task.checkpoints}
+    return {
+        "status": task.status,
+        "run": _record(task.origin),
+        "graders": {
+            name: {"status": one.status, "passed": one.passed, "run": _record(one.origin)}
+            for name, one in verdicts.items()
+        },
+    }
+
+
+def _record(origin: RunOrigin | None) -> str:
+    return "" if origin is None else origin.results.name

@@ -14,7 +14,6 @@ from waza_engine.counting import counted
 from waza_engine.figures import reaches, shown_below
 from waza_engine.results.baseline_conclusion import BaselineConclusion, conclude_baseline
 from waza_engine.results.conclusion_words import (
-    GRADERS,
     PROMPTS,
     SCORE,
     SKILLS,
@@ -126,7 +125,8 @@ class Conclusion:
             broken += [trigger.error for trigger in tried.broken]
         came_to = [self._tasks] if self.counts.total else []
         came_to += [self._prompts] if self._prompts else []
-        reasons = [reason for reason in self.reasons if reason.about != GRADERS]
+        # How many graders were run stands before what tasks came to.
+        reasons = () if self.part and self.verdict == "unjudged" else self.reasons
         return ended_words(self.verdict, reasons, self.counts, came_to, broken)
 
     @property
@@ -198,7 +198,7 @@ def conclude(
         counts = _counts(tasks)
         if verdict == "passed":
             verdict = "unjudged"
-            ending = [Reason(part, "unjudged", GRADERS, is_counted=True)]
+            ending = [Reason(part, "unjudged", TASKS, is_counted=True)]
     if verdict == "passed" and run.status == "failed":
         # An older file that does not say why: what was no pass then is none now.
         verdict, failures = "failed", [Reason("the run was recorded as failed", "failed", WHOLE_RUN)]

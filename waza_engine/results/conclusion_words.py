@@ -14,9 +14,8 @@ _FOLDERS = re.compile(r"^(?:/|[A-Za-z]:\\)[^\n]*?[/\\](?=[^/\\]+\.\w+:(?:\d+:)? 
 """The folders of the file that a reason begins with: its name is enough."""
 
 
-TASKS, GRADERS, WHOLE_RUN, SKILLS, SCORE, PROMPTS = (
+TASKS, WHOLE_RUN, SKILLS, SCORE, PROMPTS = (
     "tasks",
-    "the graders",
     "the whole run",
     "the skills",
     "the score",

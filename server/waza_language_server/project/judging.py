@@ -63,7 +63,9 @@ def in_parts(newest: RunResult) -> bool:
     whole, later = newest.whole, newest.later
     if whole is None or newest.timestamp <= whole.timestamp or (later and later.started > newest.timestamp):
         return False
-    return newest.origin is not None and newest.status != "canceled"
+    if newest.origin is None:
+        return False
+    return newest.status != "canceled" or any(map(whole.is_older_than, newest.tasks.values()))
 
 
 class Judging:

@@ -187,7 +187,7 @@ class Regradings:
                 told = replace(told, whole=_suite_now(whole, of_suite))
             elif whole is not None and any(self.again(suite, task) for task in found.tasks.values()):
                 # What its run has concluded is not what its tasks come to now.
-                told = replace(told, whole=replace(whole, status="", verdict="", reasons=()))
+                told = replace(told, whole=replace(whole, status="", verdict="", reasons=(), lasting=()))
             known = self._over[str(suite)] = found, self.version, told
         return known[2]
 
@@ -273,7 +273,12 @@ def _suite_now(run: RunResult, regraded: RegradedSuite) -> RunResult:
         for name, task in run.tasks.items()
     }
     return replace(
-        run, tasks=tasks, verdict=regraded.verdict, reasons=regraded.reasons, metrics=regraded.metrics
+        run,
+        tasks=tasks,
+        verdict=regraded.verdict,
+        reasons=regraded.reasons,
+        lasting=(),
+        metrics=regraded.metrics,
     )
 
 

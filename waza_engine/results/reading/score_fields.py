@@ -118,6 +118,7 @@ class _Settings(TypedDict, total=False):
 class _Conclusion(TypedDict, total=False):
     verdict: _Scalar
     reasons: list[_Scalar] | None
+    counted_reasons: list[_Scalar] | None
 
 
 class _Engine(TypedDict, total=False):

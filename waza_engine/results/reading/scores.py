@@ -129,7 +129,8 @@ class TaskResult:
     @property
     def rejudged(self) -> bool:
         """Whether one of its graders was run again by itself since."""
-        return any(grader.timestamp > self.timestamp for grader in self.graders.values())
+        verdicts = (*self.graders.values(), *self.checkpoints.values())
+        return any(grader.timestamp > self.timestamp for grader in verdicts)
 
     @property
     def size(self) -> int:
@@ -178,6 +179,7 @@ class RunResult:
     ``status`` is ``completed``, ``failed``, ``canceled``, ``error``, or ``""`` when the file does not say.
     ``verdict`` is what the engine has concluded (``results/conclusion.py``), with its ``reasons`` for no
     pass; ``""`` in files of other makes. There are no reasons where reviews have changed the verdict.
+    ``lasting`` are those that no run of a part refutes, such as a score below that which was asked for.
     ``tools`` are those that the newest run called, in the order of their first call. ``metrics`` are those
     of this run, ``prompts`` the newest word on each, of runs since the newest that tried all; with
     ``chosen_prompts`` this run tried only some. ``whole`` is the newest run of the whole suite,
@@ -205,10 +207,16 @@ class RunResult:
     chosen_prompts: bool = False
     verdict: str = ""
     reasons: tuple[str, ...] = ()
+    lasting: tuple[str, ...] = ()
     graders: tuple[str, ...] = ()
     later: LaterRun | None = None
     cut: RunResult | None = None
     planned: int = 0
+
+    def is_older_than(self, judged: TaskResult | PromptResult) -> bool:
+        """Tell whether a task, a grader of it or a trigger prompt was judged after this run began."""
+        rejudged = isinstance(judged, TaskResult) and judged.rejudged
+        return judged.timestamp > self.timestamp or rejudged
 
     @property
     def size(self) -> int:

@@ -1,0 +1,40 @@
+"""Try many random sequences of runs, and report the first whose verdicts do not agree: ``make search-verdicts``."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from tests.server.verdicts.sequences import Run, carry_out, sequences
+
+
+def search(count: int, start: int) -> None:
+    """Try random sequences, from a ``start`` that another search does not share."""
+    tried = 0
+
+    @seed(start)
+    @settings(
+        max_examples=count,
+        deadline=None,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        phases=(Phase.generate, Phase.shrink),
+    )
+    @given(sequences())
+    def agree(runs: list[Run]) -> None:
+        nonlocal tried
+        tried += 1
+        with tempfile.TemporaryDirectory() as directory:
+            carry_out(runs, Path(directory) / "suite")
+
+    try:
+        agree()
+    finally:
+        print(f"{tried} sequences tried")
+
+
+if __name__ == "__main__":
+    search(int(sys.argv[1]) if sys.argv[1:] else 10_000, int(sys.argv[2]) if sys.argv[2:] else 0)
