@@ -1,4 +1,4 @@
-"""Try many random sequences of runs, and report the first whose verdicts do not agree: ``make search-verdicts``."""
+"""Try many random sequences of runs, and report the first with wrong verdicts: ``make search-verdicts``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def search(count: int, start: int) -> None:
     try:
         agree()
     finally:
-        print(f"{tried} sequences tried")
+        sys.stdout.write(f"{tried} sequences tried\n")
 
 
 if __name__ == "__main__":

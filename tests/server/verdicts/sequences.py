@@ -95,7 +95,6 @@ class Suite:
         self.path = put(directory, "eval.yaml", EVAL)
         self.known = {name: Known() for name in TASKS}
         self.was_whole = False
-        self._kind = ""
         self._moment = RUN_AT - timedelta(hours=2)
         self._last: tuple[Path, Mapping[str, Trial]] | None = None
         self._living = workspace_with()
@@ -103,7 +102,6 @@ class Suite:
     def run(self, run: Run) -> None:
         """Carry out a run: write its record, and note what it proves."""
         self._moment += timedelta(minutes=1)
-        self._kind = run.kind
         match run.kind:
             case "whole":
                 self._judged(run.says, TASKS)
@@ -230,11 +228,8 @@ class Suite:
         if verdicts != {"passed"}:
             assert found != "passed"
             assert not label.startswith("✓"), label
-        is_cut = (
-            newest.whole is not None
-            and newest.whole.timestamp == newest.timestamp
-            and self._kind == "limited"
-        )
+        # Of one that a limit has stopped the suite says so, until parts of it are run.
+        is_cut = newest.whole is not None and newest.whole.verdict == "limited" and found == "errored"
         if "failed" in verdicts and self.was_whole and not is_cut:
             assert (found, shown["marks"].get("eval")) == ("failed", "failed")
             assert label.startswith("✗"), (label, found)
