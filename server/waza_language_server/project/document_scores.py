@@ -337,11 +337,35 @@ class DocumentScores:
         recorded = task.graders.get(name) or task.checkpoints.get(name)
         if regraded is not None:
             return self._outcome(task, regraded.result, now, regraded)
-        if recorded is None:
+        if recorded is None or not self._is_of(recorded, suite, task, now):
             return None
         going = self._scores.going
         awaited = going.await_grader(suite.path, task.id, name, recorded.timestamp)
         return self._outcome(task, recorded, now, awaited=awaited)
+
+    def _is_of(self, result: GraderResult, suite: Suite, task: TaskResult, now: _Written) -> bool:
+        """Tell whether a verdict is of the grader that is written here, not of a namesake elsewhere.
+
+        That is known by what the files said then; a grader of another type is another one.
+        """
+        then = self.recorded.values_then(now.path, result.timestamp)
+        if then is None:
+            return True
+        if (now.place, now.name) not in then or _type_of(then[now.place, now.name]) != _type_of(now.grader):
+            return False
+        if (self._task is not None and now.path == self._path) or now.place:
+            return True
+        # Of the suite's grader: one that the task had then has judged in its place.
+        if (task.id, now.name) in (self.recorded.values_then(suite.path, result.timestamp) or {}):
+            return False
+        if not self.recorded.says_otherwise(result.timestamp, (task.id,)):
+            return True
+        files = [one.path for one in self.project.tasks_of(suite).value if one.id == task.id]
+        before = [self.recorded.values_then(path, result.timestamp) for path in files]
+        known = [values for values in before if values is not None]
+        if not known:
+            return result.type in ("", _type_of(now.grader))
+        return not any(("", now.name) in values for values in known)
 
     def _outcome(
         self,
@@ -390,6 +414,10 @@ class DocumentScores:
         """Tell whether a file is known not to be as it was read."""
         now = self._digests.get(path)
         return now is not None and now != read[path]
+
+
+def _type_of(entry: Json) -> Json:
+    return entry.get("type") if isinstance(entry, dict) else None
 
 
 @frozen()

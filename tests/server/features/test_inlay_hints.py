@@ -287,6 +287,17 @@ def test_a_run_of_one_grader_leaves_the_others_what_they_are(suite: Path) -> Non
     assert editor.label(task, "task").startswith("✗")
 
 
+def test_a_verdict_is_of_the_grader_that_gave_it_and_not_of_its_namesake(suite: Path) -> None:
+    broken = grade("mentions", 0.0, "no such program", type="program", status="error")
+    write_results(suite, {"first": [[broken]], "second": [[passing()]]})
+    # The task has had a grader of the suite's name when it ran.
+    put(suite.parent, "tasks/first.yaml", "id: first\nname: First\ninputs: {prompt: Do it}\n")
+    editor = Editor()
+    assert editor.label(suite, "eval") == "✓ 1.00"
+    other_type = EVAL.replace("type: text", "type: regex")
+    assert not [hint for hint in editor.hints(suite, "eval", other_type) if hint.kind == "score"]
+
+
 def test_only_the_hints_of_the_visible_part_are_made(suite: Path) -> None:
     write_results(suite, {"first": [[failing()]]})
     document = opened(suite, "eval")
