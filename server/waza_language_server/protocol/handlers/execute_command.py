@@ -36,6 +36,7 @@ from waza_language_server.protocol.handlers.reviews import review
 from waza_language_server.protocol.handlers.run_requests import (
     FAILED,
     confirm_cost,
+    confirm_errors,
     confirm_place,
     refused,
     run_request,
@@ -151,7 +152,7 @@ async def _run(ls: WazaServer, request: RunRequest, token: types.ProgressToken |
     if not target.suite.is_file():
         raise refused(f"There is no eval file {target.suite}; save it before it runs.", FAILED)
     await confirm_place(ls, target.suite)
-    confirmed = await confirm_cost(ls, request)
+    confirmed = await confirm_cost(ls, request) if await confirm_errors(ls, target) else None
     if confirmed is None:
         return {"status": "canceled", "resultsFile": None, "message": None}
     unsaved = ls.session.unsaved(target.suite.parent)
