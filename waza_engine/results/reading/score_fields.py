@@ -46,6 +46,7 @@ class _Validation(TypedDict, total=False):
     type: _Scalar
     status: _Scalar
     score: _Scalar
+    weight: _Scalar
     passed: _Scalar
     feedback: _Scalar
     message: _Scalar

@@ -53,6 +53,7 @@ class GraderResult:
     timestamp: datetime
     origin: RunOrigin | None = None
     reviewed: datetime | None = None
+    weight: float = 1.0
 
     @property
     def trials(self) -> int:
