@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code
+from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps, finished
 from waza_language_server.project.changed_inputs import ChangedInput, FilesToday
@@ -52,6 +53,17 @@ if TYPE_CHECKING:
 
 PATIENCE_SECONDS = 0.1
 """How long results are read before a request is answered without them."""
+
+
+def goes_on_elsewhere(run: RunResult) -> bool:
+    """Tell whether the newest record of a suite is still being written."""
+    if run.complete or not run.path.name.endswith(JOURNAL_SUFFIX):
+        return False
+    # Hardly ever needed: a run goes on.
+    from waza_engine.results.reading.journals import begun, goes_on
+
+    journal = begun(run.path)
+    return journal is not None and goes_on(journal)
 
 
 def scores_in_steps(document: Document, project: Project) -> Steps[DocumentScores]:
@@ -193,6 +205,11 @@ class DocumentScores:
     def waits(self, task: str) -> bool:
         """Tell whether a run goes on that is to judge a task."""
         return any(self._scores.going.waits(suite, task) for suite in self._all_suites)
+
+    def runs_elsewhere(self, run: RunResult) -> bool:
+        """Tell whether the newest run of a suite goes on and was started by another program."""
+        own = any(map(self._scores.going.runs, self.suites_of(run)))
+        return not own and goes_on_elsewhere(run)
 
     @property
     def runs_whole(self) -> bool:

@@ -222,6 +222,7 @@ class _View:
             changes=changes,
             agent=self._scores.recorded.other_agent(run.timestamp),
             awaited=awaited,
+            elsewhere=self._scores.runs_elsewhere(self._run),
             since=since,
         )
         return stale, changes
@@ -233,7 +234,8 @@ class _View:
             if stale:
                 return stale, changes
         awaited = self._scores.awaits_suite(self._run, run.timestamp)
-        return why_stale(written=self._judging.added_task(run), awaited=awaited), ()
+        elsewhere = self._scores.runs_elsewhere(self._run)
+        return why_stale(written=self._judging.added_task(run), awaited=awaited, elsewhere=elsewhere), ()
 
     def _of_stale_task(self, task: TaskResult, written: str) -> tuple[str, tuple[ChangedInput, ...]]:
         """Return the same of a task, of which something may be ``written`` otherwise."""
@@ -244,6 +246,18 @@ class _View:
             agent=self._scores.recorded.other_agent(task.timestamp),
             awaited=self._scores.awaits_task(self._run, task),
             since=GRADED_SINCE if task.rejudged else said_by(task.later_than(task.timestamp)),
+        )
+        return stale, changes
+
+    def _of_stale_triggers(self, run: RunResult, metric: str) -> tuple[str, tuple[ChangedInput, ...]]:
+        """Return the same of a figure of trigger prompts, which no grader and no task decides."""
+        changes = self._scores.recorded.changes(run.timestamp, ())
+        stale = why_stale(
+            written=self._judging.rewritten_metric(run, metric),
+            changes=changes,
+            agent=self._scores.recorded.other_agent(run.timestamp),
+            awaited=self._scores.awaits_suite(self._run, run.timestamp),
+            elsewhere=self._scores.runs_elsewhere(self._run),
         )
         return stale, changes
 
@@ -276,8 +290,11 @@ class _View:
             if word is not None and metric is not None:
                 said = f"✓ {shown_score(metric.value)}" if metric.passed else f"✗ {shortfall(metric)}"
                 again = self._judging.suite_again
-                told = f"{_sign(again)}{said}{stale_label(stale, changes)}"
-                yield Verdict(word, told, self._origin(run, stale, again), changes)
+                old, because = stale, changes
+                if metric.name.startswith("trigger_"):
+                    old, because = self._of_stale_triggers(run, metric.name)
+                told = f"{_sign(again)}{said}{stale_label(old, because)}"
+                yield Verdict(word, told, self._origin(run, old, again), because)
 
     def of_task(self, node: Node, task_id: str, place: str) -> Iterator[Verdict]:
         """Yield the verdict of a task, and those of what its answer is expected to say."""
