@@ -63,9 +63,8 @@ def in_parts(newest: RunResult) -> bool:
     whole, later = newest.whole, newest.later
     if whole is None or newest.timestamp <= whole.timestamp or (later and later.started > newest.timestamp):
         return False
-    if newest.origin is None:
-        return False
-    return newest.status != "canceled" or any(map(whole.is_older_than, newest.tasks.values()))
+    judged = (*newest.tasks.values(), *newest.prompts)
+    return newest.origin is not None and any(map(whole.is_older_than, judged))
 
 
 class Judging:

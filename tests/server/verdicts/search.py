@@ -21,7 +21,7 @@ def search(count: int, start: int) -> None:
         deadline=None,
         database=None,
         suppress_health_check=[HealthCheck.too_slow],
-        phases=(Phase.generate, Phase.shrink),
+        phases=(Phase.generate,),
     )
     @given(sequences())
     def agree(runs: list[Run]) -> None:

@@ -216,8 +216,10 @@ class RunResult:
 
     def is_older_than(self, judged: TaskResult | PromptResult) -> bool:
         """Tell whether a task, a grader of it or a trigger prompt was judged after this run began."""
-        rejudged = isinstance(judged, TaskResult) and judged.rejudged
-        return judged.timestamp > self.timestamp or rejudged
+        verdicts = (
+            (*judged.graders.values(), *judged.checkpoints.values()) if isinstance(judged, TaskResult) else ()
+        )
+        return any(one.timestamp > self.timestamp for one in (judged, *verdicts))
 
     @property
     def size(self) -> int:

@@ -270,7 +270,7 @@ class _View:
             return ""
         if newest.origin is None:
             return ASKED_SINCE
-        return CUT_SHORT if newest.status == "canceled" else RUN_SINCE
+        return RUN_SINCE if newest.complete else CUT_SHORT
 
     def of_suite(self, root: Node) -> Iterator[Verdict]:
         """Yield the verdict of the newest run of the whole suite, and those of its metrics."""
