@@ -160,7 +160,9 @@ def _baseline_words(then: Conclusion) -> str:
 
 
 def _rate(recording: Recording, found: Conclusion) -> float:
-    return found.counts.pass_rate(number(block_of(recording.document, "summary").get("success_rate")))
+    written = number(block_of(recording.document, "summary").get("success_rate"))
+    # Tasks that chosen graders let pass count as they are written; the gate warns of such a run.
+    return written if found.part else found.counts.pass_rate(written)
 
 
 def _tell_prompts(issues: _Issues, then: Conclusion, now: Conclusion, limits: GateLimits) -> None:
