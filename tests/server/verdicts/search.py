@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.server.verdicts.sequences import Run, carry_out, sequences
 
+_EVERY = 500
+
 
 def search(count: int, start: int) -> None:
     """Try random sequences, from a ``start`` that another search does not share."""
@@ -27,6 +29,8 @@ def search(count: int, start: int) -> None:
     def agree(runs: list[Run]) -> None:
         nonlocal tried
         tried += 1
+        if not tried % _EVERY:
+            sys.stderr.write(f"{tried} sequences\n")
         with tempfile.TemporaryDirectory() as directory:
             carry_out(runs, Path(directory) / "suite")
 
