@@ -11,7 +11,7 @@ MODEL_VENV := .venv-model
 # The tests start thousands of Python processes, and each would compile all it imports again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check prepare-check test-all search-assertions search-kills search-messages search-exits search-live search-typos search-names test-model lint format bench schemas vscode clean lock
+.PHONY: demo test check prepare-check test-all search-assertions search-kills search-messages search-exits search-live search-typos search-names search-verdicts test-model lint format bench schemas vscode clean lock
 
 demo: $(READY) ## Diagnostics, a run of every task and the scores in the source, on the example suite.
 	@echo; echo "== What the editor would underline: waza-language-server check $(SUITE)"; echo
@@ -57,6 +57,9 @@ search-typos: $(READY) ## Typos in the sample suites: the table of docs/quality.
 
 search-names: $(READY) ## Every name of the sample suites renamed and renamed back.
 	$(BIN)/python -m tests.corpus.names $(ARGS)
+
+search-verdicts: $(READY) ## Ten thousand random sequences of runs: a running server, a fresh one and the engine agree.
+	$(BIN)/python -m tests.server.verdicts.search $(ARGS)
 
 test-model: $(READY) $(MODEL_VENV)/.ready ## A small real model behind a real server; builds the server once (minutes, needs cmake and g++).
 	$(BIN)/python -m pytest -m model tests/model $(ARGS)

@@ -66,6 +66,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.results.places",
     "waza_engine.results.reading.journals",
     "waza_engine.results.reading.newest_scores",
+    "waza_engine.results.reading.overlay",
     "waza_engine.results.reading.suite_conclusion",
     "waza_engine.scoring.prices",
 }

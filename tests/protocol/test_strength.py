@@ -60,7 +60,9 @@ async def test_a_weak_grader_is_marked_once_it_is_measured(suite: Path) -> None:
     async with opened(suite) as (editor, uri):
         assert weak(await editor.problems(uri)) == []
         answer = await editor.command("waza.strength", {"id": str(suite)})
+        words = answer.pop("words")
         assert answer == {"status": "completed", "graders": 2, "weak": 1, "message": None}
+        assert words.startswith("2 graders measured, 1 decides nothing (marked in the file)")
         await editor.until(lambda: weak(editor.diagnostics[uri]))
         found = editor.diagnostics[uri]
         assert weak(found) == [(6, "weak-grader")]

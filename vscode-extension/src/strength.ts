@@ -9,7 +9,8 @@ import { titleOf } from "./runnables";
 interface StrengthAnswer {
     readonly status: "completed" | "error";
     readonly graders: number;
-    readonly weak: number;
+    /** What was found, in one line. */
+    readonly words: string;
 }
 
 /** Measures the graders of a suite; the weak ones are marked where they stand. */
@@ -25,7 +26,6 @@ export async function measureStrength(client: LanguageClient, id: string): Promi
         }
     });
     if (answer?.status === "completed") {
-        const weak = answer.weak === 0 ? "none of them is weak" : `${String(answer.weak)} weak, marked in the file`;
-        void vscode.window.showInformationMessage(`Graders measured: ${String(answer.graders)}, ${weak}. Hover on a name tells more.`);
+        void vscode.window.showInformationMessage(plain(`${answer.words} The hover of a name tells which.`));
     }
 }

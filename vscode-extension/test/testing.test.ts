@@ -69,6 +69,19 @@ void test("one grader that judges again tells what its task comes to with what t
     assert.deepEqual(reports.filter(({ kind }) => kind === "ended").map(({ item, verdict }) => [item, verdict]), [[`${task}::short`, "passed"], [task, "passed"]]);
 });
 
+void test("a grader of the suite runs as an item of each task, and none is left without an end", () => {
+    const reports = new RunReports({ id: `${suite}::::short`, kind: "grader", whole: false });
+    const events: RunEvent[] = [{ kind: "started", task: "one", item: task, trial: 1 }, graded(1, true), concluded("passed"), { kind: "ended", status: "completed" }];
+    const told = events.flatMap((event) => reports.of(event)).filter(({ item }) => item !== undefined);
+    assert.deepEqual(
+        told.filter(({ kind }) => kind !== "output").map(({ kind, item, verdict }) => [kind, item, verdict]),
+        [
+            ["started", `${task}::short`, undefined],
+            ["ended", `${task}::short`, "passed"],
+        ],
+    );
+});
+
 void test("a run of one grader says nothing of its task, and the run without skills nothing at all", () => {
     const items = told("grader", graded(1, true), closed("passed", 1), concluded("passed")).map(({ item }) => item);
     assert.deepEqual(items, [`${task}::short`]);

@@ -16,7 +16,7 @@ from waza_engine.results.json_values import plain
 from waza_engine.results.reading.history import history_of
 from waza_engine.results.reading.missing import no_results_words
 from waza_engine.results.reports.trend import trend
-from waza_engine.results.reports.words import VERDICT_WORDS
+from waza_engine.results.reports.words import recorded_verdict_words
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.sparkline import sparkline
@@ -52,7 +52,8 @@ def _tell(found: dict[str, Any]) -> None:
     printer.line(
         (sparkline([run["score"] for run in runs]), "bold"),
         f"  {_span(str(runs[0]['started'])[:10], str(runs[-1]['started'])[:10], len(runs))}",
-        f", {'' if len(runs) == 1 else 'the last one '}{VERDICT_WORDS[runs[-1]['verdict']]}",
+        f", {'' if len(runs) == 1 else 'the last one '}"
+        f"{recorded_verdict_words(runs[-1]['verdict'], runs[-1]['part'])}",
         f" ({part})" if (part := runs[-1]["part"]) else "",
     )
     table = Table(box=box.SIMPLE, pad_edge=False)

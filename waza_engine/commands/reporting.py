@@ -8,11 +8,12 @@ from pathlib import Path
 
 from waza_engine.commands.options import ReportKind
 from waza_engine.commands.records import record_of
+from waza_engine.commands.standing import standing_of, standing_words
 from waza_engine.masking import masked, masked_across
 from waza_engine.results.codec.header import header_of
 from waza_engine.results.codec.runs import concluded_document, run_of
 from waza_engine.results.conclusion import Conclusion, RunVerdict, conclude
-from waza_engine.results.json_values import Block, plain
+from waza_engine.results.json_values import Block, Json, block_of, plain
 from waza_engine.results.reading.recordings import RecordingError, read_recording
 from waza_engine.results.writing.store import ResultsError, encoded, write_output
 from waza_engine.terminal import Notation, complain, say_document
@@ -39,15 +40,16 @@ def report_command(
         document = read_recording(record).document
         found = conclude(run_of(document), fail_under=fail_under)
         code = report_code(found)
+        standing = standing_of(results)
         if output is not None:
             if output_format != ReportKind.JSON and output.exists() and output.samefile(record):
                 raise ResultsError(
                     f"{output} holds the results themselves; name another file for the report."
                 )
-            write_output(output, report_of(document, output_format, fail_under, record))
+            write_output(output, report_of(document, output_format, fail_under, record, standing))
             return code
         if output_format == ReportKind.GITHUB:
-            say_document(report_of(document, output_format, fail_under, record), "commands")
+            say_document(report_of(document, output_format, fail_under, record, standing), "commands")
             return code
     except (RecordingError, ResultsError) as error:
         complain(str(error))
@@ -55,9 +57,9 @@ def report_command(
     if output_format == ReportKind.TEXT:
         from waza_engine.commands.result_text import print_results
 
-        print_results(document, fail_under=fail_under)
+        print_results(document, fail_under=fail_under, standing=standing)
         return code
-    say_document(report_of(document, output_format, fail_under), _NOTATIONS[output_format])
+    say_document(report_of(document, output_format, fail_under, standing=standing), _NOTATIONS[output_format])
     return code
 
 
@@ -67,18 +69,24 @@ def report_code(found: Conclusion) -> int:
 
 
 def report_of(
-    document: Block, output_format: ReportKind, fail_under: float | None = None, record: Path | None = None
+    document: Block,
+    output_format: ReportKind,
+    fail_under: float | None = None,
+    record: Path | None = None,
+    standing: Json | None = None,
 ) -> bytes:
     """Return the report of a result document; ``fail_under`` is the least score with which it passes.
 
     As JSON it is the document itself in today's layout, with what it comes to. ``record`` is its file, above
-    which the suite is looked for. Raises ``ResultsError`` when the summary of a step cannot be written.
+    which the suite is looked for; ``standing`` is what the suite comes to (``standing_of``). Raises
+    ``ResultsError`` when the summary of a step cannot be written.
     """
     # In a report a text no longer stands beside the one that goes on with it.
     document = masked_across(document)
     match output_format:
         case ReportKind.JSON:
-            return encoded(plain(concluded_document(document, fail_under=fail_under)))
+            told = concluded_document(document, fail_under=fail_under)
+            return encoded(plain(told if standing is None else _with_standing(told, standing)))
         case ReportKind.JUNIT:
             from waza_engine.results.reports.junit import junit_report
 
@@ -87,6 +95,7 @@ def report_of(
             from waza_engine.results.reports.markdown import markdown_report
 
             told = markdown_report(document, fail_under=fail_under)
+            told += "" if standing is None else f"\nNote: {standing_words(standing)}\n"
             return masked(told).encode("utf-8", "replace")
         case ReportKind.GITHUB:
             from waza_engine.commands.github_output import github_report, suite_of_record
@@ -98,5 +107,11 @@ def report_of(
             from waza_engine.commands.result_text import print_results
 
             text = io.StringIO()
-            print_results(document, text, fail_under=fail_under)
+            print_results(document, text, fail_under=fail_under, standing=standing)
             return text.getvalue().encode("utf-8", "replace")
+
+
+def _with_standing(document: Json, standing: Json) -> Json:
+    metadata = block_of(document, "metadata")
+    engine = {**block_of(metadata, "engine"), "suite": standing}
+    return {**document, "metadata": {**metadata, "engine": engine}}

@@ -6,12 +6,13 @@ from typing import IO
 
 from waza_engine.commands.conclusion_text import MARKS, feedback_part, mark_of, print_conclusion
 from waza_engine.commands.printer import Part, Printer
+from waza_engine.commands.standing import standing_words
 from waza_engine.counting import counted
 from waza_engine.figures import shown_score
 from waza_engine.moments import is_known
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import Conclusion, conclude
-from waza_engine.results.json_values import Block
+from waza_engine.results.json_values import Block, Json
 from waza_engine.results.record import RunHeader
 from waza_engine.results.reports.words import spending_words
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
@@ -21,11 +22,16 @@ _SHOWN_CHARACTERS = 300
 
 
 def print_results(
-    document: Block, output: IO[str] | None = None, *, fail_under: float | None = None
+    document: Block,
+    output: IO[str] | None = None,
+    *,
+    fail_under: float | None = None,
+    standing: Json | None = None,
 ) -> Conclusion:
     """Print a result document in today's layout, to standard output unless another stream is given.
 
-    It has colours on a terminal and is plain elsewhere. Return what the run comes to.
+    It has colours on a terminal and is plain elsewhere. ``standing`` is what the suite comes to by all of its
+    records (``standing_of``). Return what the run comes to.
     """
     printer = Printer(output)
     run = run_of(document)
@@ -35,7 +41,8 @@ def print_results(
         score = f"  {shown_score(task.score)}" if task.scored else ""
         trials = f"  {task.share} trials" if task.share and task.ended_trials > 1 else ""
         flaky = "  flaky" if task.flaky else ""
-        why = f"  {_shortened(task.untold)}" if task.untold else ""
+        told = task.reason if task.passes_part else task.untold
+        why = f"  {_shortened(told)}" if told else ""
         printer.line(mark_of(task), f" {task.id or task.name}{score}", (f"{trials}{flaky}{why}", "dim"))
     for task in found.tasks:
         if task.error or task.verdict in ("failed", "errored") or task.waits:
@@ -43,6 +50,8 @@ def print_results(
     print_conclusion(printer, found, run.summary.duration_ms)
     if spent := spending_words(document):
         printer.line(spent)
+    if standing is not None:
+        printer.line(standing_words(standing))
     return found
 
 

@@ -7,7 +7,7 @@ nothing that was not judged has passed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, cast
 
 from waza_engine.counting import counted
@@ -23,11 +23,13 @@ from waza_engine.results.conclusion_words import (
     Reason,
     counts_words,
     ended_words,
+    graders_words,
     prompt_words,
+    rest_words,
 )
 from waza_engine.results.json_values import number_or_none
 from waza_engine.results.record import MetricOutcome, RunOutcome, RunStatus
-from waza_engine.results.task_conclusion import TaskConclusion, TaskVerdict, conclude_task
+from waza_engine.results.task_conclusion import TaskConclusion, TaskVerdict, conclude_task, in_part
 from waza_engine.results.trigger_conclusion import TriggerConclusion, conclude_triggers, trigger_verdict
 from waza_engine.scoring.statistics import mean
 from waza_engine.vocabulary import shown_grader
@@ -72,7 +74,8 @@ class Conclusion:
     """What a run comes to. ``reasons`` say why it is no pass, ``notes`` what else is worth knowing of it.
 
     ``score`` is the mean of the task scores, 0..1. ``pass_at_k`` and ``pass_exp_k`` are means over the tasks,
-    None without tasks of several trials.
+    None without tasks of several trials. ``part`` says how many graders were run, "" for all of them: what
+    these let pass has no verdict of its own, and is skipped.
     """
 
     verdict: RunVerdict
@@ -86,6 +89,7 @@ class Conclusion:
     baseline: BaselineConclusion | None
     pass_at_k: float | None
     pass_exp_k: float | None
+    part: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -119,14 +123,25 @@ class Conclusion:
         broken = [task.reason for task in (*unusable, *others)]
         if tried is not None:
             broken += [trigger.error for trigger in tried.broken]
-        came_to = [counts_words(self.counts)] if self.counts.total else []
+        came_to = [self._tasks] if self.counts.total else []
         came_to += [self._prompts] if self._prompts else []
-        return ended_words(self.verdict, self.reasons, self.counts, came_to, broken)
+        # How many graders were run stands before what tasks came to.
+        reasons = () if self.part and self.verdict == "unjudged" else self.reasons
+        return ended_words(self.verdict, reasons, self.counts, came_to, broken)
 
     @property
     def came_to(self) -> str:
         """How many tasks came to what; in a run of trigger prompts alone, how many of these."""
-        return counts_words(self.counts) if self.counts.total else self._prompts or "no task was run"
+        return self._tasks if self.counts.total else self._prompts or "no task was run"
+
+    @property
+    def _tasks(self) -> str:
+        if not self.part:
+            return counts_words(self.counts)
+        passed = sum(task.passes_part for task in self.tasks)
+        others = replace(self.counts, skipped=self.counts.skipped - passed)
+        by = f"{self.part}; {passed} of {counted(self.counts.total, 'task')} passed there"
+        return ", ".join([by, *filter(None, rest_words(others))])
 
     @property
     def _prompts(self) -> str:
@@ -175,13 +190,21 @@ def conclude(
     )
     failures += _below(_least_score(run, fail_under), run, tasks)
     verdict = _verdict(run, tasks, triggers, failed=bool(failures), errored=bool(breakages))
+    ending = list(_ending(verdict, run, tasks))
+    part, several = "", [task for task in tasks if task.judged and task.pass_at_k is not None]
+    if run.header.graders and run.header.leaves_graders_out:
+        part = graders_words(len(run.header.graders), run.header.graders_of)
+        tasks = tuple(in_part(task, part) for task in tasks)
+        counts = _counts(tasks)
+        if verdict == "passed":
+            verdict = "unjudged"
+            ending = [Reason(part, "unjudged", TASKS, is_counted=True)]
     if verdict == "passed" and run.status == "failed":
         # An older file that does not say why: what was no pass then is none now.
         verdict, failures = "failed", [Reason("the run was recorded as failed", "failed", WHOLE_RUN)]
-    several = [task for task in tasks if task.judged and task.pass_at_k is not None]
     return Conclusion(
         verdict=verdict,
-        reasons=(*_ending(verdict, run, tasks), *failures, *breakages),
+        reasons=(*ending, *failures, *breakages),
         notes=(
             *chosen_parts(run),
             *_cut_prompts(run, triggers),
@@ -197,6 +220,7 @@ def conclude(
         baseline=baseline,
         pass_at_k=mean([task.pass_at_k or 0.0 for task in several]) if several else None,
         pass_exp_k=mean([task.pass_exp_k or 0.0 for task in several]) if several else None,
+        part=part,
     )
 
 

@@ -99,6 +99,13 @@ def counts_words(counts: Counts) -> str:
     return ", ".join([f"{counts.passed} of {counted(counts.total, 'task')} passed", *rest])
 
 
+def graders_words(run: int, of: int) -> str:
+    """Return how many graders of a suite were run: ``1 of 4 graders was run``; ``of`` is 0 where unknown."""
+    if not of:
+        return "not all graders were run"
+    return f"{run} of {counted(of, 'grader')} {'was' if run == 1 else 'were'} run"
+
+
 def rest_words(counts: Counts) -> list[str]:
     """Return the same for each other verdict that tasks came to."""
     return [

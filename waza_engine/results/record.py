@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from waza_engine.figures import reaches
 from waza_engine.frozen import frozen
+from waza_engine.results.json_values import whole
 from waza_engine.scoring.composite import Graded, TrialStatus, composite
 from waza_engine.scoring.tasks import TrialScore
 from waza_engine.scoring.triggers import TriggerAnswer
@@ -269,9 +270,10 @@ class MetricOutcome:
 class RunHeader:
     """What is known of a run before its first task. ``started`` has a time zone; times are seconds.
 
-    ``settings`` is what else decides the numbers, by name; it holds no credentials. ``inputs`` names the
-    record of the files that decided the run (``inputs.py``), "" when there is none. ``commit`` is that of the
-    suite's repository, None without one. ``regraded`` is true when the verdicts are newer than the run.
+    ``graders`` are those that were asked for, none when it is all of them. ``settings`` is what else decides
+    the numbers, by name; it holds no credentials. ``inputs`` names the record of the files that decided the
+    run (``inputs.py``), "" when there is none. ``commit`` is that of the suite's repository, None without
+    one. ``regraded`` is true when the verdicts are newer than the run.
     """
 
     run_id: str
@@ -290,6 +292,17 @@ class RunHeader:
     inputs: str = ""
     commit: Commit | None = None
     regraded: bool = False
+
+    @property
+    def graders_of(self) -> int:
+        """How many graders its tasks have, 0 when that is not known."""
+        return whole(self.settings.get("graders_of"))
+
+    @property
+    def leaves_graders_out(self) -> bool:
+        """Whether its tasks have graders that were not run: then they have no verdict of their own."""
+        asks_all = len(set(self.graders)) == self.graders_of
+        return bool(self.settings.get("skip_graders")) or (bool(self.graders) and not asks_all)
 
     @property
     def asked_model(self) -> str:

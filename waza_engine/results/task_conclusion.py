@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from waza_engine.figures import shown_score
@@ -70,6 +70,8 @@ class TaskConclusion:
     pass_exp_k: float | None
     task: TaskOutcome
     executor: str = ""
+    passes_part: bool = False
+    """Whether the graders that were run let it pass, and others were not run."""
 
     @property
     def judged(self) -> bool:
@@ -174,6 +176,16 @@ def conclude_task(task: TaskOutcome, executor: str = "") -> TaskConclusion:
         task=task,
         executor=executor,
     )
+
+
+def in_part(task: TaskConclusion, part: str) -> TaskConclusion:
+    """Return a task as some of its graders judged it: one that they let pass is skipped.
+
+    ``part`` says how many graders were run.
+    """
+    if task.verdict != "passed":
+        return task
+    return replace(task, verdict="skipped", reason=f"{part}; it passed there", passes_part=True)
 
 
 def tasks_by_name(tasks: Sequence[TaskConclusion]) -> dict[str, TaskConclusion]:

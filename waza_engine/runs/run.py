@@ -148,6 +148,7 @@ class PreparedRun:
             library=executor.library,
             judge_models=models,
             affected=None if affected is None else affected.document(),
+            grader_names={name for task in main.tasks for name in task.grader_names},
         )
 
     @property

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code
+from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps, finished
 from waza_language_server.project.changed_inputs import ChangedInput, FilesToday
@@ -52,6 +53,17 @@ if TYPE_CHECKING:
 
 PATIENCE_SECONDS = 0.1
 """How long results are read before a request is answered without them."""
+
+
+def goes_on_elsewhere(run: RunResult) -> bool:
+    """Tell whether the newest record of a suite is still being written."""
+    if run.complete or not run.path.name.endswith(JOURNAL_SUFFIX):
+        return False
+    # Hardly ever needed: a run goes on.
+    from waza_engine.results.reading.journals import begun, goes_on
+
+    journal = begun(run.path)
+    return journal is not None and goes_on(journal)
 
 
 def scores_in_steps(document: Document, project: Project) -> Steps[DocumentScores]:
@@ -193,6 +205,11 @@ class DocumentScores:
     def waits(self, task: str) -> bool:
         """Tell whether a run goes on that is to judge a task."""
         return any(self._scores.going.waits(suite, task) for suite in self._all_suites)
+
+    def runs_elsewhere(self, run: RunResult) -> bool:
+        """Tell whether the newest run of a suite goes on and was started by another program."""
+        own = any(map(self._scores.going.runs, self.suites_of(run)))
+        return not own and goes_on_elsewhere(run)
 
     @property
     def runs_whole(self) -> bool:
@@ -337,11 +354,35 @@ class DocumentScores:
         recorded = task.graders.get(name) or task.checkpoints.get(name)
         if regraded is not None:
             return self._outcome(task, regraded.result, now, regraded)
-        if recorded is None:
+        if recorded is None or not self._is_of(recorded, suite, task, now):
             return None
         going = self._scores.going
         awaited = going.await_grader(suite.path, task.id, name, recorded.timestamp)
         return self._outcome(task, recorded, now, awaited=awaited)
+
+    def _is_of(self, result: GraderResult, suite: Suite, task: TaskResult, now: _Written) -> bool:
+        """Tell whether a verdict is of the grader that is written here, not of a namesake elsewhere.
+
+        That is known by what the files said then; a grader of another type is another one.
+        """
+        then = self.recorded.values_then(now.path, result.timestamp)
+        if then is None:
+            return True
+        if (now.place, now.name) not in then or _type_of(then[now.place, now.name]) != _type_of(now.grader):
+            return False
+        if (self._task is not None and now.path == self._path) or now.place:
+            return True
+        # Of the suite's grader: one that the task had then has judged in its place.
+        if (task.id, now.name) in (self.recorded.values_then(suite.path, result.timestamp) or {}):
+            return False
+        if not self.recorded.says_otherwise(result.timestamp, (task.id,)):
+            return True
+        files = [one.path for one in self.project.tasks_of(suite).value if one.id == task.id]
+        before = [self.recorded.values_then(path, result.timestamp) for path in files]
+        known = [values for values in before if values is not None]
+        if not known:
+            return result.type in ("", _type_of(now.grader))
+        return not any(("", now.name) in values for values in known)
 
     def _outcome(
         self,
@@ -390,6 +431,10 @@ class DocumentScores:
         """Tell whether a file is known not to be as it was read."""
         now = self._digests.get(path)
         return now is not None and now != read[path]
+
+
+def _type_of(entry: Json) -> Json:
+    return entry.get("type") if isinstance(entry, dict) else None
 
 
 @frozen()

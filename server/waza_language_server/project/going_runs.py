@@ -128,6 +128,10 @@ class GoingRuns:
         runs = [run for run in self._going.values() if run.target.suite == suite]
         return any(run.target.kind != "grader" and run.has_task(task) for run in runs)
 
+    def runs(self, suite: Path) -> bool:
+        """Tell whether anything of a suite goes on here."""
+        return any(run.target.suite == suite for run in self._going.values())
+
     def whole(self, suite: Path) -> bool:
         """Tell whether a run of the whole suite goes on."""
         return any(run.is_whole for run in self._going.values() if run.target.suite == suite)

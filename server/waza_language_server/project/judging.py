@@ -63,7 +63,8 @@ def in_parts(newest: RunResult) -> bool:
     whole, later = newest.whole, newest.later
     if whole is None or newest.timestamp <= whole.timestamp or (later and later.started > newest.timestamp):
         return False
-    return newest.origin is not None and newest.status != "canceled"
+    judged = (*newest.tasks.values(), *newest.prompts)
+    return newest.origin is not None and any(map(whole.is_older_than, judged))
 
 
 class Judging:
@@ -169,10 +170,18 @@ class Judging:
                 if name in today and (said := self.rewritten_part(task)):
                     return said
         elif then != self._own:
-            return REWRITTEN.format("suite")
+            return REWRITTEN.format(_first_change(then, self._own))
         elif recorded.says_otherwise(run.timestamp, run.tasks):
             return TASK_REWRITTEN
         return self.added_task(run)
+
+    def rewritten_metric(self, run: RunResult, name: str) -> str:
+        """Return that a metric is written otherwise than in a run, "" when it is not."""
+        then = self._at(run.timestamp)
+        if then is None:
+            return REWRITTEN.format("file")
+        is_same = _metric(then, name) == _metric(self._own, name)
+        return "" if is_same else REWRITTEN.format("metric")
 
     def added_task(self, run: RunResult) -> str:
         """Return that the suite has a task in a file of its own that its last whole run had not, "" for none.
@@ -219,6 +228,25 @@ class Judging:
         if self._judged is None or self._judged[0] is not entries:
             self._judged = entries, by_place(entries)
         return self._judged[1]
+
+
+def _first_change(then: ByPlace, now: ByPlace) -> str:
+    """Return what of an eval file is not as it was, the suite where that has no name."""
+    for place in dict.fromkeys((*then, *now)):
+        before, today = then.get(place, {}), now.get(place, {})
+        for name in dict.fromkeys((*before, *today)):
+            if before.get(name) != today.get(name):
+                whose = f" of the task {code(place)}" if place else ""
+                if not name.startswith("//"):
+                    return f"grader {code(name)}{whose}"
+                return f"{code(name.removeprefix('//'))}{whose}" if name != INPUTS or place else "suite"
+    return "suite"
+
+
+def _metric(written: ByPlace, name: str) -> Json:
+    listed = written.get("", {}).get("//metrics")
+    blocks = (one for one in (listed if isinstance(listed, list) else ()) if isinstance(one, dict))
+    return next((one for one in blocks if one.get("name") == name), None)
 
 
 def _of_file(values: Values) -> _Said:

@@ -60,20 +60,26 @@ class RegradedTask:
     kept: Collection[str] = ()
 
     def over(self, task: TaskResult) -> TaskResult:
-        """Return a recorded task with what it comes to now."""
-        graders = {name: verdict for name, verdict in task.graders.items() if name in self.kept}
-        for name, said in self.graders.items():
-            recorded = task.graders.get(name)
-            is_older = recorded is not None and recorded.timestamp != said.result.timestamp
-            graders[name] = recorded if recorded is not None and is_older else said.result
-        return replace(
+        """Return a recorded task with what it comes to now, below what other runs have judged since."""
+        # With the first results: most suites were never run.
+        from waza_engine.results.reading.overlay import with_newer_graders
+
+        said = {name: one.result for name, one in self.graders.items()}
+        kept = {name: verdict for name, verdict in task.graders.items() if name in self.kept}
+        now = replace(
             task,
             status=self.status,
             score=self.score,
             passed_trials=self.passed_trials,
             error=self.error,
-            graders=graders,
+            graders=kept | said,
         )
+        newer = {
+            name: verdict
+            for name, verdict in task.graders.items()
+            if verdict.timestamp > (said[name].timestamp if name in said else task.timestamp)
+        }
+        return with_newer_graders(now, newer)
 
 
 @frozen()
@@ -181,7 +187,7 @@ class Regradings:
                 told = replace(told, whole=_suite_now(whole, of_suite))
             elif whole is not None and any(self.again(suite, task) for task in found.tasks.values()):
                 # What its run has concluded is not what its tasks come to now.
-                told = replace(told, whole=replace(whole, status="", verdict="", reasons=()))
+                told = replace(told, whole=replace(whole, status="", verdict="", reasons=(), lasting=()))
             known = self._over[str(suite)] = found, self.version, told
         return known[2]
 
@@ -267,7 +273,12 @@ def _suite_now(run: RunResult, regraded: RegradedSuite) -> RunResult:
         for name, task in run.tasks.items()
     }
     return replace(
-        run, tasks=tasks, verdict=regraded.verdict, reasons=regraded.reasons, metrics=regraded.metrics
+        run,
+        tasks=tasks,
+        verdict=regraded.verdict,
+        reasons=regraded.reasons,
+        lasting=(),
+        metrics=regraded.metrics,
     )
 
 

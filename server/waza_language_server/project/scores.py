@@ -14,7 +14,6 @@ from waza_engine.files import FileError, read_text
 from waza_engine.steps import Steps, finished
 from waza_language_server.project.changed_inputs import InputTexts
 from waza_language_server.project.disk import MAX_BYTES
-from waza_language_server.project.ended_runs import EndedRuns
 from waza_language_server.project.going_runs import GoingRuns
 from waza_language_server.project.histories import Histories
 from waza_language_server.project.recorded_values import Values, values_in_steps
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from waza_engine.results.reading.scores import RunResult
-    from waza_language_server.project.runnable_id import RunnableId
 
 RECHECK_SECONDS = 2.0
 MAX_RESULT_BYTES = 32_000_000
@@ -43,7 +41,6 @@ class Scores:
         self._readings: dict[Path, tuple[float, Steps[RunResult | None]]] = {}
         """The suites whose results are being read, with the time of the last step."""
         self._graded: dict[tuple[Path, datetime], Values] = {}
-        self._ended = EndedRuns(MAX_RESULT_BYTES)
         self.refused = RefusedRuns()
         self.going = GoingRuns()
         self.inputs = InputTexts()
@@ -62,10 +59,10 @@ class Scores:
             if known is not None and time.monotonic() - known[0] <= RECHECK_SECONDS:
                 return known[1]
             # Whoever asks meanwhile goes on with the same reading.
-            touched, reading = self._readings.get(suite) or (0.0, self._read(suite))
+            touched, reading = self._readings.get(suite) or (0.0, _found_in_steps(suite))
             if time.monotonic() - touched > RECHECK_SECONDS:
                 # Nobody went on with it, and files may have changed since.
-                reading = self._read(suite)
+                reading = _found_in_steps(suite)
             self._readings[suite] = time.monotonic(), reading
             try:
                 next(reading)
@@ -83,20 +80,10 @@ class Scores:
         found = self.regraded.over(suite, (yield from self.results_in_steps(suite)))
         return self.refused.over(suite, found)
 
-    def _read(self, suite: Path) -> Steps[RunResult | None]:
-        found = yield from _found_in_steps(suite)
-        return (yield from self._ended.over(suite, found))
-
     def tools(self, suite: Path) -> tuple[str, ...]:
         """Return the tools that the newest run of a suite called, in order of their first call."""
         run = self.results(suite)
         return run.tools if run is not None else ()
-
-    def run_ended(self, run: RunnableId, results: Path) -> None:
-        """Take what a run has just written: of what it ran it is the newest, whatever lies beside it."""
-        self._ended.note(run, results, finished(_found_in_steps(run.suite)))
-        self._results.pop(run.suite, None)
-        self._readings.pop(run.suite, None)
 
     def forget(self) -> None:
         """Look at the disk again: a result file has changed."""

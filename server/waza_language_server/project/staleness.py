@@ -25,6 +25,7 @@ A_JUDGE_REWRITTEN = "a grader was changed after it graded"
 SUITE_REWRITTEN_AGAIN = "the suite was changed after it was graded again"
 FILE_REWRITTEN = "{} was changed after it graded"
 RUNS_AGAIN = "it runs again, and this run has not judged it yet"
+RUNS_ELSEWHERE = "it is running elsewhere, in another window or a terminal"
 GRADED_SINCE = "a grader of it was run again since"
 PASSED_OVER = "a later run ended before it came to this task"
 UNREAD = "the record of a later run, {}, cannot be read"
@@ -48,14 +49,17 @@ def why_stale(
     changes: Sequence[ChangedInput] = (),
     agent: str = "",
     awaited: bool = False,
+    elsewhere: bool = False,
     since: str = "",
 ) -> str:
     """Return the first reason why a result may no longer hold, in Markdown; "" when it does.
 
     ``written`` is what of the suite says something else today, ``changes`` are files that do; ``agent`` is
     who answered instead of today's executor or model; ``awaited`` tells that a run goes on which has not
-    judged it yet, and ``since`` is what later runs that have ended leave of it.
+    judged it yet, ``elsewhere`` that another program runs it, and ``since`` is what later runs that have
+    ended leave of it.
     """
     files = ", ".join(code(change.words) for change in changes[:_MOST_LISTED])
     of_files = f"{files} since the run" if files else ""
-    return written or of_files or agent or (RUNS_AGAIN if awaited else "") or since
+    running = RUNS_AGAIN if awaited else RUNS_ELSEWHERE if elsewhere else ""
+    return written or of_files or agent or running or since

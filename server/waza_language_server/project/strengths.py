@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.results.json_values import (
     Block,
@@ -20,6 +21,7 @@ from waza_engine.results.json_values import (
     texts_of,
     whole,
 )
+from waza_engine.vocabulary import shown_grader
 
 if TYPE_CHECKING:
     from waza_engine.spec.reading.scalars import Json
@@ -55,6 +57,30 @@ class Strength:
     passed_on: tuple[str, ...]
     weak_checks: tuple[WeakCheck, ...]
     rejected: tuple[str, ...] = ()
+
+
+def strength_summary(measured: Sequence[Block]) -> str:
+    """Return in one line what measuring graders found, in the figures that the hover of each tells."""
+    weak = [text_of(each.get("name")) for each in measured if each.get("finding")]
+    known = [each for each in measured if not each.get("finding") and whole(each.get("tried"))]
+    shares = sorted(
+        (whole(each.get("caught")) / whole(each.get("tried")), text_of(each.get("name"))) for each in known
+    )
+    told = (
+        [f"{len(weak)} {'decides' if len(weak) == 1 else 'decide'} nothing (marked in the file)"]
+        if weak
+        else []
+    )
+    if shares:
+        (least, name), (most, _) = shares[0], shares[-1]
+        span = f"{least:.0%}" if f"{least:.0%}" == f"{most:.0%}" else f"{least:.0%} to {most:.0%}"
+        others = "the others notice" if weak else "they notice" if len(shares) > 1 else "it notices"
+        told.append(
+            f"{others} {span} of the changes, `{shown_grader(name)}` the fewest"
+            if least < most
+            else f"{others} {span} of the changes"
+        )
+    return ", ".join([f"{counted(len(measured), 'grader')} measured", *told]) + "."
 
 
 class Strengths:

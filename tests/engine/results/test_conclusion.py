@@ -33,7 +33,7 @@ from waza_engine.results.record import (
     TriggerOutcome,
     Validation,
 )
-from waza_engine.results.reports.words import VERDICT_WORDS
+from waza_engine.results.reports.words import verdict_words
 from waza_engine.scoring.composite import TrialStatus, borne_out
 from waza_engine.scoring.tasks import TaskScore, suite_summary, task_statistics, task_status
 from waza_engine.scoring.triggers import trigger_metrics
@@ -333,7 +333,7 @@ def test_every_report_tells_the_same_of_any_run(record: RunOutcome, least: float
     text = io.StringIO()
     print_results(document, text, fail_under=least)
     *above, last = text.getvalue().splitlines()
-    assert last[1:].startswith(f" {VERDICT_WORDS[found.verdict]}: ")
+    assert last[1:].startswith(f" {verdict_words(found)}: ")
     assert found.came_to in last
     if found.counts.total:
         assert counted(last) == expected_counts(found)
@@ -344,7 +344,7 @@ def test_every_report_tells_the_same_of_any_run(record: RunOutcome, least: float
     ]
 
     markdown = report_of(document, ReportKind.MARKDOWN, least).decode().splitlines()
-    assert markdown[2].split(" · ")[0] == f"**{VERDICT_WORDS[found.verdict]}**"
+    assert markdown[2].split(" · ")[0] == f"**{verdict_words(found)}**"
     if found.counts.total:
         assert counted(f"{markdown[0]} {markdown[2]}") == expected_counts(found)
     else:
@@ -359,7 +359,7 @@ def test_every_report_tells_the_same_of_any_run(record: RunOutcome, least: float
     suite = ElementTree.fromstring(report_of(document, ReportKind.JUNIT, least)).find("testsuite")
     assert suite is not None
     values = [(each.get("name"), each.get("value")) for each in suite.iter("property")]
-    assert ("verdict", VERDICT_WORDS[found.verdict]) in values
+    assert ("verdict", verdict_words(found)) in values
     assert [value for name, value in values if name == "reason"] == [each.words for each in found.reasons]
     assert [value for name, value in values if name == "note"] == list(found.notes)
     cases = list(suite.iter("testcase"))[: found.counts.total]
@@ -381,9 +381,9 @@ def test_whatever_stands_in_a_record_its_conclusion_is_told(record: RunOutcome) 
     document = json.loads(json.dumps(run_document(record)))
     suite = ElementTree.fromstring(report_of(document, ReportKind.JUNIT)).find("testsuite")
     assert suite is not None
-    assert VERDICT_WORDS[found.verdict] in [each.get("value") for each in suite.iter("property")]
+    assert verdict_words(found) in [each.get("value") for each in suite.iter("property")]
     for kind in (ReportKind.TEXT, ReportKind.MARKDOWN):
-        assert VERDICT_WORDS[found.verdict] in report_of(document, kind).decode()
+        assert verdict_words(found) in report_of(document, kind).decode()
 
 
 def test_what_a_file_says_of_itself_does_not_make_it_pass() -> None:

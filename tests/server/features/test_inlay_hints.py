@@ -13,7 +13,6 @@ from tests.server.project.files import opened, put, workspace_with
 from waza_language_server.features.annotated_source import Hint, annotate_source
 from waza_language_server.features.scores.inlay_hints import InlayHint, inlay_hints
 from waza_language_server.project.document import DocumentKind
-from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.text.span import Span
 
 EVAL = """\
@@ -268,19 +267,9 @@ def test_a_new_result_file_is_read_when_told(suite: Path) -> None:
     assert editor.label(suite, "eval") == "✓ 1.00"
 
 
-def test_what_was_run_shows_the_results_of_its_own_run_and_not_newer_ones_beside(suite: Path) -> None:
-    write_results(suite, {"first": [[passing()]]}, at=RUN_AT + timedelta(days=1))
-    own = write_results(suite, {"first": [[failing()]]})
-    editor = Editor()
-    assert editor.label(suite, "eval") == "✓ 1.00"
-    editor.workspace.project.scores.run_ended(RunnableId(suite), own)
-    assert editor.label(suite, "eval") == "✗ 0.50 1/2"
-
-
 def test_what_is_recorded_after_a_run_is_newer_than_its_results(suite: Path) -> None:
-    own = write_results(suite, {"first": [[failing()]]})
+    write_results(suite, {"first": [[failing()]]})
     editor = Editor()
-    editor.workspace.project.scores.run_ended(RunnableId(suite), own)
     assert editor.label(suite, "eval") == "✗ 0.50 1/2"
     write_results(suite, {"first": [[passing()]]}, at=RUN_AT + timedelta(minutes=1))
     editor.workspace.project.scores.forget()
@@ -288,14 +277,25 @@ def test_what_is_recorded_after_a_run_is_newer_than_its_results(suite: Path) -> 
 
 
 def test_a_run_of_one_grader_leaves_the_others_what_they_are(suite: Path) -> None:
-    newer = {"first": [[failing(), failing("own")]]}
-    write_results(suite, newer, at=RUN_AT + timedelta(days=1))
-    own = write_results(suite, {"first": [[passing()]]})
+    write_results(suite, {"first": [[failing(), failing("own")]]})
     editor = Editor()
-    editor.workspace.project.scores.run_ended(RunnableId(suite, "first", "mentions"), own)
     task = suite.parent / "tasks" / "first.yaml"
+    alone = {"metadata": {"engine": {"eval_file": "eval.yaml", "graders": ["mentions"]}}}
+    write_results(suite, {"first": [[passing()]]}, at=RUN_AT + timedelta(minutes=1), more=alone)
+    editor.workspace.project.scores.forget()
     assert editor.label(suite, "eval") == "✓ 1.00"
     assert editor.label(task, "task").startswith("✗")
+
+
+def test_a_verdict_is_of_the_grader_that_gave_it_and_not_of_its_namesake(suite: Path) -> None:
+    broken = grade("mentions", 0.0, "no such program", type="program", status="error")
+    write_results(suite, {"first": [[broken]], "second": [[passing()]]})
+    # The task has had a grader of the suite's name when it ran.
+    put(suite.parent, "tasks/first.yaml", "id: first\nname: First\ninputs: {prompt: Do it}\n")
+    editor = Editor()
+    assert editor.label(suite, "eval") == "✓ 1.00"
+    other_type = EVAL.replace("type: text", "type: regex")
+    assert not [hint for hint in editor.hints(suite, "eval", other_type) if hint.kind == "score"]
 
 
 def test_only_the_hints_of_the_visible_part_are_made(suite: Path) -> None:

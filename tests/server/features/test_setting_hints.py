@@ -83,7 +83,7 @@ def test_graders_of_a_task_count_beside_those_of_the_suite_and_in_place_of_their
     indented = "".join(f"  {line}\n" for line in own.splitlines())
     inline = f"{HEAD}graders:\n{suite}tasks:\n- id: a\n  graders:\n{indented}"
     path = put(tmp_path, "other/eval.yaml", inline)
-    assert shares(path, "eval") == [f"{share} % of the weights" for share in (75, 25, 20, 50)]
+    assert shares(path, "eval") == [f"{share} % of the weights" for share in (30, 20, 50)]
 
 
 @pytest.mark.parametrize(
@@ -100,6 +100,20 @@ def test_graders_of_a_task_count_beside_those_of_the_suite_and_in_place_of_their
 def test_no_share_is_told_that_says_nothing_or_is_not_known(graders: str, tmp_path: Path) -> None:
     path = put(tmp_path, "eval.yaml", f"{HEAD}graders:\n{graders}tasks: ['tasks/*.yaml']\n")
     assert hints(path, "eval") == []
+
+
+def test_at_the_suite_the_share_is_a_range_where_tasks_differ(tmp_path: Path) -> None:
+    put(tmp_path, "tasks/a.yaml", "id: a\n")
+    put(tmp_path, "tasks/b.yaml", f"id: b\ngraders:\n{GRADER.format('own', 6)}")
+    suite = f"{HEAD}graders:\n{GRADER.format('a', 3)}{GRADER.format('b', 1)}tasks: ['tasks/*.yaml']\n"
+    path = put(tmp_path, "eval.yaml", suite)
+    assert shares(path, "eval") == ["30 % to 75 % of the weights", "10 % to 25 % of the weights"]
+
+
+def test_what_a_task_expects_counts_in_its_shares(tmp_path: Path) -> None:
+    put(tmp_path, "eval.yaml", f"{HEAD}graders:\n{PLAIN}tasks: ['tasks/*.yaml']\n")
+    text = f"id: a\nexpected: {{output_contains: [x]}}\ngraders:\n{GRADER.format('b', 2)}"
+    assert shares(put(tmp_path, "tasks/a.yaml", text), "task") == ["50 % of the weights"]
 
 
 def test_what_is_said_at_a_checkpoint_counts_for_nothing(tmp_path: Path) -> None:

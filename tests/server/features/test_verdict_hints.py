@@ -322,9 +322,8 @@ def test_a_suite_of_which_no_record_can_be_read_says_so(suite: Path, cut: int) -
 
 
 def test_what_is_older_than_a_record_without_any_beginning_says_so(suite: Path) -> None:
-    own = write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=engine("completed"))
+    write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=engine("completed"))
     editor = Editor()
-    editor.workspace.project.scores.run_ended(RunnableId(suite), own)
     at = RUN_AT + timedelta(minutes=1)
     path = write_results(suite, {"second": [[grade("mentions", 0.0)]]}, at=at, more=engine("failed"))
     path.write_bytes(b"")
@@ -498,9 +497,8 @@ def test_a_first_run_that_was_cut_short_says_so_and_how_far_it_came(suite: Path)
     why = {"verdict": "interrupted", "reasons": ["the run was cancelled; what was finished is kept"]}
     more = engine("canceled")
     more["metadata"]["engine"]["conclusion"] = why
-    own = write_results(suite, {"first": [[EXPECTED]], "second": []}, more=more)
+    write_results(suite, {"first": [[EXPECTED]], "second": []}, more=more)
     editor = Editor()
-    editor.workspace.project.scores.run_ended(RunnableId(suite), own)
     whole = editor.hints(suite, "eval")[0]
     assert whole.label == "! cancelled · 1 failed of 2 tasks"
     assert "the run was cancelled; what was finished is kept" in whole.tooltip
@@ -535,3 +533,33 @@ def test_a_grader_that_runs_again_says_so_and_its_task_does_not(suite: Path) -> 
         target = RunnableId(suite, None, grader)
         going.begin(1, GoingRun(target, RUN_AT + timedelta(minutes=1)))
         assert [hint.label for hint in editor.hints(suite, "eval") if hint.kind == "score"] == [label]
+
+
+def test_a_figure_of_trigger_prompts_is_stale_for_what_decides_it_alone(suite: Path) -> None:
+    text = EVAL.replace("task_completion", "trigger_accuracy")
+    suite.write_text(text, "utf-8")
+    figure = {"identifier": "trigger_accuracy", "value": 1.0, "threshold": 0.9, "passed": True}
+    more = engine("completed", metrics={"trigger_accuracy": figure})
+    write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=more)
+    editor = Editor()
+    assert editor.hints(suite, "eval")[1].label == "✓ 1.00"
+    whole, of_triggers, _ = editor.hints(suite, "eval", text.replace("deployed", "shipped"))
+    assert (whole.label, of_triggers.label) == ("✓ 1/1 task · stale", "✓ 1.00")
+    assert "stale: the grader `mentions` was changed after the run" in whole.tooltip
+    other = editor.hints(suite, "eval", text.replace("threshold: 0.9", "threshold: 0.8"))[1]
+    assert other.label == "✓ 1.00 · stale"
+
+
+@pytest.mark.parametrize(("alive", "words"), [(True, "running elsewhere"), (False, "stale")])
+def test_a_run_of_another_window_is_told_as_one_that_goes_on(suite: Path, *, alive: bool, words: str) -> None:
+    write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=engine("completed"))
+    process = psutil.Process()
+    owner = {"pid": process.pid, "started": process.create_time() if alive else 1.0}
+    planned = [{"test_id": "second", "display_name": "second"}]
+    later = RUN_AT + timedelta(minutes=1)
+    path = write_results(suite, {}, at=later, more=engine("") | {"process": owner, "planned": planned})
+    head = json.loads(path.read_text("utf-8"))
+    del head["tasks"]
+    path.with_suffix(JOURNAL_SUFFIX).write_text(json.dumps(head) + "\n", "utf-8")
+    path.unlink()
+    assert Editor().hints(suite, "eval")[0].label == f"✓ 1/1 task · {words}"

@@ -73,6 +73,12 @@ export function rowWords(target: { readonly kind: Runnable["kind"]; readonly who
     return target.kind === "suite" && target.whole ? words : `last run, of a part: ${words}`;
 }
 
+/** The item of the grader that runs: one of the suite, `suite::::grader`, has an item in each task. */
+function graderIn(target: string, task: string): string {
+    const [, grader] = target.split("::::");
+    return grader === undefined ? target : `${task}::${grader}`;
+}
+
 /** The grader of an event as people know it. */
 function graderOf({ label, grader }: RunEvent): string {
     return label ?? grader ?? "";
@@ -128,8 +134,11 @@ export class RunReports {
     }
 
     private begun(event: RunEvent): Report[] {
-        if (event.item === undefined || this.target.kind === "grader") {
-            return this.target.kind === "grader" ? [{ kind: "started", item: this.target.id }] : [];
+        if (event.item === undefined) {
+            return [];
+        }
+        if (this.target.kind === "grader") {
+            return [{ kind: "started", item: graderIn(this.target.id, event.item) }];
         }
         if (event.kind === "enqueued") {
             return [{ kind: "enqueued", item: event.item, label: event.message ?? event.label }];

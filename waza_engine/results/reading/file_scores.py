@@ -19,7 +19,7 @@ from waza_engine.results.codec.header import engine_block, header_of
 from waza_engine.results.codec.recounting import conclusion_again
 from waza_engine.results.codec.tasks import task_of
 from waza_engine.results.codec.verdicts import verdict_count
-from waza_engine.results.json_values import Block, block_of, blocks_of, figures_of, text_of
+from waza_engine.results.json_values import Block, block_of, blocks_of, figures_of, text_of, texts_of
 from waza_engine.results.metrics import counted_again
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, record_boundary
 from waza_engine.results.reading.formats import (
@@ -96,7 +96,7 @@ def scores_in_file(path: Path) -> Steps[RunResult | None]:
             yield
     engine = engine_block(document)
     status = recorded = text_of(engine.get("status"))
-    verdict, reasons = _concluded(block_of(engine, "conclusion"))
+    verdict, reasons, counted = _concluded(block_of(engine, "conclusion"))
     again = conclusion_again(document, concluded) if reviewed else None
     if again is not None:
         status, verdict, reasons = again.status, again.verdict, ()
@@ -110,7 +110,8 @@ def scores_in_file(path: Path) -> Steps[RunResult | None]:
         model=header.model,
         status=status,
         complete=not journal and recorded != "canceled",
-        partial=bool(header.graders or header.settings.get("skip_graders")),
+        partial=header.leaves_graders_out,
+        graders=tuple(header.graders),
         tasks=tasks,
         tools=tuple(tools),
         metrics=tuple(_metrics(document, [task.task for task in concluded] if reviewed else None)),
@@ -119,15 +120,16 @@ def scores_in_file(path: Path) -> Steps[RunResult | None]:
         chosen_prompts=bool(header.settings.get("prompts")),
         verdict=verdict,
         reasons=reasons,
+        lasting=tuple(each for each in reasons if verdict == "failed" and each not in counted),
     )
 
 
-def _concluded(conclusion: Block) -> tuple[str, tuple[str, ...]]:
-    reasons = conclusion.get("reasons")
-    listed = cast("list[Any]", reasons) if isinstance(reasons, list) else []
-    return text_of(conclusion.get("verdict")), tuple(
-        word for word in islice(listed, MOST_FIGURES) if isinstance(word, str)
-    )
+def _concluded(conclusion: Block) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Return a verdict with its reasons, and those of them that only count tasks."""
+    reasons = texts_of(conclusion.get("reasons"))[:MOST_FIGURES]
+    # Older records do not tell them apart.
+    counted = texts_of(conclusion["counted_reasons"]) if "counted_reasons" in conclusion else reasons
+    return text_of(conclusion.get("verdict")), reasons, counted
 
 
 def _metrics(document: Block, reviewed: Sequence[TaskOutcome] | None) -> Iterator[MetricResult]:

@@ -34,7 +34,7 @@ from waza_engine.results.reviews.review_file import reviews_stamp
 from waza_engine.scoring.statistics import mean
 from waza_engine.vocabulary import Commit, shown_grader
 
-INDEX_VERSION = 5
+INDEX_VERSION = 6
 """Another number for another table, another form of its rows, and another way to conclude."""
 MOST_RUNS = 2_000
 """Of more files the newest count, as the disk tells."""

@@ -1,8 +1,7 @@
 """The newest scores of a suite, from the result files on disk: what the editor shows beside each grader.
 
 Reads documents of this engine and of upstream, journals of runs that go on or were killed, and files of the
-Python era. A run of one task or one grader replaces only what it ran; everything else keeps its last known
-score.
+Python era. ``overlay.py`` lays them over each other.
 
 Architecture invariant: light (the language server imports it): ``json`` and dataclasses, no models. What
 reads a whole file is loaded with the first one.
@@ -13,7 +12,7 @@ from __future__ import annotations
 import logging
 import os
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -23,6 +22,7 @@ from waza_engine.files import Boundary
 from waza_engine.results.json_values import blocks_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, results_directory, started_by_name
 from waza_engine.results.reading.heads import RunHead, head_of, place_in_time
+from waza_engine.results.reading.overlay import prompts_of_runs, tasks_of_runs
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.scores import (
     MOST_SCORES,
@@ -30,7 +30,6 @@ from waza_engine.results.reading.scores import (
     GraderResult,
     LaterRun,
     MetricResult,
-    PromptResult,
     RunOrigin,
     RunResult,
     TaskResult,
@@ -62,7 +61,6 @@ _LEVELS = 8
 _MOST_ENTRIES = 20_000
 _MOST_HEADS = 1_000
 _FILES_PER_PAUSE = 200
-_TASKS_PER_PAUSE = 1_000
 _UPSTREAM_FOLDERS = ("results",)
 _UPSTREAM_FILES = ("results.json", "result.json")
 
@@ -107,8 +105,8 @@ def latest_results_in_steps(
             break
     if not runs:
         return None if unread is None else _nothing_readable(unread, eval_file, longest_bytes)
-    tasks = yield from _merged(runs, unread)
-    prompts = _newest_prompts(runs, unread)
+    tasks = yield from tasks_of_runs(runs, unread)
+    prompts = prompts_of_runs(runs, unread)
     cut = None if cut is None or whole is not None else _ended(cut)
     return replace(runs[0], tasks=tasks, prompts=prompts, whole=whole, later=unread, cut=cut)
 
@@ -142,48 +140,6 @@ def _nothing_readable(unread: LaterRun, eval_file: str | None, longest_bytes: in
         run_of_nothing(path, unread.started, eval_file or "", reason), origin=RunOrigin(path, "", "", "")
     )
     return replace(nothing, whole=nothing)
-
-
-def _merged(runs: Sequence[RunResult], unread: LaterRun | None) -> Steps[dict[str, TaskResult]]:
-    """Return the newest word on each task and grader of some runs, the newest run first."""
-    tasks: dict[str, TaskResult] = {}
-    unrun: dict[str, TaskResult] = {}
-    for number, (of_run, found) in enumerate((run, task) for run in runs for task in run.tasks.values()):
-        if not number % _TASKS_PER_PAUSE:
-            yield
-        if found.status == "skipped" and not found.trials:
-            # A run that was cut short says nothing new of it.
-            unrun.setdefault(found.id, found)
-            continue
-        task = replace(found, status="") if of_run.partial and found.status != "error" else found
-        newest = tasks.get(task.id)
-        if newest is None:
-            tasks[task.id] = task
-        elif newest.status != "error":
-            # What ended in an error has no older scores: they would pass for those of that run.
-            judged = newest if newest.status else task
-            tasks[task.id] = replace(judged, graders={**task.graders, **newest.graders})
-    for identifier in unrun.keys() & tasks.keys():
-        # Its scores are older, unless it was run again by itself.
-        tasks[identifier] = replace(tasks[identifier], later=LaterRun(unrun[identifier].timestamp))
-    if unread is not None:
-        for task in tasks.values():
-            # One of its own says more of it.
-            if task.later is None or task.later.started < unread.started:
-                tasks[task.id] = replace(task, later=unread)
-    return {**unrun, **tasks}
-
-
-def _newest_prompts(runs: Sequence[RunResult], unread: LaterRun | None) -> tuple[PromptResult, ...]:
-    """Return the newest word on each trigger prompt, down to the newest run that tried all of them."""
-    found: dict[tuple[str, bool], PromptResult] = {}
-    for run in runs:
-        for prompt in run.prompts:
-            found.setdefault((prompt.prompt, prompt.should_trigger), replace(prompt, later=unread))
-        # One that was ended did not come to all of them.
-        if run.prompts and not run.chosen_prompts and run.complete and run.status != "error":
-            break
-    return tuple(found.values())
 
 
 def newest_result_file(
@@ -228,7 +184,7 @@ def _newest_first(
 def _judged_all(run: RunResult) -> bool:
     """Whether no older run can have anything to say: this one has come to its end with every task."""
     tasks = run.tasks.values()
-    return run.complete and bool(tasks) and all(task.trials or task.status == "error" for task in tasks)
+    return run.complete and bool(tasks) and all(task.was_run and not task.is_cut_short for task in tasks)
 
 
 def results_of(path: Path) -> RunResult | None:

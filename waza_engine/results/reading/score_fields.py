@@ -46,6 +46,7 @@ class _Validation(TypedDict, total=False):
     type: _Scalar
     status: _Scalar
     score: _Scalar
+    weight: _Scalar
     passed: _Scalar
     feedback: _Scalar
     message: _Scalar
@@ -110,6 +111,7 @@ class _Summary(TypedDict, total=False):
 
 class _Settings(TypedDict, total=False):
     skip_graders: _Scalar
+    graders_of: _Scalar
     fail_under: _Scalar
     prompts: list[_Scalar] | None
 
@@ -117,6 +119,7 @@ class _Settings(TypedDict, total=False):
 class _Conclusion(TypedDict, total=False):
     verdict: _Scalar
     reasons: list[_Scalar] | None
+    counted_reasons: list[_Scalar] | None
 
 
 class _Engine(TypedDict, total=False):

@@ -53,6 +53,7 @@ class GraderResult:
     timestamp: datetime
     origin: RunOrigin | None = None
     reviewed: datetime | None = None
+    weight: float = 1.0
 
     @property
     def trials(self) -> int:
@@ -81,9 +82,9 @@ class TaskResult:
     """One task of the newest run that had it.
 
     ``status`` is ``passed``, ``failed``, ``error`` or ``skipped``; ``""`` while no run has judged it with all
-    of its graders. Verdicts of single graders may be newer than that. ``checkpoints`` are those
-    in the middle of the conversation, by the names of ``vocabulary.checkpoint_grader``. ``later`` is the
-    newest run that was to run the task and does not tell of it, None when there is none.
+    of its graders. Verdicts of single graders may be newer than that (``overlay.py``). ``checkpoints`` are
+    those in the middle of the conversation, by the names of ``vocabulary.checkpoint_grader``. ``later`` is
+    the newest run that was to run the task and does not tell of it, None when there is none.
     """
 
     id: str
@@ -109,6 +110,16 @@ class TaskResult:
         return self.status == "passed"
 
     @property
+    def is_unrun(self) -> bool:
+        """Whether a run did not come to it, or to the end of none of its trials."""
+        return self.status == "skipped" and not self.was_run
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether it has passed so far only: not all of its trials ran."""
+        return self.status == "passed" and self.error != ""
+
+    @property
     def was_run(self) -> bool:
         """Whether it came to its end: it was judged, has nothing that judges it, or waits for a person."""
         if self.status == "skipped":
@@ -119,7 +130,8 @@ class TaskResult:
     @property
     def rejudged(self) -> bool:
         """Whether one of its graders was run again by itself since."""
-        return any(grader.timestamp > self.timestamp for grader in self.graders.values())
+        verdicts = (*self.graders.values(), *self.checkpoints.values())
+        return any(grader.timestamp > self.timestamp for grader in verdicts)
 
     @property
     def size(self) -> int:
@@ -163,11 +175,12 @@ class PromptResult:
 class RunResult:
     """The last known results of a suite. The header is the newest run's.
 
-    ``complete`` is false while a run goes on. ``partial``: it was of chosen graders, or of none.
+    ``complete`` is false while a run goes on. ``partial``: it left out graders, all but ``graders``.
 
     ``status`` is ``completed``, ``failed``, ``canceled``, ``error``, or ``""`` when the file does not say.
     ``verdict`` is what the engine has concluded (``results/conclusion.py``), with its ``reasons`` for no
     pass; ``""`` in files of other makes. There are no reasons where reviews have changed the verdict.
+    ``lasting`` are those that no run of a part refutes, such as a score below that which was asked for.
     ``tools`` are those that the newest run called, in the order of their first call. ``metrics`` are those
     of this run, ``prompts`` the newest word on each, of runs since the newest that tried all; with
     ``chosen_prompts`` this run tried only some. ``whole`` is the newest run of the whole suite,
@@ -195,9 +208,18 @@ class RunResult:
     chosen_prompts: bool = False
     verdict: str = ""
     reasons: tuple[str, ...] = ()
+    lasting: tuple[str, ...] = ()
+    graders: tuple[str, ...] = ()
     later: LaterRun | None = None
     cut: RunResult | None = None
     planned: int = 0
+
+    def is_older_than(self, judged: TaskResult | PromptResult) -> bool:
+        """Tell whether a task, a grader of it or a trigger prompt was judged after this run began."""
+        verdicts = (
+            (*judged.graders.values(), *judged.checkpoints.values()) if isinstance(judged, TaskResult) else ()
+        )
+        return any(one.timestamp > self.timestamp for one in (judged, *verdicts))
 
     @property
     def size(self) -> int:

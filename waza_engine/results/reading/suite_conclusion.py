@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from waza_engine.counting import counted
-from waza_engine.results.conclusion import decides, missed_words
-from waza_engine.results.reading.scores import PromptResult, RunResult
+from waza_engine.results.conclusion import DECIDING, decides, missed_words
+from waza_engine.results.reading.scores import PromptResult, RunResult, TaskResult
 from waza_engine.results.record import MetricOutcome
 
 SuiteVerdict = Literal["passed", "failed", "errored", "unjudged"]
 """As of a run; ``errored`` when it broke, was cut short or stopped as well."""
+_CUT_SHORT = ("limited", "interrupted", "broken")
 _VERDICTS: dict[str, SuiteVerdict] = {"passed": "passed", "failed": "failed", "unjudged": "unjudged"}
 
 
@@ -31,7 +32,7 @@ class SuiteConclusion:
 def conclude_suite(newest: RunResult) -> SuiteConclusion:
     """Return what the newest results of a suite come to: its last run, unless a part was run again since."""
     whole = newest.whole
-    if whole is None or whole.timestamp != newest.timestamp:
+    if whole is None or any(map(whole.is_older_than, (*newest.tasks.values(), *newest.prompts))):
         return _of_parts(newest)
     if whole.verdict:
         return conclude_recorded(whole)
@@ -71,9 +72,12 @@ def is_wrong(prompt: PromptResult) -> bool:
 def _of_parts(newest: RunResult) -> SuiteConclusion:
     tasks, prompts, whole = newest.tasks.values(), newest.prompts, newest.whole or newest
     total = f"of {counted(len(tasks), 'task')}"
-    failed, broken = (sum(task.status == status for task in tasks) for status in ("failed", "error"))
+    failed, broken = (sum(map(fails, tasks)), sum(task.status == "error" for task in tasks))
+    unjudged = [task for task in tasks if not task.status or task.is_cut_short]
+    if not whole.complete or whole.verdict in _CUT_SHORT:
+        unjudged += [task for task in tasks if task.is_unrun]
     # The figures of the whole run hold as long as its prompts do; what was tried since speaks for itself.
-    since = any(prompt.timestamp > whole.timestamp for prompt in prompts)
+    since = any(map(whole.is_older_than, prompts))
     missed = [
         missed_words(MetricOutcome(metric.name, metric.value, metric.threshold, False, 1.0))
         for metric in whole.metrics
@@ -87,12 +91,28 @@ def _of_parts(newest: RunResult) -> SuiteConclusion:
         *([] if since else missed),
         *(prompt_reasons(prompts) if wrong or untried else ()),
     )
-    told = tuple(reason for reason in reasons if reason)
-    if failed or wrong:
+    # No part refutes that the score of all was too low, or that the skills added nothing.
+    lasting = [
+        reason for reason in whole.lasting if not reason.startswith(DECIDING) and "prompt" not in reason
+    ]
+    told = (*(reason for reason in reasons if reason), *lasting)
+    if failed or wrong or lasting:
         return SuiteConclusion("failed", told)
     if broken or untried:
         return SuiteConclusion("errored", told)
+    if unjudged and _is_judged(newest):
+        return SuiteConclusion("unjudged", (f"{len(unjudged)} {total} not judged by all graders and trials",))
+    if newest.whole is None and newest.eval_file:
+        # Other makes do not say what they left out.
+        return SuiteConclusion("unjudged", ("the suite was never run as a whole",))
     return SuiteConclusion("passed" if _is_judged(newest) else "unjudged", ())
+
+
+def fails(task: TaskResult) -> bool:
+    """Tell whether a task failed, or a grader of a task that was never judged by all of them."""
+    verdicts = (*task.graders.values(), *task.checkpoints.values())
+    against = any(one.status == "graded" and not one.passed for one in verdicts)
+    return task.status == "failed" or (not task.status and against)
 
 
 def _is_judged(run: RunResult) -> bool:

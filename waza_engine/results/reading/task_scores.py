@@ -150,6 +150,7 @@ def grader_result(
         timestamp=timestamp,
         origin=origin,
         reviewed=max(filter(None, map(_reviewed, verdicts)), default=None),
+        weight=verdicts[0].weight,
     )
 
 

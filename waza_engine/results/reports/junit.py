@@ -25,8 +25,8 @@ from waza_engine.results.conclusion import (
 from waza_engine.results.json_values import Block
 from waza_engine.results.record import RunOutcome
 from waza_engine.results.reports.words import (
-    VERDICT_WORDS,
     mistake_words,
+    recorded_verdict_words,
     repeated_words,
     spending_words,
     trigger_words,
@@ -62,7 +62,7 @@ def junit_report(document: Block, *, fail_under: float | None = None) -> bytes:
         ("model", header.asked_model),
         ("engine", header.executor),
         ("score", shown_score(found.score, 4) if found.scored else ""),
-        ("verdict", VERDICT_WORDS[found.verdict]),
+        ("verdict", recorded_verdict_words(found.verdict, found.part)),
         ("spent", spending_words(document)),
         ("baseline", found.baseline.words if found.baseline else ""),
         ("triggers", trigger_words(found.triggers) if found.triggers else ""),

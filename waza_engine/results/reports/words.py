@@ -50,7 +50,14 @@ VERDICT_WORDS: Mapping[RunVerdict, str] = {
 def verdict_words(found: Conclusion) -> str:
     """Return what a report calls the verdict of a run: one that a person has ended was cancelled."""
     by_person = any(reason.words.startswith(CANCELLED) for reason in found.reasons)
-    return "cancelled" if found.verdict == "interrupted" and by_person else VERDICT_WORDS[found.verdict]
+    if found.verdict == "interrupted" and by_person:
+        return "cancelled"
+    return recorded_verdict_words(found.verdict, found.part)
+
+
+def recorded_verdict_words(verdict: RunVerdict, part: str | None) -> str:
+    """Return what a report calls the verdict of a run of which no more is known than its ``part``."""
+    return "judged in part" if verdict == "unjudged" and part else VERDICT_WORDS[verdict]
 
 
 def trigger_words(found: TriggerConclusion) -> str:

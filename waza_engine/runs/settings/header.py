@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,11 +25,13 @@ def run_header(
     library: str,
     judge_models: tuple[str, ...],
     affected: Mapping[str, Any] | None = None,
+    grader_names: Collection[str] = (),
 ) -> RunHeader:
     """Return the header of a run that starts now.
 
     ``library`` is that of the executor, "" without one; ``affected`` tells of a run of the tasks that changes
-    affect which commit was compared with, how many tasks they are, and of how many.
+    affect which commit was compared with, how many tasks they are, and of how many. ``grader_names`` are
+    those of all graders of its tasks, of which some may have been chosen.
     """
     started = datetime.now(UTC)
     config = suite.spec.config
@@ -45,7 +47,7 @@ def run_header(
         trials_per_task=config.trials_per_task,
         timeout_seconds=config.timeout_seconds,
         tasks=tuple(settings.tasks),
-        graders=tuple(settings.graders),
+        graders=tuple(name for name in dict.fromkeys(settings.graders) if name in grader_names),
         settings=_given(
             {
                 **settings.told(),
@@ -57,6 +59,7 @@ def run_header(
                 "disabled_skills": list(config.disabled_skills),
                 "judge_models": list(judge_models),
                 "affected": affected,
+                "graders_of": len(grader_names) if settings.graders else None,
                 **_executor_settings(config),
                 "versions": _versions(library),
             }

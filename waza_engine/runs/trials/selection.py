@@ -27,6 +27,8 @@ class SelectedTask:
 
     source: SuiteTask
     trial: TrialTask | None
+    grader_names: frozenset[str] = frozenset()
+    """Those of all of its graders, of which some may have been chosen."""
 
 
 _List = tuple[Sequence[GraderEntry], tuple[BuiltGrader, ...], list[str]]
@@ -85,6 +87,7 @@ def select(
             warnings |= dict.fromkeys(f"{place}: grader `{built.name}`: {notice}" for notice in told)
         known |= dict.fromkeys([*(built.name for built in graders), *expected])
         graders = (*graders, *(_missing(name) for name in unknown))
+        names = frozenset((*(built.name for built in graders), *expected))
         if grader_names:
             graders = tuple(built for built in graders if built.name in grader_names)
             expected = [name for name in expected if name in grader_names]
@@ -101,7 +104,7 @@ def select(
             tool_policy=policy,
             checkpoint_graders=checkpoints,
         )
-        selected.append(SelectedTask(source, trial))
+        selected.append(SelectedTask(source, trial, names))
     if not selected:
         wanted = ", ".join(f"`{name}`" for name in grader_names)
         raise SuiteError(f"No grader is called {wanted}; the suite has {', '.join(known) or 'none'}.")

@@ -87,7 +87,8 @@ def inlay_hints_in_steps(
         if score is not None:
             found += hints_of_grader(document, grader, score, score_story(score, now))
     found += yield from hints_beside_graders(document, scores, span, now)
-    for told in (yield from setting_hints_in_steps(document, workspace.project, span)):
+    run = max(scores.runs, key=lambda run: run.timestamp, default=None)
+    for told in (yield from setting_hints_in_steps(document, workspace.project, span, run)):
         found.append(InlayHint(told.node.span.end, told.label, told.tooltip, kind="inherited"))
     kept = [hint for hint in found if span is None or span.contains(hint.offset)]
     return tuple(sorted(kept, key=lambda hint: hint.offset))

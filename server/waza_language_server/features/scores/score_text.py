@@ -19,7 +19,7 @@ from waza_engine.vocabulary import shown_grader
 from waza_language_server.features.scores.live_text import is_live, live_label, live_story
 from waza_language_server.features.scores.words import age, error_label, suite_words, told_by
 from waza_language_server.project.document_scores import Outcome, Score
-from waza_language_server.project.staleness import RUNS_AGAIN
+from waza_language_server.project.staleness import RUNS_AGAIN, RUNS_ELSEWHERE
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import GraderResult
@@ -48,6 +48,8 @@ def stale_label(stale: str, changes: Sequence[ChangedInput]) -> str:
         return ""
     if stale == RUNS_AGAIN:
         return f"{STALE}: runs again"
+    if stale == RUNS_ELSEWHERE:
+        return " · running elsewhere"
     if not changes:
         return STALE
     more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""

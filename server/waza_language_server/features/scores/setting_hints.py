@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Literal
 
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code
+from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.project.outline import outline_of_in_steps, weight_of
-from waza_language_server.project.suite_file import SuiteFile, word
+from waza_language_server.project.suite_file import SuiteFile, task_id, word
 from waza_language_server.project.uris import path_of
+from waza_language_server.syntax.merges import value_at
 
 if TYPE_CHECKING:
+    from waza_engine.results.reading.scores import RunResult
     from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
@@ -28,6 +31,8 @@ Limit = Literal["timeout_seconds", "first_event_timeout_seconds"]
 _LIMITS: tuple[Limit, ...] = ("timeout_seconds", "first_event_timeout_seconds")
 MOST_GRADERS = 100
 """Of more graders one has a share that tells nobody anything."""
+MOST_TASKS = 200
+"""Task files of a suite that are asked for graders of their own."""
 
 
 @frozen()
@@ -40,9 +45,12 @@ class SettingHint:
 
 
 def setting_hints_in_steps(
-    document: Document, project: Project, span: Span | None
+    document: Document, project: Project, span: Span | None, run: RunResult | None = None
 ) -> Steps[list[SettingHint]]:
-    """Return the hints of an eval or task file, with many pauses; of those outside of ``span`` only some."""
+    """Return the hints of an eval or task file, with many pauses; of those outside of ``span`` only some.
+
+    ``run`` are the newest results of its suite: graders that no list names, such as expectations, count too.
+    """
     root = document.tree.root
     if root is None or root.kind != "mapping" or document.kind not in ("eval", "task"):
         return []
@@ -51,13 +59,14 @@ def setting_hints_in_steps(
         path = path_of(document.uri)
         suites = [suite.outline for suite in project.suites_of(path)] if path is not None else []
         yield
-        return [*_limits(root, suites), *_shares_in_task(entries.own_graders(), suites)]
+        more = _not_listed(task_id(root, path) if path is not None else "", run, root)
+        return [*_limits(root, suites), *_shares_in_task(entries.own_graders(), suites, more)]
     own = yield from outline_of_in_steps(document)
-    weights = _together(_weights_of_suite(own), ())
-    found = list(_shares(entries.own_graders(span), weights, "the suite"))
+    found = list(_shares(entries.own_graders(span), _of_tasks(document, project, own, run), "the suite"))
     for task in entries.tasks(span):
         yield
-        found += (*_limits(task.node, [own]), *_shares_in_task(entries.graders_of(task), [own]))
+        more = _not_listed(task.id, run, task.node)
+        found += (*_limits(task.node, [own]), *_shares_in_task(entries.graders_of(task), [own], more))
     return found
 
 
@@ -82,30 +91,71 @@ def _together(of_suite: Sequence[Weighted], of_task: Sequence[Weighted]) -> Weig
     return tuple(sorted(weights)) if known else None
 
 
-def _shares_in_task(entries: Iterator[GraderEntry], suites: Sequence[Outline]) -> Iterator[SettingHint]:
+def _of_tasks(
+    document: Document, project: Project, own: Outline, run: RunResult | None
+) -> list[tuple[frozenset[str], Weights]]:
+    """Return what the graders of each task count together, beside the names of those that it has itself."""
+    inline: dict[str, list[Weighted]] = {task: [] for task in own.inline_tasks}
+    for grader in own.graders:
+        if grader.task is not None and grader.has_results:
+            inline.setdefault(grader.task, []).append((grader.name, grader.weight))
+    path = path_of(document.uri)
+    suites = project.suites_of(path) if path is not None else ()
+    files = [task for suite in suites if suite.path == path for task in project.tasks_of(suite).value]
+    for task in files[:MOST_TASKS]:
+        graders = task.outline.graders
+        inline[task.id] = [(each.name, each.weight) for each in graders if each.has_results]
+    of_suite = _weights_of_suite(own)
+    return [
+        (frozenset(name for name, _ in graders), _together(of_suite, [*graders, *_not_listed(task, run)]))
+        for task, graders in inline.items()
+    ] or [(frozenset(), _together(of_suite, ()))]
+
+
+def _not_listed(task: str, run: RunResult | None, written: Node | None = None) -> list[Weighted]:
+    """Return what judges a task beside the graders in lists: what it expects, and what its agent adds."""
+    known = run.tasks.get(task) if run is not None else None
+    found = {name: one.weight for name, one in known.graders.items() if name.startswith("_")} if known else {}
+    expected = written.get("expected") if written is not None else None
+    for key in EXPECTED_LISTS if expected is not None else ():
+        listed = value_at(expected, key)
+        if listed is not None and any(True for _ in listed.target.each_item()):
+            found[f"_{key}"] = 1.0
+    return list(found.items())
+
+
+def _shares_in_task(
+    entries: Iterator[GraderEntry], suites: Sequence[Outline], more: Sequence[Weighted]
+) -> Iterator[SettingHint]:
     # What is said at a checkpoint is no part of the trial's score.
     own = [each for each in islice(entries, MOST_GRADERS + 1) if each.place != "checkpoint"]
     if any(each.place == "expected" for each in own):
         return
     weighted = [(each.name, weight_of(each.node)) for each in own]
-    totals = {_together(_weights_of_suite(suite), weighted) for suite in suites}
+    totals = {_together(_weights_of_suite(suite), [*weighted, *more]) for suite in suites}
     if len(totals) == 1:
-        yield from _shares(iter(own), totals.pop(), "the suite and this task")
+        yield from _shares(iter(own), [(frozenset(), totals.pop())], "the suite and this task")
 
 
-def _shares(entries: Iterator[GraderEntry], weights: Weights, among: str) -> Iterator[SettingHint]:
-    if weights is None or len(set(weights)) < 2:
-        return
-    total = sum(weights)
+def _shares(
+    entries: Iterator[GraderEntry], tasks: Sequence[tuple[frozenset[str], Weights]], among: str
+) -> Iterator[SettingHint]:
+    """Yield the share of each grader; it has none in a task that has a grader of its name itself."""
     for entry in entries:
+        in_each = [weights for names, weights in tasks if entry.name not in names]
+        if not in_each or None in in_each or all(len(set(each or ())) < 2 for each in in_each):
+            continue
+        totals = sorted({sum(each or ()) for each in in_each})
         node, weight = entry.node.get("weight"), weight_of(entry.node)
         if node is None or weight is None or not entry.has_results or entry.item.kind == "alias":
             continue
+        of = "` to `".join(f"{total:g}" for total in (totals if len(totals) < 2 else (totals[0], totals[-1])))
         tooltip = (
-            f"`{weight:g}` of `{total:g}`: what the graders of {among} count together in the weighted score. "
-            "An expectation of a task counts 1 beside them. Whether a trial passes depends on no weight."
+            f"`{weight:g}` of `{of}`: what the graders of {among} count together in the weighted score"
+            f"{', by task' if totals[1:] else ''}. Whether a trial passes depends on no weight."
         )
-        yield SettingHint(node, f"{_percent(weight / total)} of the weights", tooltip)
+        shares = dict.fromkeys(_percent(weight / total) for total in (totals[-1], totals[0]))
+        yield SettingHint(node, f"{' to '.join(shares)} of the weights", tooltip)
 
 
 def _limits(task: Node, suites: Sequence[Outline]) -> Iterator[SettingHint]:

@@ -15,7 +15,7 @@ from waza_engine.steps import Steps
 from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.scores.score_text import stale_label
 from waza_language_server.project.claim import TRIGGER_NAMES
-from waza_language_server.project.document_scores import DocumentScores
+from waza_language_server.project.document_scores import DocumentScores, goes_on_elsewhere
 from waza_language_server.project.recorded_values import INPUTS, ByPlace, Values, by_place, entries_in_steps
 from waza_language_server.project.runnable_id import RunnableId
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 STALE_WORD = "stale"
 RECORD_GONE = f"{STALE_WORD}: its record is gone"
 RAN_ELSEWHERE = f"{STALE_WORD}: a newer run is recorded"
+RUNS_ELSEWHERE = "running elsewhere"
 REVIEWED = f"{STALE_WORD}: reviewed since"
 _CAME_TO = {
     "passed": "it passed",
@@ -100,6 +101,9 @@ def stale_results_in_steps(
         return (StaleResult(RunnableId(suite), RECORD_GONE, whole=True),) if shows else ()
     if shown is not None and run.later is not None and run.later.started > shown.since:
         return (StaleResult(RunnableId(suite), RAN_ELSEWHERE, whole=True),)
+    is_new = shown is not None and shown.lacks(run.origin, run.timestamp)
+    if is_new and not project.scores.going.runs(suite) and goes_on_elsewhere(run):
+        return (StaleResult(RunnableId(suite), RUNS_ELSEWHERE, whole=True),)
     evidence = yield from _evidence_in_steps(project, suite, run, shown)
     found: list[StaleResult] = []
     fresh = False

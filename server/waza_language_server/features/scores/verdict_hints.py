@@ -222,6 +222,7 @@ class _View:
             changes=changes,
             agent=self._scores.recorded.other_agent(run.timestamp),
             awaited=awaited,
+            elsewhere=self._scores.runs_elsewhere(self._run),
             since=since,
         )
         return stale, changes
@@ -233,7 +234,8 @@ class _View:
             if stale:
                 return stale, changes
         awaited = self._scores.awaits_suite(self._run, run.timestamp)
-        return why_stale(written=self._judging.added_task(run), awaited=awaited), ()
+        elsewhere = self._scores.runs_elsewhere(self._run)
+        return why_stale(written=self._judging.added_task(run), awaited=awaited, elsewhere=elsewhere), ()
 
     def _of_stale_task(self, task: TaskResult, written: str) -> tuple[str, tuple[ChangedInput, ...]]:
         """Return the same of a task, of which something may be ``written`` otherwise."""
@@ -247,6 +249,18 @@ class _View:
         )
         return stale, changes
 
+    def _of_stale_triggers(self, run: RunResult, metric: str) -> tuple[str, tuple[ChangedInput, ...]]:
+        """Return the same of a figure of trigger prompts, which no grader and no task decides."""
+        changes = self._scores.recorded.changes(run.timestamp, ())
+        stale = why_stale(
+            written=self._judging.rewritten_metric(run, metric),
+            changes=changes,
+            agent=self._scores.recorded.other_agent(run.timestamp),
+            awaited=self._scores.awaits_suite(self._run, run.timestamp),
+            elsewhere=self._scores.runs_elsewhere(self._run),
+        )
+        return stale, changes
+
     def _told_since(self, run: RunResult) -> str:
         """Return what came behind a run of the whole suite, "" when nothing did."""
         newest, later = self._run, self._run.later
@@ -256,7 +270,7 @@ class _View:
             return ""
         if newest.origin is None:
             return ASKED_SINCE
-        return CUT_SHORT if newest.status == "canceled" else RUN_SINCE
+        return RUN_SINCE if newest.complete else CUT_SHORT
 
     def of_suite(self, root: Node) -> Iterator[Verdict]:
         """Yield the verdict of the newest run of the whole suite, and those of its metrics."""
@@ -276,8 +290,11 @@ class _View:
             if word is not None and metric is not None:
                 said = f"✓ {shown_score(metric.value)}" if metric.passed else f"✗ {shortfall(metric)}"
                 again = self._judging.suite_again
-                told = f"{_sign(again)}{said}{stale_label(stale, changes)}"
-                yield Verdict(word, told, self._origin(run, stale, again), changes)
+                old, because = stale, changes
+                if metric.name.startswith("trigger_"):
+                    old, because = self._of_stale_triggers(run, metric.name)
+                told = f"{_sign(again)}{said}{stale_label(old, because)}"
+                yield Verdict(word, told, self._origin(run, old, again), because)
 
     def of_task(self, node: Node, task_id: str, place: str) -> Iterator[Verdict]:
         """Yield the verdict of a task, and those of what its answer is expected to say."""

@@ -16,7 +16,6 @@ import asyncio
 import logging
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
@@ -37,6 +36,7 @@ from waza_language_server.protocol.handlers.reviews import review
 from waza_language_server.protocol.handlers.run_requests import (
     FAILED,
     confirm_cost,
+    confirm_errors,
     confirm_place,
     refused,
     run_request,
@@ -107,7 +107,7 @@ def show_run(ls: WazaServer, run: Run) -> None:
     else:
         going.end(run)
     if run.outcome is not None and run.outcome.results_file is not None:
-        ls.session.project.scores.run_ended(run.target, Path(run.outcome.results_file))
+        ls.session.project.scores.forget()
     elif run.was_refused and run.outcome is not None:
         _note_refusal(ls, run, run.outcome.message or "the run did not begin")
     refresh_scores(ls)
@@ -152,7 +152,7 @@ async def _run(ls: WazaServer, request: RunRequest, token: types.ProgressToken |
     if not target.suite.is_file():
         raise refused(f"There is no eval file {target.suite}; save it before it runs.", FAILED)
     await confirm_place(ls, target.suite)
-    confirmed = await confirm_cost(ls, request)
+    confirmed = await confirm_cost(ls, request) if await confirm_errors(ls, target) else None
     if confirmed is None:
         return {"status": "canceled", "resultsFile": None, "message": None}
     unsaved = ls.session.unsaved(target.suite.parent)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer
 
 FAILED = types.LSPErrorCodes.RequestFailed.value
-RUN, CANCEL = "Run", "Cancel"
+RUN, RUN_ANYWAY, CANCEL = "Run", "Run Anyway", "Cancel"
 _KEYS = ("id", "suite", "task", "grader", "workDoneToken", "wait")
 _LIMITS = {"tasks": "ids of tasks", "prompts": "texts of trigger prompts"}
 _MORE_KEYS = (*_LIMITS, "options")
@@ -121,6 +121,28 @@ async def confirm_cost(ls: WazaServer, request: RunRequest) -> RunRequest | None
             )
         case _:
             return None
+
+
+async def confirm_errors(ls: WazaServer, target: RunnableId) -> bool:
+    """Ask the user before a run that an error keeps from judging what is meant; return whether it may begin.
+
+    A client that cannot ask goes on: the run tells of each grader that could not grade.
+    """
+    if not ls.abilities.asks_the_user:
+        return True
+    # With the first run: nothing of it is needed to look at a document.
+    from waza_language_server.analysis.run_errors import run_errors_in_steps
+
+    run = ls.session.project.scores.results(target.suite)
+    judged = {name: None for task in (run.tasks.values() if run is not None else ()) for name in task.graders}
+    found = await ls.diagnostics.of_workspace(
+        lambda workspace: run_errors_in_steps(workspace, target, tuple(judged))
+    )
+    if not found:
+        return True
+    more = f" There {'is' if len(found) == 2 else 'are'} {len(found) - 1} more." if found[1:] else ""
+    text = f"The verdict of this run would mean nothing. {found[0].words}{more}"
+    return await ls.ask(types.MessageType.Warning, text, (RUN_ANYWAY, CANCEL)) == RUN_ANYWAY
 
 
 def _limits(command: str, target: RunnableId, given: Mapping[str, object]) -> dict[str, Any]:

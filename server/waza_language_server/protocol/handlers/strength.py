@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
+from waza_engine.results.json_values import blocks_of
 from waza_language_server.engine.process import EngineError
 from waza_language_server.project.recorded_values import entries_in_steps
+from waza_language_server.project.strengths import strength_summary
 from waza_language_server.protocol.handlers.regrade import ANSWER_WITHIN_SECONDS, open_texts
 from waza_language_server.protocol.handlers.run_requests import FAILED, confirm_place, refused
 from waza_language_server.protocol.handlers.watched_files import refresh_problems
@@ -40,6 +42,8 @@ async def measure(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
         ls.tell(types.MessageType.Error, f"{error}")
         return {"status": "error", "graders": 0, "weak": 0, "message": str(error)}
     count = ls.session.project.scores.strengths.take(suite, answer, entries)
-    weak = sum(1 for grader in answer.get("graders", ()) if grader.get("finding"))
+    measured = blocks_of(answer.get("graders"))
+    weak = sum(1 for grader in measured if grader.get("finding"))
     refresh_problems(ls)
-    return {"status": "completed", "graders": count, "weak": weak, "message": None}
+    words = strength_summary(measured)
+    return {"status": "completed", "graders": count, "weak": weak, "words": words, "message": None}

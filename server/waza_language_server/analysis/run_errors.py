@@ -1,0 +1,93 @@
+"""Errors with which a run would judge nothing, or not what is meant: whoever starts it is asked before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from waza_engine.frozen import frozen
+from waza_language_server.analysis.diagnose import diagnose_in_steps
+from waza_language_server.project.document import Document
+from waza_language_server.project.recorded_values import entries_in_steps
+from waza_language_server.project.suite_file import SuiteFile
+from waza_language_server.project.uris import uri_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+    from pathlib import Path
+
+    from waza_engine.steps import Steps
+    from waza_language_server.analysis.problem import Problem
+    from waza_language_server.project.runnable_id import RunnableId
+    from waza_language_server.project.workspace import Workspace
+
+# Its grader may come with a plug-in that the server does not know yet.
+_UNSURE = frozenset({"unknown-grader-type"})
+_LISTS = ("`graders`", "`tasks`")
+
+
+@frozen()
+class RunError:
+    """What is wrong, where: ``line`` counts from 1, ``code`` is that of the diagnostic, "" without one."""
+
+    path: Path
+    line: int
+    code: str
+    message: str
+
+    @property
+    def words(self) -> str:
+        """The place, the diagnostic and its message, in one line."""
+        told = f"{self.code}: {self.message}" if self.code else self.message
+        return f"{self.path.name}, line {self.line}: {told}"
+
+
+def run_errors_in_steps(
+    workspace: Workspace, target: RunnableId, judged_before: Collection[str]
+) -> Steps[tuple[RunError, ...]]:
+    """Return the errors on disk that leave the verdict of a run without meaning, with many pauses.
+
+    ``judged_before`` are the names of the graders of the last run: without any of today they were removed.
+    """
+    if target.kind == "prompt":
+        return ()
+    suite = target.suite
+    known = workspace.project.suite(suite)
+    tasks = [task for task in workspace.project.tasks_of(known).value if target.task in (None, task.id)]
+    found: list[RunError] = []
+    for path in dict.fromkeys((suite, *(task.path for task in tasks))):
+        found += yield from _of_file(workspace, path)
+    if not found and judged_before and target.grader is None:
+        entries = yield from entries_in_steps(workspace.project, suite)
+        if not any(value is not None and _judges(name) for (_, name), value in entries.items()):
+            names = ", ".join(f"`{name}`" for name in judged_before)
+            found.append(RunError(suite, 1, "", f"no grader is left; the last run had {names}."))
+    return tuple(found)
+
+
+def _judges(name: str) -> bool:
+    return name == "//expected" or not name.startswith("//")
+
+
+def _of_file(workspace: Workspace, path: Path) -> Steps[list[RunError]]:
+    yield from workspace.project.read_in_steps(path)
+    text = workspace.project.disk.text(path)
+    kind = workspace.project.claim(path, text.value) if text.known else None
+    if kind not in ("eval", "task"):
+        return []
+    document = Document(uri_of(path), 0, text.value, kind)
+    problems = yield from diagnose_in_steps(document, workspace)
+    return [
+        RunError(path, document.lines.line_of(problem.span.start) + 1, problem.code, problem.message)
+        for problem in _deciding(document, problems)
+    ]
+
+
+def _deciding(document: Document, problems: Collection[Problem]) -> Iterator[Problem]:
+    """Yield the errors in graders, and the misspelt keys that take all graders or tasks away."""
+    graders = [grader.node.span for grader in SuiteFile(document.tree).graders()]
+    for problem in problems:
+        in_grader = any(span.contains(problem.span.start) for span in graders)
+        is_error = problem.severity == "error" and in_grader and problem.code not in _UNSURE
+        takes_all_away = any(f"did you mean {key}?" in problem.message for key in _LISTS)
+        if is_error or (problem.code == "unknown-key" and takes_all_away):
+            yield problem

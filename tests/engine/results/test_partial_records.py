@@ -1,0 +1,54 @@
+"""What a run of some graders comes to: nothing that it left out passes for it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.engine.suites import run, task, write_suite
+from waza_engine.commands.options import ReportKind
+from waza_engine.commands.reporting import report_of
+from waza_engine.commands.standing import standing_of, standing_words
+from waza_engine.results.reading.newest_scores import latest_results
+
+GRADERS = """\
+- {type: text, name: a, config: {contains: [hello]}}
+- {type: text, name: b, config: {contains: [nowhere]}}
+"""
+
+
+def test_a_record_of_one_grader_says_so_in_every_report(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"one": task("one"), "two": task("two")}, graders=GRADERS)
+    run(path)
+    part, _ = run(path, graders=["a"])
+    assert part.results_file is not None
+    document = json.loads(part.results_file.read_text("utf-8"))
+    concluded = document["metadata"]["engine"]["conclusion"]
+    assert (concluded["verdict"], concluded["exit_code"]) == ("unjudged", 0)
+    assert concluded["words"] == "1 of 2 graders was run; 2 of 2 tasks passed there"
+    standing = standing_of(path)
+    assert standing is not None
+    assert {name: each["status"] for name, each in standing["tasks"].items()} == {
+        "one": "failed",
+        "two": "failed",
+    }
+    words = "the suite failed: 2 of 2 tasks failed (its last whole run and the parts run since)"
+    assert standing_words(standing) == words
+    for kind in (ReportKind.TEXT, ReportKind.MARKDOWN, ReportKind.JUNIT):
+        told = report_of(document, kind, standing=standing).decode()
+        assert "1 of 2 graders was run" in told
+        assert "✓" not in told
+        assert "✅" not in told
+        assert (words in told) == (kind != ReportKind.JUNIT)
+
+
+def test_a_run_of_all_graders_by_their_names_judges_its_tasks(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"one": task("one")}, graders=GRADERS.replace("nowhere", "hello"))
+    run(path, graders=["a", "b", "nosuch"])
+    found = latest_results(tmp_path)
+    assert found is not None
+    assert found.tasks["one"].status == "passed"
+    run(path, graders=["a", "nosuch"])
+    alone = latest_results(tmp_path)
+    assert alone is not None
+    assert alone.partial
