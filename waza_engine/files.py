@@ -270,19 +270,19 @@ def _entry(path: Path, within: Boundary | None, *, make: bool = False) -> Genera
     """
     if within is None:
         if make:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            _make_folders(path.parent)
         yield None, str(path)
         return
     parent = within.resolved(path.parent)
     if not _OPENS_BELOW:
         if make:
-            Path(parent).mkdir(parents=True, exist_ok=True)
+            _make_folders(Path(parent))
             within.resolved(path.parent)
         yield None, str(Path(parent, path.name))
         return
     root = max((folder for folder in within.folders if Path(parent).is_relative_to(folder)), key=len)
     if make:
-        Path(root).mkdir(parents=True, exist_ok=True)
+        _make_folders(Path(root))
     folder = os.open(root, _FOLDER & ~_NO_LINK)
     try:
         for step in Path(parent).relative_to(root).parts:
@@ -294,6 +294,14 @@ def _entry(path: Path, within: Boundary | None, *, make: bool = False) -> Genera
         yield folder, path.name
     finally:
         os.close(folder)
+
+
+def _make_folders(folder: Path) -> None:
+    """Make a folder and those above it. A file in its place is no `FileExistsError`: that means a taken name."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder)) from None
 
 
 def _check_replaceable(status: os.stat_result) -> None:

@@ -68,7 +68,10 @@ def test_reports_are_written(tmp_path: Path, era: str) -> None:
         for case in ElementTree.fromstring(junit.stdout).iter("testcase")
     }
     beside = {"the skills": ["failure"]} if "baseline_outcome" in SAMPLES[era]() else {}
-    assert cases == {"good": [], "shaky": ["failure"], "broken": ["error"], **beside}
+    prompts: dict[str, list[str]] = {
+        each["prompt"]: [] for each in SAMPLES[era]().get("trigger_results") or ()
+    }
+    assert cases == {"good": [], "shaky": ["failure"], "broken": ["error"], **beside, **prompts}
     # A metric that fails no run is no case, and told all the same.
     assert ("task_completion is" in junit.stdout) == (era == "python")
     markdown = engine("report", path, "--format", "markdown")

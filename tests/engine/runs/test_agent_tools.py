@@ -102,6 +102,7 @@ def test_the_record_says_what_was_allowed(tmp_path: Path) -> None:
 def test_an_agent_file_that_cannot_be_understood_is_an_error_and_restricts_nothing_silently(
     tmp_path: Path, content: str
 ) -> None:
+    (tmp_path / ".git").mkdir()
     path = suite(tmp_path / "suite", "skill_directories: [../agents]")
     agents = tmp_path / "agents"
     agents.mkdir()

@@ -125,6 +125,7 @@ def test_the_trigger_prompts_before_the_end_of_a_cancelled_run_are_kept(
         replies: dict[str, Reply] = {"quick": call("skill", skill="writer"), "slow": Held()}
         return replies.get(request.prompt, "hello")
 
+    (tmp_path / ".git").mkdir()
     model = scripted_model(answer)
     skill = tmp_path / "skills" / "writer" / "SKILL.md"
     skill.parent.mkdir(parents=True)

@@ -31,6 +31,7 @@ def skill(tmp_path: Path) -> Path:
 def test_a_suite_is_made_below_the_evals_of_a_folder_and_can_be_run(
     engine: Engine, skill: Path, tmp_path: Path
 ) -> None:
+    (tmp_path / ".git").mkdir()
     made = engine.request("eval.new", skill=str(skill), base=str(tmp_path))["result"]
     assert Path(made["eval"]) == tmp_path / "evals" / "pdf-filler" / "eval.yaml"
     assert all(Path(file).is_file() for file in made["files"])
