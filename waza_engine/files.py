@@ -297,7 +297,7 @@ def _entry(path: Path, within: Boundary | None, *, make: bool = False) -> Genera
 
 
 def _make_folders(folder: Path) -> None:
-    """Make a folder and those above it; a file in its place is no `FileExistsError`, which means a taken name."""
+    """Make a folder and those above it. A `FileExistsError` would mean that the name of the file is taken."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
