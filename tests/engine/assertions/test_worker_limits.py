@@ -61,13 +61,13 @@ def test_no_file_of_the_engine_is_open(worker: psutil.Process) -> None:
 def test_a_descriptor_that_is_inheritable_is_not_inherited() -> None:
     ends = os.pipe()
     try:
-        pipe = os.readlink(f"/proc/self/fd/{ends[0]}")
+        pipe = Path(f"/proc/self/fd/{ends[0]}").readlink()
         for end in ends:
             os.set_inheritable(end, True)
         with AssertionEvaluator() as evaluator:
             assert evaluator.evaluate(["output == 'a'"], {"output": "a"})[0].passed
             [number] = evaluator.process_ids()
-            assert pipe not in map(os.readlink, map(str, Path(f"/proc/{number}/fd").iterdir()))
+            assert pipe not in {each.readlink() for each in Path(f"/proc/{number}/fd").iterdir()}
     finally:
         for end in ends:
             os.close(end)
