@@ -63,6 +63,8 @@ _PIECE = 16
 _PLAIN_RUN = compiled_later(r"[A-Za-z0-9_.-]+")
 _LETTERS_AND_DIGITS = compiled_later(r"[A-Za-z0-9]+")
 _SHORTEST_NEEDLE = 4
+# As many as five notations within each other need; a longer run would be read again from each of its places.
+_BACKSLASHES = r"\\{1,31}"
 _TOKEN_CHARACTER = r"[\w+/=.~%-]"
 _IN_BASE64 = {"+": r"(?:[+-]|%(?:25)*2[Bb]|\\+u002[Bb])", "/": r"(?:\\*/|_|%(?:25)*2[Ff])"}
 _LINE_BREAK = r"(?:\\*[rn]|[\r\n])*"
@@ -70,12 +72,16 @@ _LINE_BREAK = r"(?:\\*[rn]|[\r\n])*"
 # writes them, colour codes and what else terminals obey, and characters that show nothing.
 _BREAK = r"[\n\r\v\f\x85\u2028\u2029]"
 _CODE = (
-    r"(?:\x1b|\\+(?:u001[bB]|x1[bB]|033|e))(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z^_])|"
+    r"(?:\x1b|(?<!\\)\\+(?:u001[bB]|x1[bB]|033|e))"
+    r"(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,1000}(?:\x07|\x1b\\)|[@-Z^_])|"
     r"\x9b[0-?]*[ -/]*[@-~]|[\xad\u200b-\u200f\u2060\ufeff]"
 )
 _CODES = compiled_later(_CODE)
-_WRITTEN_BREAKS = compiled_later(r"\s*(?:\\+[rn])+\s*")
-_BETWEEN = compiled_later(rf"\s*(?:(?:{_BREAK}|\\+[rn])\s*)+|{_CODE}|\A\s+|\s+\Z")
+# Each begins where a run of blanks or backslashes does: a long run is read once.
+_WRITTEN_BREAKS = compiled_later(r"(?<!\s)(?:\s*(?<!\\)\\+[rn])+\s*")
+_BETWEEN = compiled_later(
+    rf"(?<!\s)\s*(?:(?:{_BREAK}|(?<!\\)\\+[rn])\s*)+|{_CODE}|\A\s+|(?<!\s)\s+\Z",
+)
 _SIGNS_OF_CODES = ("\x1b", "\x9b", "\xad", *"\u200b\u200c\u200d\u200e\u200f\u2060\ufeff")
 _WRITTEN_SIGNS = ("001b", "001B", "x1b", "x1B", "033[", "\\e[")
 _LITERAL = compiled_later(r'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*', re.DOTALL)
@@ -449,14 +455,14 @@ def _spellings(character: str) -> str:
     literal, number = re.escape(character), ord(character)
     if character.isascii() and (character.isalnum() or character in "-_."):
         return literal
-    in_json = "".join(rf"\\+u(?i:{unit:04x})" for unit in _utf16(character))
+    in_json = "".join(rf"{_BACKSLASHES}u(?i:{unit:04x})" for unit in _utf16(character))
     in_address = "".join(rf"%(?:25)*(?i:{byte:02x})" for byte in character.encode("utf-8", "surrogatepass"))
-    ways = [rf"\\*{literal}", in_json, in_address, rf"&\#(?:0*{number}|(?i:x0*{number:x}));"]
+    ways = [rf"(?:{_BACKSLASHES})?{literal}", in_json, in_address, rf"&\#(?:0*{number}|(?i:x0*{number:x}));"]
     named = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"}.get(character)
     short = {"\n": r"(?:\\+r)?\\+n|\r\n", "\t": r"\\+t", "\r": r"\\+r", " ": r"\+"}.get(character)
     ways += [way for way in (named, short) if way]
     if number < 0x100:
-        ways.append(rf"\\+x(?i:{number:02x})")
+        ways.append(rf"{_BACKSLASHES}x(?i:{number:02x})")
     return f"(?:{'|'.join(ways)})"
 
 

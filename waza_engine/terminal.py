@@ -37,12 +37,14 @@ _COLOUR = compiled_later(r"\x1b\[[\d;:]*m")
 _KEPT_BYTES = compiled_later("[\udc80-\udcff]+")
 _NAMED = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 # The runners of GitHub take a command at the start of a line, after white space, and an older form of it, as
-# Azure's and TeamCity's, anywhere. They may compare without joiners between the characters.
+# Azure's and TeamCity's, anywhere. They may compare without the
+# joiners, variation selectors and the like between the characters.
+_IGNORED = r"\u034f\u17b4\u17b5\u180b-\u180d\u180f\u200c\u200d\ufe00-\ufe0f"
 _ENDS = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
 _BUILD_COMMAND = compiled_later(
-    rf"((?:\A|[{_ENDS}])(?:[^\S{_ENDS}]|[\u200c\u200d])*):(?=[\u200c\u200d]*:)",
+    rf"((?:\A|[{_ENDS}])(?:[^\S{_ENDS}]|[{_IGNORED}])*):(?=[{_IGNORED}]*:)",
 )
-_OLDER_BUILD_COMMAND = compiled_later(r"#(?=[\u200c\u200d]*#[a-z\u200c\u200d]*\[)", re.IGNORECASE)
+_OLDER_BUILD_COMMAND = compiled_later(rf"#(?=[{_IGNORED}]*#[a-z{_IGNORED}]*\[)", re.IGNORECASE)
 Notation = Literal["json", "xml", "markdown", "commands"]
 """What a finished document is written in."""
 # How each notation writes a colon and a number sign. In JSON no line begins with a colon.
@@ -180,7 +182,7 @@ def log_to_standard_error(level: str, form: str = _LOG_FORM) -> None:
 
 def _without_commands(text: str, colon: str, sign: str) -> str:
     """Return text in which a colon and a number sign that begin a command are written otherwise."""
-    if "::" in text or "\u200c" in text or "\u200d" in text:
+    if "::" in text or not text.isascii():
         text = _BUILD_COMMAND.sub(rf"\1{colon}", text)
     return _OLDER_BUILD_COMMAND.sub(sign, text) if "#" in text else text
 

@@ -46,9 +46,11 @@ COMMANDS = [
     "##vso[task.setvariable variable=a]b",
     "ok ##VSO[task.complete]",
     "ok #\u200c#v\u200dso[task.complete]",
+    "\ufe0f:\u034f:error::forged",
+    "ok #\ufe0f#v\u180bso[task.complete]",
     "##teamcity[message text='forged']",
 ]
-_JOINERS = str.maketrans("", "", "\u200c\u200d")
+_JOINERS = str.maketrans("", "", "\u034f\u180b\u200c\u200d\ufe0f")
 
 
 def obeyed(written: str) -> list[str]:

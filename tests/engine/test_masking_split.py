@@ -209,3 +209,16 @@ def test_what_looks_like_a_connection_and_is_none_stays(
     monkeypatch.setenv("WHERE_IT_IS", value)
     read_environment()
     assert masked(f"it is {text}") == f"it is {text}"
+
+
+@pytest.mark.parametrize("run", ["\\", " ", "\\u001b]", " \\", "\\e]"])
+def test_a_long_run_of_what_may_stand_between_does_not_hide_a_split_secret(run: str) -> None:
+    text = f"{KEY[:14]}\n{KEY[14:]} {run * (300_000 // len(run))}x"
+    assert visible_part(masked(text)) == ""
+
+
+def test_a_secret_of_signs_is_found_in_a_long_run_of_backslashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTHER_TOKEN", "!@#$%^&*()+=")
+    read_environment()
+    text = "\\" * 300_000
+    assert masked(f"{text} !@#$%^&*()+= {text}") == f"{text} *** {text}"

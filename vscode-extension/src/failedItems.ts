@@ -9,7 +9,8 @@ const ENDED: ReadonlySet<string> = new Set(["passed", "failed", "errored", "trie
 
 export class FailedItems {
     private readonly ids = new Set<string>();
-    private havePassed = false;
+    /** Whether all that had failed has passed in later runs. */
+    havePassed = false;
 
     constructor(private readonly request: RunRequest) {}
 
@@ -32,18 +33,12 @@ export class FailedItems {
     }
 
     /**
-     * The runs that try again what fails still, as the settings are then: the whole run when no task or prompt by itself has failed,
-     * none when all has passed since.
+     * The runs that try again what fails still, as the settings are then: none when no task or prompt by itself has failed, or all
+     * has passed since. Nothing to be run never comes to mean all.
      */
     requests(): RunRequest[] {
-        const { id, tasks, prompts } = this.request;
-        if (this.havePassed) {
-            return [];
-        }
-        if (this.ids.size === 0 || kindOf(id) === "grader") {
-            return [{ id, ...(tasks === undefined ? {} : { tasks }), ...(prompts === undefined ? {} : { prompts }) }];
-        }
-        return plannedRuns([...this.ids]);
+        const { id } = this.request;
+        return this.areSome && kindOf(id) === "grader" ? [{ id }] : plannedRuns([...this.ids]);
     }
 }
 

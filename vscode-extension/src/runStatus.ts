@@ -201,6 +201,7 @@ class RunStatus implements RunView {
             isWrong: verdict === "failed" || (this.state.end?.conclusion?.tasks?.["failed"] ?? 0) > 0,
             isKept: typeof this.state.end?.results_file === "string",
             again: () => this.failed.requests(),
+            havePassed: () => this.failed.havePassed,
         };
         if (this.together !== undefined) {
             this.together.take(outcome);
@@ -234,8 +235,11 @@ async function offerFailures(message: string, failures: readonly RunOutcome[], r
     const chosen = await tell(plain(message), ...ways.map(({ title }) => title), ...buttons);
     const way = ways.find(({ title }) => title === chosen);
     const again = failures.flatMap((outcome) => outcome.again());
-    if (again.length === 0 && (chosen === "Show Failures" || chosen === "Re-run Failed")) {
+    const havePassed = again.length === 0 && failures.some((outcome) => outcome.havePassed());
+    if (havePassed && (chosen === "Show Failures" || chosen === "Re-run Failed")) {
         void vscode.window.showInformationMessage("Waza: all that failed in this run has passed since.");
+    } else if (again.length === 0 && chosen === "Re-run Failed") {
+        void vscode.window.showInformationMessage("Waza: no task or prompt by itself has failed, so nothing was run; run the suite again to repeat all of it.");
     } else if (way !== undefined) {
         await vscode.commands.executeCommand(way.command, ...(way.argument === undefined ? [] : [way.argument]));
     } else if (chosen === "Show Failures") {

@@ -30,6 +30,8 @@ export interface RunOutcome {
     readonly isKept: boolean;
     /** The runs that try again what fails still; none when all of it has passed since. */
     readonly again: () => RunRequest[];
+    /** Whether all that had failed has passed in later runs. */
+    readonly havePassed: () => boolean;
 }
 
 export class RunsTogether {

@@ -8,7 +8,7 @@ import pytest
 
 from waza_engine.assertions.interpreter import Expression
 from waza_engine.assertions.scopes import RefusedSyntaxError
-from waza_engine.assertions.syntax import MOST_NESTED, check_expression, parse_expression
+from waza_engine.assertions.syntax import MOST_NESTED, check_expression, check_size, parse_expression
 
 
 @pytest.mark.parametrize("count", [21, 22, 23, 40, MOST_NESTED - 1])
@@ -62,3 +62,7 @@ def test_brackets_in_strings_are_no_nesting() -> None:
     parse_expression("'" + "(" * 500 + "' in output")
     with pytest.raises(SyntaxError, match="too many nested parentheses"):
         parse_expression("(" * (MOST_NESTED + 1) + "1" + ")" * (MOST_NESTED + 1))
+
+
+def test_brackets_in_a_comment_are_not_counted() -> None:
+    check_size("output # " + "(" * 300)

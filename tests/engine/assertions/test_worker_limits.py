@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -42,7 +43,7 @@ def worker(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
         Path(__file__).open("rb") as inheritable,
         AssertionEvaluator() as evaluator,
     ):
-        inheritable.peek()
+        os.set_inheritable(inheritable.fileno(), True)
         assert evaluator.evaluate(["output == 'a'"], {"output": "a"}, language)[0].passed
         [number] = evaluator.process_ids()
         yield psutil.Process(number)
@@ -55,6 +56,21 @@ def test_the_environment_is_empty(worker: psutil.Process) -> None:
 def test_no_file_of_the_engine_is_open(worker: psutil.Process) -> None:
     opened = {each.path for each in worker.open_files()}
     assert not any(Path(path).suffix in {".py", ".yaml", ".json"} for path in opened)
+
+
+def test_a_descriptor_that_is_inheritable_is_not_inherited() -> None:
+    ends = os.pipe()
+    try:
+        pipe = Path(f"/proc/self/fd/{ends[0]}").readlink()
+        for end in ends:
+            os.set_inheritable(end, True)
+        with AssertionEvaluator() as evaluator:
+            assert evaluator.evaluate(["output == 'a'"], {"output": "a"})[0].passed
+            [number] = evaluator.process_ids()
+            assert pipe not in {each.readlink() for each in Path(f"/proc/{number}/fd").iterdir()}
+    finally:
+        for end in ends:
+            os.close(end)
 
 
 def test_no_file_can_be_written(worker: psutil.Process) -> None:
