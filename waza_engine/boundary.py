@@ -28,6 +28,8 @@ Kind = Literal[
     "binary",
 ]
 """Why a file has no content for us; ``special`` is a pipe, a socket or a device."""
+OPEN_FOLDERS = "WAZA_OPEN_FOLDERS"
+"""The variable in which an editor's server hands its open folders to the engines that it starts."""
 _LEVELS_UP = 2
 """How far above a suite without a repository the skill is that it tests."""
 _DEVICES = frozenset({"con", "prn", "aux", "nul", "conin$", "conout$"}) | {
@@ -131,8 +133,9 @@ def suite_boundary(
     """Return the boundary of the suite, task or record in a directory.
 
     That is the outermost repository around it. Without a repository it is the directory itself, the skill
-    that it lies in, and the working directory when that is above it. ``opened`` are folders that a person
-    has opened in an editor: they count, with their repositories. The home folder and those above it never do.
+    that it lies in, and the working directory or an open folder of the editor above it. ``opened`` are
+    folders that a person has opened: they count wherever they are, with their repositories. The home folder
+    and those above it never do.
     """
     here = Path(os.path.abspath(directory))  # noqa: PTH100 - links stay as they are
     folders: dict[Path, None] = {}
@@ -140,7 +143,7 @@ def suite_boundary(
     starts = [here] if "\0" in str(here) else [here, Path(os.path.realpath(here))]
     for start in dict.fromkeys(starts):
         repository = repository_around(start, is_there)
-        above = (here for here in _working_directory() if start.is_relative_to(here))
+        above = (here for here in (*_working_directory(), *_open_folders()) if start.is_relative_to(here))
         skills = (level for level in (start, *start.parents[:_LEVELS_UP]) if is_there(level / "SKILL.md"))
         folders |= dict.fromkeys([repository] if repository else [start, *above, *[*skills][:1]])
     for root in opened:
@@ -207,6 +210,10 @@ def is_foreign(written: str) -> bool:
     # Windows takes `nul.txt` and `nul:` for the device, too; elsewhere they are files as any other.
     name = name.partition(".")[0].partition(":")[0].rstrip() if os.name == "nt" else name
     return name.casefold() in _DEVICES
+
+
+def _open_folders() -> tuple[Path, ...]:
+    return tuple(map(Path, filter(None, os.environ.get(OPEN_FOLDERS, "").split(os.pathsep))))
 
 
 def _working_directory() -> tuple[Path, ...]:

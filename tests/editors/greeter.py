@@ -48,6 +48,9 @@ def reported(folder: Path, command: Sequence[str], environment: Mapping[str, str
     The editor writes JSON to the file that ``WAZA_REPORT`` names, with ``failure`` when it came to no end.
     """
     (folder / "tasks").mkdir()
+    # A suite in the home folder, or above it, has no boundary that would hold its tasks.
+    home = folder.with_name(f"{folder.name}-home")
+    home.mkdir()
     (folder / "eval.yaml").write_text(EVAL, encoding="utf-8")
     (folder / "tasks" / "greet.yaml").write_text(TASK, encoding="utf-8")
     report = folder / "report.json"
@@ -58,7 +61,7 @@ def reported(folder: Path, command: Sequence[str], environment: Mapping[str, str
             **os.environ,
             **environment,
             "WAZA_REPORT": str(report),
-            "HOME": str(folder),
+            "HOME": str(home),
             "XDG_STATE_HOME": str(folder / "state"),
             "XDG_CACHE_HOME": str(folder / "cache"),
         },

@@ -59,7 +59,8 @@ def report_command(
 
         print_results(document, fail_under=fail_under, standing=standing)
         return code
-    say_document(report_of(document, output_format, fail_under, standing=standing), _NOTATIONS[output_format])
+    notation = _NOTATIONS.get(output_format, "markdown")
+    say_document(report_of(document, output_format, fail_under, standing=standing), notation)
     return code
 
 

@@ -211,6 +211,7 @@ class WazaServer(LanguageServer):
             on_change=lambda run: show_run(self, run),
             on_event=tell,
             may_start=lambda: self.trusted,
+            open_folders=lambda: self.session.project.roots,
         )
 
     @cached_property

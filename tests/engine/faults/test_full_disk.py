@@ -58,7 +58,7 @@ def test_a_run_that_cannot_keep_what_it_pays_for_ends(tmp_path: Path, workers: i
     assert found.returncode == 2
     assert "The run ends here, for nothing more could be kept." in found.stderr
     told = re.search(
-        rf"not run to its end: 0 of {TASKS} tasks passed, (\d+) skipped, (\d+) not run", found.stdout
+        rf"results not kept: 0 of {TASKS} tasks passed, (\d+) skipped, (\d+) not run", found.stdout
     )
     assert told is not None
     assert int(told[1]) + int(told[2]) == TASKS
@@ -67,6 +67,6 @@ def test_a_run_that_cannot_keep_what_it_pays_for_ends(tmp_path: Path, workers: i
     kept = engine("report", path)
     assert kept.returncode == 1
     assert "No space left on device" in kept.stdout or "File too large" in kept.stdout
-    assert f"not run to its end: 0 of {TASKS} tasks passed, 1 skipped" in kept.stdout
+    assert f"not run to its end: 0 of {TASKS} tasks passed, 1 lost" in kept.stdout
     # What was under way when the second could not be kept.
     assert calls <= 2 + 2 * workers

@@ -176,7 +176,7 @@ def test_the_reason_of_a_long_path_fits_the_room_for_it(
     store.open()
     store.add(TaskOutcome("a", "A", "skipped"))
 
-    def fails(*_: object) -> None:
+    def fails(*_: object, **__: object) -> None:
         raise ResultsError('"\u0007ü' * 2_000)
 
     monkeypatch.setattr("waza_engine.results.writing.store.write_atomically", fails)

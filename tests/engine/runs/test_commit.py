@@ -97,14 +97,6 @@ def test_a_suite_that_git_ignores_is_not_in_the_commit(suite: Path) -> None:
     assert recorded(draft).commit == Commit(then, dirty=True)
 
 
-def test_files_beside_the_repository_are_no_change_of_it(suite: Path, tmp_path: Path) -> None:
-    write_skill(tmp_path / "elsewhere", "speller")
-    text = suite.read_text("utf-8")
-    suite.write_text(text.replace("[../skills]", "[../skills, ../../elsewhere]"), "utf-8")
-    then = committed(suite)
-    assert recorded(suite).commit == Commit(then, dirty=False)
-
-
 @pytest.mark.skipif(os.name == "nt", reason="links need a right there")
 def test_a_suite_that_is_reached_through_a_link_is_that_of_its_repository(
     suite: Path, tmp_path: Path

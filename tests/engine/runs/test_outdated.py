@@ -111,6 +111,9 @@ def test_each_task_is_compared_with_its_own_newest_run(suite: Path) -> None:
 
 
 def test_one_grader_that_was_run_alone_is_no_result_of_a_task(suite: Path) -> None:
+    replaced(suite, GREETS, GREETS + GREETS.replace("name: greets", "name: greets_again"))
+    run(suite)
+    assert affected(suite) == []
     replaced(suite.parent / "tasks/a.yaml", "Say hello", "Say hello now")
     run(suite, tasks=("a",), graders=("greets",))
     assert affected(suite) == ["a"]

@@ -147,7 +147,7 @@ class _Scenario:
         if "early" in self._features and self._chance.random() < 0.2:
             yield messages.request("early", "textDocument/hover", {}, "error", ignored=True)
             yield messages.notification("textDocument/didOpen", {}, ignored=True)
-            yield messages.request("wrong", "initialize", {"capabilities": 5}, "error", ignored=True)
+            yield messages.request("wrong", "initialize", [], "error", ignored=True)
         folders = self._suites[: self._chance.randint(0, len(self._suites))]
         params: dict[str, Any] = {
             "processId": None,

@@ -20,6 +20,8 @@ def rescued_to(name: str, outcome: RunOutcome) -> str:
         with contextlib.suppress(ResultsError):
             write_atomically(path, encoded_run(Attachments(path).of_run(outcome)))
             return f"The results are kept in {path}."
+        with contextlib.suppress(OSError):
+            folder.rmdir()
     return "The results are lost: nothing could be written elsewhere."
 
 

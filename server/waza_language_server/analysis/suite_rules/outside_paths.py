@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from waza_engine.boundary import is_foreign
@@ -11,7 +11,7 @@ from waza_engine.files import from_home, shown
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.suite_rules.skills import items_of
-from waza_language_server.project.suite_file import SuiteFile, word
+from waza_language_server.project.suite_file import word
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.kept_items import items_where
 from waza_language_server.syntax.nodes import Node
@@ -35,12 +35,13 @@ def outside_paths(view: SuiteView) -> Found:
     tasks: Iterable[Node] = (root,)
     if view.document.kind == "eval":
         written = root.get("tasks")
-        items = tuple((yield from items_where(written, _names_paths)) if written is not None else ())
-        tasks = [task.node for task in SuiteFile(view.document.tree).tasks_at(items)]
-        listed += (item.target for item in items)
+        tasks = (yield from items_where(written, _names_paths)) if written is not None else ()
     for task in tasks:
         yield None
-        listed += [task.get("context_dir"), *items_of(task.get("skill_directories"))]
+        if task.target.kind == "scalar":
+            listed.append(task.target)
+        else:
+            listed += [task.get("context_dir"), *items_of(task.get("skill_directories"))]
     yield from _outside(view, path, listed)
     yield from outside_paths_of(view, (yield from view.graders.where(names_paths, TYPES_WITH_PATHS)))
 
@@ -63,11 +64,12 @@ def _names_paths(task: Node) -> bool:
     return task.kind == "scalar" or not _KEYS_OF_TASKS.isdisjoint(task.key_names)
 
 
-def _outside(view: SuiteView, path: Path, nodes: Iterable[Node | None]) -> Iterator[Problem]:
+def _outside(view: SuiteView, path: Path, nodes: Iterable[Node | None]) -> Found:
     project = view.workspace.project
     suites = [suite.folder for suite in project.suites_of(path)]
     starts = [path.parent] if view.document.kind == "eval" else suites
     for node in nodes:
+        yield None
         written = (word(node) or "") if node is not None and node.target.kind == "scalar" else ""
         if node is None or not written or _UNKNOWN.intersection(written):
             continue

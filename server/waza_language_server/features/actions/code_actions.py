@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from waza_language_server.text.span import Span
 
 FIX_ALL_TITLE = "Apply all safe fixes"
-MOST_TRIED = 40
+MOST_TRIED, FEWEST_TRIED = 40, 5
 """How many fixes are tried for one menu, those of the problems nearest to the start of the range first."""
+MOST_MENU_CHARACTERS = 100_000
+"""How many characters the fixes of one menu judge, at least those of the first ``FEWEST_TRIED``."""
 MOST_ROUNDS = 10
 """How often the action for the whole file looks again at what it made: one fix may make room for another."""
 MOST_JUDGED_CHARACTERS = 300_000
@@ -71,7 +73,7 @@ def code_actions_in_steps(
     """
     trials = Trials(document, workspace, problems)
     found: dict[tuple[str, Edits], CodeAction] = {}
-    for problem, fix in fixes_at(span, problems)[:MOST_TRIED]:
+    for problem, fix in fixes_at(span, problems)[: most_tried(document)]:
         key = fix.title, (yield from fix.edits_in_steps())
         if key not in found and (yield from trials.repairs([(problem, fix)], may_reveal=True)):
             change = _change(document, fix.edits)
@@ -81,8 +83,13 @@ def code_actions_in_steps(
     return _safe_first(found.values())
 
 
+def most_tried(document: Document) -> int:
+    """Return how many fixes are tried for a menu: fewer in a long document, where each takes longer."""
+    return min(MOST_TRIED, max(FEWEST_TRIED, MOST_MENU_CHARACTERS // max(len(document.text), 1)))
+
+
 def fixes_at(span: Span, problems: Sequence[Problem]) -> list[Chosen]:
-    """Return the fixes of the problems that touch a span; a menu has the first ``MOST_TRIED`` that work."""
+    """Return the fixes of the problems that touch a span; a menu has the first ``most_tried`` that work."""
     touching = (each for each in problems if each.span.start <= span.end and span.start <= each.span.end)
     return [(problem, fix) for problem in touching for fix in problem.fixes]
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from waza_language_server.features.actions.code_actions import (
-    MOST_TRIED,
     code_actions_in_steps,
     fix_all,
     fixed_in_steps,
     fixes_at,
+    most_tried,
     not_tried,
 )
 from waza_language_server.features.actions.extract_task import extract_task
@@ -110,8 +110,9 @@ async def _quick_fixes(
 ) -> Sequence[CodeAction]:
     """Return the fixes of a menu; whoever opens one that lacks some is told."""
     is_opened = context.trigger_kind != types.CodeActionTriggerKind.Automatic
-    if is_opened and len(fixes_at(span, problems)) > MOST_TRIED:
-        text = f"The menu has the first {MOST_TRIED} fixes; select fewer lines for the others."
+    most = most_tried(document)
+    if is_opened and len(fixes_at(span, problems)) > most:
+        text = f"The menu has the first {most} fixes; select fewer lines for the others."
         ls.tell_once(f"menu of {document.uri}", types.MessageType.Info, text)
     steps = code_actions_in_steps(document, ls.session.workspace, span, problems)
     return await ls.diagnostics.in_slices(document, steps) or ()
