@@ -28,8 +28,8 @@ Kind = Literal[
     "binary",
 ]
 """Why a file has no content for us; ``special`` is a pipe, a socket or a device."""
-OPEN_FOLDERS = "WAZA_OPEN_FOLDERS"
-"""The variable in which an editor's server hands its open folders to the engines that it starts."""
+_OPEN_FOLDERS = "WAZA_OPEN_FOLDERS"
+"""The variable in which the server keeps the open folders of its editor; engines inherit it."""
 _LEVELS_UP = 2
 """How far above a suite without a repository the skill is that it tests."""
 _DEVICES = frozenset({"con", "prn", "aux", "nul", "conin$", "conout$"}) | {
@@ -153,6 +153,11 @@ def suite_boundary(
     return Boundary.around(*allowed, name=name)
 
 
+def note_open_folders(folders: Iterable[Path]) -> None:
+    """Let suites in the open folders of an editor name what is in these, here and in engines started later."""
+    os.environ[_OPEN_FOLDERS] = os.pathsep.join(str(folder) for folder in folders if "\0" not in str(folder))
+
+
 def boundary_of_named(directory: Path) -> Boundary:
     """Return the boundary of what is made in a directory that a person has named, be it the home folder."""
     return Boundary.around(directory, *map(Path, suite_boundary(directory).folders), name=str(directory))
@@ -213,7 +218,7 @@ def is_foreign(written: str) -> bool:
 
 
 def _open_folders() -> tuple[Path, ...]:
-    return tuple(map(Path, filter(None, os.environ.get(OPEN_FOLDERS, "").split(os.pathsep))))
+    return tuple(map(Path, filter(None, os.environ.get(_OPEN_FOLDERS, "").split(os.pathsep))))
 
 
 def _working_directory() -> tuple[Path, ...]:

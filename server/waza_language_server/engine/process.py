@@ -26,13 +26,11 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from pylsp_jsonrpc.endpoint import Endpoint
 
-from waza_engine.boundary import OPEN_FOLDERS
 from waza_engine.processes.trees import end_process_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
-    from pathlib import Path
 
 LONGEST_LINE_BYTES = 64 * 2**20
 STDERR_TAIL_LINES = 40
@@ -62,11 +60,8 @@ class EngineProcess:
         on_exit: Callable[[EngineProcess, str], None],
         on_verdicts: Callable[[Params], None] = lambda _: None,
         arguments: Sequence[str] = ("-P", "-m", "waza_engine", "serve"),
-        open_folders: Iterable[Path] = (),
     ) -> None:
         """Start nothing yet.
-
-        Suites in ``open_folders`` may name what is in these, without a repository too.
 
         ``on_event`` gets every ``run.event``, ``on_verdicts`` every ``live.verdicts``; ``on_exit`` is told
         once why the child has ended.
@@ -75,7 +70,6 @@ class EngineProcess:
         self.last_words: str | None = None
         """Why the child has ended, None while it has not."""
         self._command = (interpreter, *arguments)
-        self._open_folders = os.pathsep.join(map(str, open_folders))
         self._on_exit = on_exit
         self._endpoint = Endpoint({"run.event": on_event, "live.verdicts": on_verdicts}, self._send)
         self._stderr_tail: deque[str] = deque(maxlen=STDERR_TAIL_LINES)
@@ -102,12 +96,7 @@ class EngineProcess:
                 stderr=PIPE,
                 # Whatever a thread holds that is blocked in reading would stop the interpreter at its end.
                 bufsize=0,
-                env={
-                    **os.environ,
-                    "PYTHONUTF8": "1",
-                    "PYTHONUNBUFFERED": "1",
-                    OPEN_FOLDERS: self._open_folders,
-                },
+                env={**os.environ, "PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1"},
                 # A process group of its own, which is ended as one.
                 creationflags=_creation_flags(),
                 start_new_session=sys.platform != "win32",

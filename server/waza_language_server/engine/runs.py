@@ -26,8 +26,7 @@ from waza_language_server.engine.run_progress import RunProgress, advanced
 from waza_language_server.engine.run_request import request_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from waza_engine.results.json_values import Block
     from waza_language_server.project.runnable_id import RunnableId
@@ -122,15 +121,12 @@ class Runs:
         arguments: Sequence[str] = ("-P", "-m", "waza_engine", "serve"),
         most_at_once: int = MOST_AT_ONCE,
         may_start: Callable[[], bool] = lambda: True,
-        open_folders: Callable[[], Iterable[Path]] = lambda: (),
     ) -> None:
         """``on_change`` is called when a run starts and when it has ended, ``on_event`` with all it tells.
 
-        ``may_start`` is asked before each start of an engine, whatever it is for; ``open_folders`` are those
-        of the editor.
+        ``may_start`` is asked before each start of an engine, whatever it is for.
         """
         self._may_start = may_start
-        self._open_folders = open_folders
         self._interpreter = interpreter
         self._arguments = arguments
         self._on_change = on_change
@@ -356,7 +352,6 @@ class Runs:
             on_exit=self._on_exit,
             on_verdicts=self._take_verdicts,
             arguments=self._arguments,
-            open_folders=self._open_folders(),
         )
         engine.start()
         self._engines.add(engine)

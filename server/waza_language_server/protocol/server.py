@@ -211,7 +211,6 @@ class WazaServer(LanguageServer):
             on_change=lambda run: show_run(self, run),
             on_event=tell,
             may_start=lambda: self.trusted,
-            open_folders=lambda: self.session.project.roots,
         )
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from waza_engine.boundary import note_open_folders
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.services.session import Session
 
@@ -31,6 +32,8 @@ def begun_session(ls: WazaServer) -> Session:
 
 
 def client_roots(ls: WazaServer) -> list[Path]:
-    """Return the folders that the client has open now, those on a disk."""
-    roots = (path_of(folder.uri) for folder in ls.workspace.folders.values())
-    return [root for root in roots if root is not None]
+    """Return the folders that the client has open now, those on a disk; the boundary of suites counts them."""
+    roots = [path_of(folder.uri) for folder in ls.workspace.folders.values()]
+    found = [root for root in roots if root is not None]
+    note_open_folders(found)
+    return found
