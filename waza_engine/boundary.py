@@ -154,7 +154,7 @@ def suite_boundary(
 
 
 def note_open_folders(folders: Iterable[Path]) -> None:
-    """Let suites in the open folders of an editor name what is in these, here and in engines started later."""
+    """Let suites in the open folders of an editor name what is in these; engines started later inherit it."""
     os.environ[_OPEN_FOLDERS] = os.pathsep.join(str(folder) for folder in folders if "\0" not in str(folder))
 
 

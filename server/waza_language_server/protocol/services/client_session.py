@@ -32,7 +32,7 @@ def begun_session(ls: WazaServer) -> Session:
 
 
 def client_roots(ls: WazaServer) -> list[Path]:
-    """Return the folders that the client has open now, those on a disk; the boundary of suites counts them."""
+    """Return the folders that the client has open now, those on a disk; boundaries of suites count them."""
     roots = [path_of(folder.uri) for folder in ls.workspace.folders.values()]
     found = [root for root in roots if root is not None]
     note_open_folders(found)
