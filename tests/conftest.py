@@ -44,16 +44,14 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file in one process, and all that drive a VS Code, which come first, in another.
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Keep the tests of a file in one process, and so all with a VS Code: two at a time are slow."""
+    file = item.nodeid.partition("::")[0]
+    item.add_marker(pytest.mark.xdist_group("vscode" if file.startswith("tests/vscode/") else file))
 
-    Two of those at a time are slow, and the others need the second processor meanwhile.
-    """
-    for item in items:
-        file = item.nodeid.partition("::")[0]
-        group = "vscode" if file.startswith("tests/vscode/") else file
-        item.add_marker(pytest.mark.xdist_group(group))
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with VS Code, which takes longest."""
     items.sort(key=lambda item: not item.nodeid.startswith("tests/vscode/"))
 
 
