@@ -22,7 +22,7 @@ demo: $(READY) ## Diagnostics, a run of every task and the scores in the source,
 	@$(BIN)/waza-language-server show $(SUITE)/eval.yaml
 
 # The tests of a file stay in one process; two processes wait for programs often enough for a third.
-PYTEST := $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
 PROCESSES ?= $(shell $(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 test: $(READY) vscode-extension/node_modules/.ready ## All that runs in process, and some smoke tests over processes: four minutes.

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.leftovers import pytest_configure
+from tests.scheduling import VSCODE, pytest_xdist_make_scheduler
 from tests.scripted_model import ModelRequest, Reply, ScriptedModel
 from tests.stages import pytest_ignore_collect
 
-__all__ = ["pytest_configure", "pytest_ignore_collect"]
+__all__ = ["pytest_configure", "pytest_ignore_collect", "pytest_xdist_make_scheduler"]
 
 # Servers that are started by tests leave nothing in the user's cache; those that are about it name a place.
 os.environ["WAZA_PROBLEMS_CACHE"] = "off"
@@ -44,15 +45,9 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Keep the tests of a file in one process, and so all with a VS Code: two at a time are slow."""
-    file = item.nodeid.partition("::")[0]
-    item.add_marker(pytest.mark.xdist_group("vscode" if file.startswith("tests/vscode/") else file))
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with VS Code, which takes longest."""
-    items.sort(key=lambda item: not item.nodeid.startswith("tests/vscode/"))
+    items.sort(key=lambda item: not item.nodeid.startswith(VSCODE))
 
 
 def pytest_collection_finish() -> None:
