@@ -1,6 +1,6 @@
 """Which process of a parallel run gets which tests.
 
-pytest-xdist's own ``loadgroup`` has no effect with pytest 9.2: the group that it appends to a test's id is lost.
+pytest-xdist's own ``loadgroup`` has no effect with pytest 9.2: the group that it adds to a test's id is lost.
 """
 
 from __future__ import annotations
