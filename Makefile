@@ -25,7 +25,7 @@ demo: $(READY) ## Diagnostics, a run of every task and the scores in the source,
 PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
 PROCESSES ?= $(shell $(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
 
-test: $(READY) vscode-extension/node_modules/.ready ## All that runs in process, and some smoke tests over processes: four minutes.
+test: $(READY) vscode-extension/node_modules/.ready ## All that runs in process, and some smoke tests over processes.
 	$(PYTEST) -m "not check and not model" -n logical $(ARGS)
 
 check: $(READY) vscode-extension/node_modules/.ready prepare-check ## What starts programs, servers and editors, a real VS Code included.
