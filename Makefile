@@ -21,15 +21,14 @@ demo: $(READY) ## Diagnostics, a run of every task and the scores in the source,
 	@echo; echo "== The source with lenses and scores: waza-language-server show $(SUITE)/eval.yaml"; echo
 	@$(BIN)/waza-language-server show $(SUITE)/eval.yaml
 
-# The tests of a file stay in one process; two processes wait for programs often enough for a third.
-PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
-PROCESSES ?= $(shell $(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
+# The tests of a file stay in one process. More processes than processors disturb the gestures in VS Code.
+PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder -n logical
 
 test: $(READY) vscode-extension/node_modules/.ready ## All that runs in process, and some smoke tests over processes.
-	$(PYTEST) -m "not check and not model" -n logical $(ARGS)
+	$(PYTEST) -m "not check and not model" $(ARGS)
 
 check: $(READY) vscode-extension/node_modules/.ready prepare-check ## What starts programs, servers and editors, a real VS Code included.
-	$(PYTEST) -m check -n $(PROCESSES) $(ARGS)
+	$(PYTEST) -m check $(ARGS)
 
 prepare-check: $(READY) ## Install what `make check` drives: the Copilot agent, VS Code, Neovim, Emacs.
 	$(BIN)/python -m tests.preparation
