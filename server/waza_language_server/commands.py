@@ -32,18 +32,18 @@ application = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
-    help="The language server of waza evaluation suites. Without a command it serves an editor "
-    "on standard input and output; --tcp PORT serves one on that port instead.",
+    help="The language server of waza evaluation suites. Without a command, it serves an editor "
+    "over standard input and output, or on a port with --tcp PORT.",
 )
 
 
 Verbose = Annotated[
-    bool, typer.Option("-v", "--verbose", help="Print the traceback of an internal error, too.")
+    bool, typer.Option("-v", "--verbose", help="Also print the traceback of an internal error.")
 ]
 
 
 class Format(StrEnum):
-    """How findings are printed."""
+    """The output format of findings."""
 
     text = "text"
     json = "json"
@@ -53,16 +53,16 @@ class Format(StrEnum):
 
 @application.command()
 def check(
-    paths: Annotated[list[Path], typer.Argument(help="Files, and folders to search for suite files.")],
+    paths: Annotated[
+        list[Path], typer.Argument(help="The files to check, or directories to search for suite files.")
+    ],
     fix: Annotated[bool, typer.Option("--fix", help="Apply the safe fixes first.")] = False,
-    output: Annotated[
-        Format, typer.Option("--format", help="For people, for programs, or for build servers.")
-    ] = Format.text,
+    output: Annotated[Format, typer.Option("--format", help="The format of the findings.")] = Format.text,
     verbose: Verbose = False,
 ) -> None:
-    """Print the problems of suite files; with --fix those that are left.
+    """Check suite files and print their problems; with --fix, apply the safe fixes first.
 
-    Exit code 0: there is no error. 1: there is one. 2: not everything could be checked.
+    Exit code 0: no errors. 1: errors. 2: some files could not be checked.
     """
     _start_log()
     missing = [path for path in paths if not path.exists()]
@@ -100,9 +100,9 @@ def show(
     file: Annotated[Path, typer.Argument(help="A file of a suite.")],
     verbose: Verbose = False,
 ) -> None:
-    """Print a file as an editor would show it: problems with carets, lenses above, scores at line ends.
+    """Print a file as an editor shows it: problems with carets, code lenses, scores at line ends.
 
-    Exit code 0: shown. 2: it cannot be, or not completely.
+    Exit code 0: shown. 2: the file could not be shown completely.
     """
     _start_log()
     from waza_language_server.show import show_file

@@ -31,17 +31,24 @@ _FILE_NAMES = {
 _INTRODUCTION = """\
 # Diagnostics
 
-Every problem that the editor and `waza-language-server check` report has a code. An *error* breaks or voids
-a run; a *warning* is most likely not what was meant; *information* and *hints* are advice. The drawings show
-what an editor underlines, and the fixes it offers.
+Every problem that the editor and `waza-language-server check` report has a code. An *error* breaks or
+invalidates a run; a *warning* is most likely a mistake; *information* and *hints* are advice. The drawings
+show what an editor underlines, and the fixes it offers.
 
-A comment leaves problems out: `# waza: ignore[code]` behind a line or alone above it,
-`# waza: ignore-file[code]` in the whole file; without brackets every code is meant. Of a text over several
-lines it stands at the line where the text begins, such as `- | # waza: ignore[code]`. The comment
-`# waza: severity[code=hint, other=off]` says how grave a code is taken (`error`, `warning`, `information`,
-`hint`, `off`): in `.waza.yaml` for the project, elsewhere for the file. The editor's setting
-`waza.diagnostics.severity` does so where neither says anything. For build servers there are
-`waza-language-server check --format sarif` and `--format github`.
+## Suppress a diagnostic
+
+* `# waza: ignore[code]` at the end of a line, or alone on the line above, suppresses a code there. For a
+  string of several lines, write it where the string begins: `- | # waza: ignore[code]`.
+* `# waza: ignore-file[code]` suppresses a code in the entire file.
+* Without brackets, both suppress all codes.
+
+## Change the severity
+
+`# waza: severity[code=hint, other=off]` sets the severity of codes (`error`, `warning`, `information`,
+`hint`, `off`): in `.waza.yaml` for the project, in any other file for that file. The editor's setting
+`waza.diagnostics.severity` applies if neither does.
+
+For CI, use `waza-language-server check --format sarif` or `--format github`.
 """
 
 
@@ -83,7 +90,7 @@ def _section(entry: Code) -> str:
     drawn = annotate_source(
         entry.example, carets_of(problems_of(entry, entry.example), fixes=True), context=2
     )
-    remedy = f"No fix is offered: {entry.no_fix}" if entry.no_fix else "The first fix makes of it:"
+    remedy = f"No fix is offered: {entry.no_fix}" if entry.no_fix else "After the first fix:"
     lines = [
         f"### {entry.code}",
         f"**{entry.title}** ({entry.severity}). {entry.why}",

@@ -233,7 +233,7 @@ async function scenario(page) {
     await begin("alpha");
     await editor.waitUntil(page, "the first task to be kept", () => kept("alpha") > 0);
     await editor.reloadWindow(page);
-    await bar(/alpha › greeter: interrupted; what was finished is kept/u).waitFor();
+    await bar(/alpha › greeter: interrupted; finished tasks were saved/u).waitFor();
     if (process.env.WAZA_VSCODE_UNDER_TEST === "oldest") return; // in a browser it lets what served the window before live on
     await editor.waitUntil(page, "its record", () => results("alpha").length > before);
     const { conclusion } = JSON.parse(fs.readFileSync(results("alpha").at(-1), "utf8")).metadata.engine;

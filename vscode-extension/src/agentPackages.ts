@@ -31,8 +31,8 @@ export async function addAgents(environment: PrivateEnvironment, interpreter: In
         } catch (error) {
             const reason = error instanceof Error ? error.message : String(error);
             if (!token.isCancellationRequested) {
-                log.error(`What agents need was not installed: ${reason}`);
-                void vscode.window.showErrorMessage(plain(`What agents need was not installed. ${reason}`));
+                log.error(`The agent packages were not installed: ${reason}`);
+                void vscode.window.showErrorMessage(plain(`The agent packages were not installed. ${reason}`));
             }
             return false;
         }

@@ -225,7 +225,7 @@ export class ServerConnection implements vscode.Disposable {
         try {
             await client?.dispose(5_000);
         } catch (error) {
-            this.log.warn(`The language server did not stop in order: ${String(error)}`);
+            this.log.warn(`The language server did not shut down cleanly: ${String(error)}`);
         }
     }
 

@@ -89,7 +89,7 @@ export function activate(context: vscode.ExtensionContext): void {
     const contextKeys = new ContextKeys(() => server.running);
     const restart = () => server.restart();
     const restartBehindRuns = async () => {
-        await runs.atRest("The runs that go on keep the environment they have; those that begin when they have ended get the new one.");
+        await runs.atRest("Active runs keep their environment; later runs use the new one.");
         await restart();
     };
     const connect = async () => {
@@ -102,7 +102,7 @@ export function activate(context: vscode.ExtensionContext): void {
     void open.takeInterrupted().then((ids) => {
         ids.forEach((id) => {
             statusBar.tellInterrupted(id);
-            log.warn(`The run of ${id} was interrupted when its window was closed; what was finished is kept.`);
+            log.warn(`The run of ${id} was interrupted when its window was closed; its finished tasks were saved.`);
         });
     });
     const results = new ResultDocuments(() => server.running);

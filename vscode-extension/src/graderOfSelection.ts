@@ -28,7 +28,7 @@ export async function createGraderOfSelection(client: LanguageClient | undefined
             return { label: words, description: where, detail: passes, action };
         });
         if (items.length === 0) {
-            void vscode.window.showInformationMessage("Nothing to make a grader of: select words of the answer, or a tool call.");
+            void vscode.window.showInformationMessage("Nothing to create a grader from: select words of the answer, or a tool call.");
             return;
         }
         const chosen = await vscode.window.showQuickPick(items, { title: "New Grader", placeHolder: "What it asks for, and which recorded trials pass" });

@@ -113,7 +113,7 @@ export async function createEnvironment(
 export async function selectInterpreter(environment: PrivateEnvironment, workingDirectory: string): Promise<void> {
     const settings = vscode.workspace.getConfiguration("waza");
     const browse: vscode.QuickPickItem = { label: "$(folder-opened) Browse…", alwaysShow: true };
-    const anyOne: vscode.QuickPickItem = { label: "$(clear-all) The first one that has the server", detail: "Takes the setting waza.interpreter away" };
+    const anyOne: vscode.QuickPickItem = { label: "$(clear-all) The first one that has the server", detail: "Removes the setting waza.interpreter" };
     const ways = settings.get<string>("interpreter", "").trim() === "" ? [browse] : [anyOne, browse];
     const chosen = await vscode.window.showQuickPick(listed(environment, workingDirectory, ways), {
         title: "Python interpreter that has waza-language-server",

@@ -91,7 +91,7 @@ export async function createTask(connect: Connect, shown?: string): Promise<void
     if (id === undefined) {
         return;
     }
-    const prompt = await vscode.window.showInputBox({ title: "New Task", prompt: "What the agent is asked; Enter to write it later" });
+    const prompt = await vscode.window.showInputBox({ title: "New Task", prompt: "The prompt for the agent; press Enter to write it later" });
     if (prompt !== undefined) {
         const made = await ask(connect, "waza.newTask", { suite, id, prompt });
         await show(made?.files?.[0]);

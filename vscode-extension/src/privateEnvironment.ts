@@ -135,7 +135,7 @@ export class PrivateEnvironment {
 
     /** What the first way that works gives. pip is tried also after uv: what it was told of an index or a proxy, uv does not know. */
     private async firstThatWorks<Made>(ways: readonly (() => Promise<Made>)[], cancel: Cancel): Promise<Made> {
-        let failure = new Error("There is neither uv nor a Python to make it with.");
+        let failure = new Error("There is neither uv nor a Python to create it with.");
         for (const way of ways) {
             try {
                 return await way();

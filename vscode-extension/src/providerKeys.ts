@@ -34,7 +34,7 @@ export class ProviderKeys {
         }
         const key = await vscode.window.showInputBox({
             title: `Key for ${name}`,
-            prompt: "Kept in the secret storage of VS Code. Leave it empty to remove the key.",
+            prompt: "Stored in the secret storage of VS Code. Leave it empty to remove the key.",
             password: true,
             ignoreFocusOut: true,
         });

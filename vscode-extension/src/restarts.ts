@@ -6,7 +6,7 @@ import { CloseAction, ErrorAction, type CloseHandlerResult, type ErrorHandler, t
 const MOST_RESTARTS = 4;
 const WITHIN_MILLISECONDS = 3 * 60 * 1_000;
 
-export const GIVEN_UP = "The Waza language server stops again and again, so it is not started any more.";
+export const GIVEN_UP = "The Waza language server keeps stopping and was not restarted.";
 
 export class Restarts implements ErrorHandler {
     private stopped: number[] = [];

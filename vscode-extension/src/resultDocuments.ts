@@ -39,7 +39,7 @@ export class ResultDocuments implements vscode.TextDocumentContentProvider, vsco
         const runs = await client.sendRequest<RecordedRun[]>("waza/recordedRuns", { id });
         const [newest, ...earlier] = runs;
         if (newest === undefined || earlier.length === 0) {
-            void vscode.window.showInformationMessage("There is nothing to compare yet: it was run less than twice.");
+            void vscode.window.showInformationMessage("Nothing to compare yet: there are fewer than two runs.");
             return;
         }
         const picks = earlier.map((run) => ({ label: when(run), description: run.verdict, run }));

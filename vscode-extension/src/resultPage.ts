@@ -31,7 +31,7 @@ interface RecordedRun {
 
 const NOTHING = { workspaces: [], answered: [], resultsFile: "", goesOn: false, regraded: false, waits: false, comparable: false };
 const GOES_ON = "A run of it goes on; what stands here is of an earlier one.";
-const GRADED_AGAIN = "Graded again since: the marks in the files tell that, and this page what the run has recorded.";
+const GRADED_AGAIN = "Graded again since: the files show the new results, this page shows the recorded run.";
 /** How the file of a run ends that has not ended. */
 const JOURNAL_SUFFIX = ".partial.jsonl";
 const REDRAW_AFTER_MILLISECONDS = 300;
@@ -209,7 +209,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
     private async read(id: string): Promise<ResultDocument & { comparable: boolean }> {
         const client = this.client();
         if (client === undefined) {
-            return { ...NOTHING, markdown: "The Waza language server is not running; the result stands here as soon as it is." };
+            return { ...NOTHING, markdown: "The Waza language server is not running; the result appears here as soon as it is." };
         }
         try {
             const asked = this.wanted;

@@ -26,7 +26,7 @@ export async function reviewAnswers(client: LanguageClient, id: string, show: (i
     try {
         const waiting = await client.sendRequest<readonly Waiting[]>("waza/reviews", { id });
         if (waiting.length === 0) {
-            void vscode.window.showInformationMessage(plain(`No answer of ${titleOf(id)} waits for a review.`));
+            void vscode.window.showInformationMessage(plain(`${titleOf(id)} has no answer that needs a review.`));
             return;
         }
         for (const [index, answer] of waiting.entries()) {
@@ -45,7 +45,7 @@ export async function reviewAnswers(client: LanguageClient, id: string, show: (i
         void vscode.window.showErrorMessage(plain(error instanceof Error ? error.message : String(error)));
     }
     if (given > 0) {
-        void vscode.window.showInformationMessage(given === 1 ? "The review is kept in reviews.jsonl." : `${String(given)} reviews are kept in reviews.jsonl.`);
+        void vscode.window.showInformationMessage(given === 1 ? "The review was saved in reviews.jsonl." : `${String(given)} reviews were saved in reviews.jsonl.`);
     }
 }
 

@@ -8,7 +8,7 @@ import { openTerminal } from "./programs";
 import { suiteOf } from "./runnables";
 import { runOptions, type RunOptions } from "./runSettings";
 
-const AS_THE_SUITE_SAYS = "As the suite says";
+const AS_THE_SUITE_SAYS = "From the suite";
 const AS_THE_AGENT = "The agent's";
 const NO_LIMIT = "None";
 
@@ -43,7 +43,7 @@ export async function chooseRunOptions(
     let chosen: RunOptions = {};
     for (;;) {
         const choices = choicesOf({ ...set, ...chosen }, context, models);
-        const choice = await vscode.window.showQuickPick(choices, { title, placeHolder: "What this run is like; Enter runs", matchOnDescription: true });
+        const choice = await vscode.window.showQuickPick(choices, { title, placeHolder: "Options of this run; press Enter to start it", matchOnDescription: true });
         if (choice === undefined) {
             return undefined;
         }
@@ -57,7 +57,7 @@ export async function chooseRunOptions(
 /** Asks who is to answer the prompts, and keeps it in the settings of the workspace. */
 export async function chooseExecutor(context: vscode.ExtensionContext): Promise<void> {
     const now = runOptions((name) => vscode.workspace.getConfiguration("waza.run").get(name)).executor;
-    const chosen = await pickExecutor(context, "Who answers the prompts?", now);
+    const chosen = await pickExecutor(context, "Executor that answers the prompts", now);
     if (chosen !== undefined) {
         const inWorkspace = vscode.workspace.workspaceFolders !== undefined;
         const target = inWorkspace ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
@@ -82,19 +82,19 @@ function choicesOf(now: RunOptions, context: vscode.ExtensionContext, models: Mo
         { label: "$(play) Run" },
         row("Trials", now.trials, async ({ trials }) => said(await askNumber("Trials of each task", trials, WHOLE), (each) => ({ trials: each }))),
         row("Model", now.model, async ({ model }) => said(await models.ask("The agent's model", model), (each) => ({ model: each }))),
-        row("Executor", now.executor, async ({ executor }) => said(await pickExecutor(context, "Who answers the prompts?", executor), (each) => ({ executor: each }))),
+        row("Executor", now.executor, async ({ executor }) => said(await pickExecutor(context, "Executor that answers the prompts", executor), (each) => ({ executor: each }))),
         row("Judge's model", now.judgeModel, async ({ judgeModel }) =>
-            said(await models.ask("The model of judges that name none", judgeModel), (each) => ({ judgeModel: each })),
+            said(await models.ask("The model of judges that do not name one", judgeModel), (each) => ({ judgeModel: each })),
         ),
-        row("Judge's executor", now.judgeExecutor, async ({ judgeExecutor }) => said(await pickExecutor(context, "Who asks the judges?", judgeExecutor, "judgeExecutor"), (each) => ({ judgeExecutor: each })), AS_THE_AGENT),
+        row("Judge's executor", now.judgeExecutor, async ({ judgeExecutor }) => said(await pickExecutor(context, "Executor of judges", judgeExecutor, "judgeExecutor"), (each) => ({ judgeExecutor: each })), AS_THE_AGENT),
         row("At the same time", now.workers, async ({ workers }) =>
             said(await askNumber("Trials that run at the same time", workers, WHOLE), (each) => ({ workers: each })),
         ),
         row("Limit of cost", now.maxCost === undefined ? undefined : `$${String(now.maxCost)}`, async ({ maxCost }) =>
-            said(await askNumber("The most it may spend, in US dollars", maxCost, DOLLARS), (each) => ({ maxCost: each })), NO_LIMIT,
+            said(await askNumber("Budget in US dollars", maxCost, DOLLARS), (each) => ({ maxCost: each })), NO_LIMIT,
         ),
         check("Without cache", "Ask the agent again for every task", fresh, { cache: fresh ? undefined : false }),
-        check("Keep workspaces", "Leave the folders in which the agent works", kept, { keepWorkspaces: !kept }),
+        check("Keep workspaces", "Keep the folders in which the agent works", kept, { keepWorkspaces: !kept }),
     ];
 }
 

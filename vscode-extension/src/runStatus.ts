@@ -74,7 +74,7 @@ export class RunStatusBar implements vscode.Disposable {
     /** Says of a run that the window did not see its end. */
     tellInterrupted(id: string): void {
         const entry = this.begin();
-        entry.show(`$(warning) ${titled(id)}: interrupted; what was finished is kept`, "Show the log", "waza.showLog");
+        entry.show(`$(warning) ${titled(id)}: interrupted; finished tasks were saved`, "Show the log", "waza.showLog");
         entry.end();
     }
 
@@ -221,7 +221,7 @@ class RunStatus implements RunView {
 
     private draw(): void {
         const words = withoutIcons(this.state.progress(Date.now() - this.begun));
-        this.entry.show(`$(sync~spin) ${titled(this.id)} ${words}`, "A Waza run goes on; click to see it", "workbench.view.testing.focus");
+        this.entry.show(`$(sync~spin) ${titled(this.id)} ${words}`, "A Waza run is active; click to show it", "workbench.view.testing.focus");
     }
 }
 

@@ -302,7 +302,7 @@ export class Runs {
             views.forEach((view) => {
                 view.take(INTERRUPTED);
             });
-            return "The language server stopped while it ran; what was finished is kept.";
+            return "The language server stopped during the run; finished tasks were saved.";
         }
         return error instanceof Error ? error.message : String(error);
     }

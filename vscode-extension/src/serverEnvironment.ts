@@ -44,7 +44,7 @@ export async function resolveServer(
             log.info(`Language server ${answer.version} in ${interpreter.command} (${interpreter.origin}).`);
             return { server: answer, rejections, setting: setting || undefined };
         }
-        log.info(`Passed over ${interpreter.command} (${interpreter.origin}): ${answer.reason}`);
+        log.info(`Skipped ${interpreter.command} (${interpreter.origin}): ${answer.reason}`);
         rejections.push(answer);
     }
     return { server: undefined, rejections, setting: setting || undefined };

@@ -26,6 +26,6 @@ export async function measureStrength(client: LanguageClient, id: string): Promi
         }
     });
     if (answer?.status === "completed") {
-        void vscode.window.showInformationMessage(plain(`${answer.words} The hover of a name tells which.`));
+        void vscode.window.showInformationMessage(plain(`${answer.words} Hover over a grader's name for details.`));
     }
 }

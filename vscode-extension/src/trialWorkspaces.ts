@@ -15,7 +15,7 @@ export async function openWorkspace(client: LanguageClient, item: string): Promi
     const trial = /#trial-(\d+)/u.exec(item)?.[1];
     const meant = trial === undefined ? found : found.filter((each) => each.trial === Number(trial));
     if (found.length === 0) {
-        void vscode.window.showInformationMessage("The last run has kept no workspace; run it with “Keep workspaces”.");
+        void vscode.window.showInformationMessage("The last run did not keep its workspaces; run it with “Keep workspaces”.");
         return;
     }
     const rows = (meant.length > 0 ? meant : found).map((each) => ({

@@ -244,7 +244,7 @@ void test("a run that is lost with its server has ended as interrupted, in words
     await settled();
     assert.deepEqual(window.heard, [`${BETA}: interrupted`, `${BETA} is over`]);
     assert.match(entries[0]?.text ?? "", /beta › greeter: interrupted: the language server stopped; what was … · 0:00/u);
-    assert.equal(shown.at(-1), "The language server stopped while it ran; what was finished is kept.");
+    assert.equal(shown.at(-1), "The language server stopped during the run; finished tasks were saved.");
 });
 
 void test("what failed in a run is run again, and nothing of another run", async () => {

@@ -158,7 +158,7 @@ void test("the output says why a task has no answer, or was left out, and the en
     view.take({ kind: "errored", task: "broken", item: broken, trial: 1, message: reason });
     view.take({ kind: "errored", task: "broken", item: broken, conclusion: { verdict: "errored", reason, graders: [] } });
     view.take({ kind: "skipped", task: "hidden", item: hidden, message: "nothing was judged" });
-    const end = "the run was interrupted; what was finished is kept";
+    const end = "the run was interrupted; finished tasks were saved";
     view.take({ kind: "ended", status: "canceled", message: end, conclusion: { verdict: "interrupted", words: `${end} · 0 of 2 tasks passed`, reasons: [end] } });
     assert.deepEqual(output, ["▶ broken", `! ${reason}`, "– nothing was judged", `${end} · 0 of 2 tasks passed`]);
 });

@@ -148,7 +148,7 @@ void test("nor has it when the engine was killed before it could say so", () => 
 });
 
 void test("a suite that was interrupted behind a task that passed has not passed", () => {
-    const reasons = ["the run was interrupted; what was finished is kept"];
+    const reasons = ["the run was interrupted; finished tasks were saved"];
     const canceled: RunEvent = { kind: "ended", status: "canceled", conclusion: { verdict: "interrupted", reasons, tasks: { passed: 1, not_run: 2 } } };
     const reports = told("suite", concluded("passed"), canceled);
     assert.deepEqual(

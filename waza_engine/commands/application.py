@@ -1,7 +1,7 @@
-"""The commands and their options, as ``--help`` shows them.
+"""The commands and their options.
 
-Architecture invariant: only types and the table of run settings are imported here; what a command needs is
-imported when it runs.
+Architecture invariant: this module imports only types and the table of run settings. A command imports the
+rest when it runs.
 """
 
 from __future__ import annotations
@@ -39,57 +39,63 @@ application = typer.Typer(
 )
 
 
-@application.command(short_help="Run a suite.")
+@application.command(short_help="Run suites.")
 @with_run_settings
 def run(
-    eval_file: Annotated[
-        Path, typer.Argument(metavar="EVAL", help="The eval.yaml, or the directory it is in.")
-    ],
     settings: Mapping[str, Any],
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="The agent's model, instead of the suite's; repeatable: one run for each."
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[PATH|SKILL]...",
+            help="Eval files, directories with suites, or names of skills; by default this directory.",
         ),
     ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Override the suite's model; repeatable: one run for each model."),
+    ] = None,
     recommend: Annotated[
-        bool, typer.Option("--recommend", help="With several models: say which one to take.")
+        bool, typer.Option("--recommend", help="With several models: recommend one.")
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Write the result document to this file, too."),
+        typer.Option("-o", "--output", metavar="FILE", help="Also write the result document to this file."),
     ] = None,
     output_format: Annotated[
         OutputFormat,
         typer.Option(
             "-f",
             "--format",
-            help="Text for people, the result document, one event a line, or text and annotations of GitHub.",
+            help="text, json (the result document), jsonl (one event per line), or github (annotations).",
         ),
     ] = OutputFormat.TEXT,
     reporter: Annotated[
         list[str] | None,
-        typer.Option(metavar="junit:FILE", help="Write the results as JUnit XML, too; repeatable."),
+        typer.Option(metavar="junit:FILE", help="Also write the results as JUnit XML; repeatable."),
     ] = None,
     fail_under: FailUnder = None,
     verbose: Annotated[
         bool | None,
-        typer.Option("-v/ ", "--verbose/--no-verbose", help="Show every grader, and the answers."),
+        typer.Option("-v/ ", "--verbose/--no-verbose", help="Show every grader and the answers."),
     ] = None,
 ) -> None:
-    """Run a suite and keep its results in .waza/results beside it.
+    """Run suites and write their results to .waza/results next to each eval file.
 
-    With a limit, nothing that costs starts once it is reached, and what was finished is kept.
+    A directory means its own suite or, without one, all suites below it. Several suites share one budget and
+    end with a summary. When a run reaches its budget, it starts nothing more and writes the results of
+    finished tasks.
 
-    Exit code 0: everything that was judged passed; with --baseline the skills must also make a difference.
-    1: not so. 2: the suite could not be run. 3: a limit of cost or tokens stopped the run. 4: nothing that
-    was judged failed, but something else broke: the agent, its provider, a grader. 130: interrupted.
+    Exit code 0: every graded task passed; with --baseline, skills must also make a difference.
+    1: a task failed. 2: a suite could not run. 3: the budget stopped the run. 4: no graded task failed,
+    but something else broke: the agent, its provider or a grader. 130: interrupted. Of several suites, the
+    worst code counts.
     """
     from waza_engine.commands.run import run_command
 
     raise typer.Exit(
         run_command(
-            RunSettings(eval_file, fail_under=fail_under, **settings),
+            paths or (Path(),),
+            RunSettings(Path(), fail_under=fail_under, **settings),
             output,
             output_format.value,
             verbose=verbose,
@@ -100,28 +106,26 @@ def run(
     )
 
 
-@application.command(short_help="Find out offline what stands in the way of a run.")
+@application.command(short_help="Check offline whether a suite can run.")
 def preflight(
     eval_file: Annotated[
         Path, typer.Argument(metavar="EVAL", help="The eval.yaml, or the directory it is in.")
     ],
     context_dir: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The fixtures of tasks that name no directory.")
+        Path | None, typer.Option(metavar="DIR", help="The fixtures directory of tasks that do not name one.")
     ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Take for a failure what is not known to work, too.")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Treat unknown results as failures.")] = False,
     output_format: Annotated[
-        PreflightFormat, typer.Option("-f", "--format", help="Lines for people, or upstream's report.")
+        PreflightFormat, typer.Option("-f", "--format", help="human, or json (upstream's report).")
     ] = PreflightFormat.HUMAN,
 ) -> None:
-    """Find out what stands in the way of a run: skills, fixtures, graders, programs, judges, results.
+    """Check offline whether a suite can run: skills, fixtures, graders, programs, judges and results.
 
-    Nothing is started, run, written or asked over a network. A run looks at the same things, and at the
+    It starts no program, writes no file and uses no network. A run makes the same checks, and asks the
     provider, before it pays for anything.
 
-    Exit code 0: nothing that cannot work. 1: something cannot; with --strict also what is not known. 2: there
-    is no such suite.
+    Exit code 0: no check failed. 1: a check failed or, with --strict, has an unknown result. 2: the suite
+    does not exist.
     """
     from waza_engine.commands.preflight import preflight_command
 
@@ -133,37 +137,39 @@ def grade(
     record: Annotated[Path, recorded("RECORD")],
     suite: Annotated[
         Path | None,
-        typer.Option(metavar="EVAL", help="The eval.yaml, when it is not found from the record."),
+        typer.Option(metavar="EVAL", help="The eval.yaml, if the record does not name it."),
     ] = None,
     task: Tasks = None,
     grader: Graders = None,
     workspace: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="The directory in which file and diff look, when the run's was not kept."
+            metavar="DIR", help="The directory that `file` and `diff` read, if the run did not keep its own."
         ),
     ] = None,
     judge_executor: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Ask the judges again through this executor; else their verdicts stay.",
+            help="Ask the judges again with this executor; by default their verdicts stay.",
             autocompletion=executors_like,
         ),
     ] = None,
     judge_model: JudgeModel = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Write the record with the new verdicts here."),
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="Write the record with the new verdicts to this file."
+        ),
     ] = None,
     output_format: Annotated[
-        ReportFormat, typer.Option("-f", "--format", help="Text for people, or one object with every grader.")
+        ReportFormat, typer.Option("-f", "--format", help="text, or json (one object with every grader).")
     ] = ReportFormat.TEXT,
 ) -> None:
     """Grade a recorded run again with the suite as it is now, without an agent.
 
-    Exit code 0: every task passes. 1: some do not. 2: the record cannot be graded. 4: nothing that was judged
-    failed, but something broke. 130: interrupted.
+    Exit code 0: every task passes. 1: a task fails. 2: the record cannot be graded. 4: no graded task failed,
+    but something else broke. 130: interrupted.
     """
     from waza_engine.commands.grade import grade_command
     from waza_engine.runs.regrading.regrade import RegradeRequest
@@ -174,38 +180,39 @@ def grade(
     raise typer.Exit(grade_command(request, output, output_format.value))
 
 
-@application.command(short_help="Measure which changes of recorded answers the graders notice.")
+@application.command(short_help="Run mutation tests on the graders.")
 def strength(
     record: Annotated[Path, recorded("EVAL")] = Path(),
     suite: Annotated[
         Path | None,
-        typer.Option(metavar="EVAL", help="The eval.yaml, when it is not found from the record."),
+        typer.Option(metavar="EVAL", help="The eval.yaml, if the record does not name it."),
     ] = None,
     task: Tasks = None,
     grader: Graders = None,
     workspace: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="The directory in which file and diff look, when the run's was not kept."
+            metavar="DIR", help="The directory that `file` and `diff` read, if the run did not keep its own."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="NUMBER", help="Another number makes other changes.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="NUMBER", help="Random seed of the mutations.")] = 0,
     references: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Labelled answers to hold the graders against."),
+        typer.Option(metavar="FILE", help="Labelled answers to compare the graders with."),
     ] = None,
     output_format: Annotated[
-        ReportFormat, typer.Option("-f", "--format", help="A table, or one object with every grader.")
+        ReportFormat,
+        typer.Option("-f", "--format", help="text (a table), or json (one object with every grader)."),
     ] = ReportFormat.TEXT,
 ) -> None:
-    """Change the recorded answers in many ways, and measure which changes each grader notices.
+    """Mutate the recorded answers and measure how many mutations each grader detects (mutation testing).
 
-    A grader that passes on everything is weak. One that fails on the reference of a task, an answer known to
-    be good, is told, too. With --references answers that are labelled good or bad are graded as well. No
-    agent, judge or program is started.
+    A grader that passes every mutation is weak. The report also lists graders that fail the reference answer
+    of a task, which is known to be good. With --references, labelled answers are graded too. The command
+    starts no agent, judge or program.
 
-    Exit code 0: measured, and no grader is weak. 1: one is, or fails on a reference, or a labelled answer is
-    judged otherwise. 2: the record cannot be graded, or the labels cannot be used. 130: interrupted.
+    Exit code 0: no grader is weak. 1: a grader is weak, fails a reference, or disagrees with a label. 2: the
+    record cannot be graded, or the labels cannot be used. 130: interrupted.
     """
     from waza_engine.commands.strength import strength_command
     from waza_engine.runs.regrading.regrade import RegradeRequest
@@ -217,21 +224,21 @@ def strength(
 application.registered_commands.extend(record_commands.registered_commands)
 
 
-@application.command("list", short_help="List the suites below a directory, with their tasks.")
+@application.command("list", short_help="List the suites in a directory, with their tasks.")
 def list_suites(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where to look.")] = Path(),
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The directory to search.")] = Path(),
     as_json: AsJson = False,
 ) -> None:
-    """List the suites below a directory, with their tasks; one that cannot be used says why.
+    """List the suites in a directory, with their tasks, or the reason why a suite cannot be used.
 
-    Exit code 0: listed, also when there are none. 2: there is no such directory.
+    Exit code 0: listed, even if there are none. 2: the directory does not exist.
     """
     from waza_engine.commands.listing import list_command
 
     raise typer.Exit(list_command(directory, as_json=as_json))
 
 
-cache_commands = typer.Typer(no_args_is_help=True, help="Results of unchanged tasks, kept from earlier runs.")
+cache_commands = typer.Typer(no_args_is_help=True, help="Manage the cached results of unchanged tasks.")
 application.add_typer(cache_commands, name="cache")
 application.add_typer(new, name="new")
 
@@ -239,15 +246,15 @@ application.add_typer(new, name="new")
 @application.command(short_help="Write the JSON Schemas of all suite files.")
 def schema(
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write every schema below this directory.")
+        Path | None, typer.Option(metavar="DIR", help="Write the schemas to this directory.")
     ] = None,
     custom: Annotated[
-        bool, typer.Option("--custom", help="With the grader types of the plug-ins that are installed.")
+        bool, typer.Option("--custom", help="Include the grader types of installed plug-ins.")
     ] = False,
 ) -> None:
     """Write the JSON Schemas of all suite files; without --out, print them as one object.
 
-    Exit code 0: written. 2: they cannot be.
+    Exit code 0: written. 2: they cannot be written.
     """
     from waza_engine.schemas.documents import schemas, write_schemas
 
@@ -265,13 +272,13 @@ def schema(
 @cache_commands.command("clear")
 def clear_cache(
     cache_dir: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The cache, instead of that of this directory.")
+        Path | None, typer.Option(metavar="DIR", help="The cache directory, instead of this directory's.")
     ] = None,
 ) -> None:
-    """Delete the results that --cache kept.
+    """Delete the results that --cache stored.
 
-    Exit code 0: deleted. 2: the directory holds anything else, or only suites below it have caches, so
-    nothing was deleted.
+    Exit code 0: deleted. 2: nothing was deleted, because the directory contains other files, or because only
+    suites in its subdirectories have caches.
     """
     from waza_engine.commands.cache import clear_command
 
@@ -280,9 +287,9 @@ def clear_cache(
 
 @application.command(short_help="Serve an editor over JSON-RPC.")
 def serve() -> None:
-    """Serve an editor: JSON-RPC 2.0 on standard input and output, one message a line.
+    """Serve an editor: JSON-RPC 2.0 on standard input and output, one message per line.
 
-    Exit code 0: the input has ended, and with it every run.
+    Exit code 0: the input ended, and every run was stopped.
     """
     from waza_engine.serve import serve as serve_forever
 
@@ -291,7 +298,7 @@ def serve() -> None:
 
 @application.callback(invoke_without_command=True)
 def options(
-    version: Annotated[bool, typer.Option("--version", help="Show the version and leave.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
     """Options of the command itself."""
     if version:

@@ -13,7 +13,7 @@ from waza_engine.results.reports.words import (
 )
 from waza_engine.results.task_conclusion import TaskConclusion
 
-MARKS: dict[str, Part] = {
+MARKS: dict[str, tuple[str, str]] = {
     "passed": ("✓", "green"),
     "failed": ("✗", "red"),
     "error": ("⚠", "yellow"),
@@ -50,10 +50,15 @@ def print_conclusion(
     if repeated := repeated_words(found):
         printer.line(repeated)
     printer.line(
-        _RUN_MARKS.get(found.verdict, MARKS["failed"]) if is_kept else MARKS["lost"],
+        run_mark(found) if is_kept else MARKS["lost"],
         f" {verdict_words(found) if is_kept else 'results not kept'}: {found.came_to}",
         f"{score_words(found)}  ·  {duration_ms / 1000:.1f} s",
     )
+
+
+def run_mark(found: Conclusion) -> tuple[str, str]:
+    """Return the mark of a run's verdict, with its style."""
+    return _RUN_MARKS.get(found.verdict, MARKS["failed"])
 
 
 def score_words(found: Conclusion) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,6 +43,13 @@ def _graded(request: RegradeRequest, output: Path | None, output_format: str, su
     cancellation = RunCancellation()
     regrading: Regrading | None = None
     reports: list[TaskReport] = []
+
+    def add(report: TaskReport) -> None:
+        reports.append(report)
+        # Judges are paid: a killed process must not lose the verdicts of finished tasks.
+        if regrading is not None and output is not None and request.judge_executor is not None:
+            _written(regrading, reports, output)
+
     try:
         regrading = prepare_regrading(with_files(request), suites)
         for warning in regrading.warnings:
@@ -51,9 +58,9 @@ def _graded(request: RegradeRequest, output: Path | None, output_format: str, su
             # Before judges are paid.
             check_writable(output, regrading.suite.path)
         if output_format == "text":
-            _tell(regrading, cancellation, reports)
+            _tell(regrading, cancellation, reports, add)
         else:
-            graded(regrading, cancellation, reports.append)
+            graded(regrading, cancellation, add)
             for part in answer_in_parts(regrading, reports):
                 say_document(part.encode())
     except (RecordingError, SuiteFileError, SuiteError, ResultsError) as error:
@@ -90,8 +97,13 @@ def with_files(request: RegradeRequest) -> RegradeRequest:
     return replace(request, record=record_of(request.record), suite=suite)
 
 
-def _tell(regrading: Regrading, cancellation: Cancellation, reports: list[TaskReport]) -> None:
-    """Grade every task, print what comes of it, and add it to ``reports`` as it is done."""
+def _tell(
+    regrading: Regrading,
+    cancellation: Cancellation,
+    reports: Sequence[TaskReport],
+    add: Callable[[TaskReport], None],
+) -> None:
+    """Grade every task, print its report and pass it to ``add``, which adds it to ``reports``."""
     printer = Printer()
     recording = regrading.recording
     name = recording.header.eval_name or regrading.suite.path.name
@@ -102,7 +114,7 @@ def _tell(regrading: Regrading, cancellation: Cancellation, reports: list[TaskRe
     )
 
     def tell(report: TaskReport) -> None:
-        reports.append(report)
+        add(report)
         _print_task(printer, report)
 
     graded(regrading, cancellation, tell)

@@ -9,6 +9,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
+from waza_engine.commands.command_words import command_line
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.counting import counted
 from waza_engine.results.codec.commits import commit_in
@@ -34,7 +35,7 @@ def history_command(eval_file: Path, most: int, output_format: str) -> int:
         return NO_HISTORY
     history = history_of(path)
     if not history.runs:
-        complain(no_results_words(path, path.parent, f"run it with `waza-engine run {path}`"))
+        complain(no_results_words(path, path.parent, f"run it with `{command_line('run', path)}`"))
         return NO_HISTORY
     for why in history.unread:
         complain(f"warning: {why}")

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from waza_engine.commands.command_words import command_line
 from waza_engine.commands.options import executors_like, grader_types_like
 from waza_engine.terminal import complain, say, say_json, say_lines
 
@@ -19,11 +20,11 @@ MADE, NOT_MADE = 0, 2
 new = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Make a new suite, task or grader to start from. Nothing is overwritten without --force.",
+    help="Create a suite, task or grader. Nothing is overwritten without --force.",
 )
 
 
-@new.command("suite", short_help="Make a suite from a skill.")
+@new.command("suite", short_help="Create a suite for a skill.")
 def new_suite_command(
     skill: Annotated[
         Path, typer.Argument(metavar="SKILL", help="The SKILL.md, or the folder it is in.")
@@ -31,26 +32,27 @@ def new_suite_command(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Where the suite goes; otherwise evals/<skill>, as .waza.yaml says."
+            metavar="DIR",
+            help="The directory of the suite; by default evals/<skill>, or what .waza.yaml says.",
         ),
     ] = None,
     executor: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="Who answers the prompts; mock needs no agent.",
+            help="The executor that answers the prompts; mock needs no agent.",
             autocompletion=executors_like,
         ),
     ] = "mock",
     model: Annotated[str | None, typer.Option(metavar="NAME", help="The agent's model.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the written files as one object.")] = False,
 ) -> None:
-    """Make a suite from a skill: eval.yaml, tasks, trigger tests and a fixture, ready to run.
+    """Create a suite for a skill: eval.yaml, tasks, trigger tests and a fixture, ready to run.
 
-    Prompts come from what the skill's description says about when to use it, and when not.
+    The prompts come from the skill's description of when to use it, and when not to.
 
-    Exit code 0: written. 2: it cannot be, and nothing was.
+    Exit code 0: written. 2: the suite cannot be created; nothing was written.
     """
     from waza_engine.scaffold.files import write_files
     from waza_engine.scaffold.problems import ScaffoldError
@@ -64,26 +66,28 @@ def new_suite_command(
         raise typer.Exit(NOT_MADE) from None
     for warning in made.warnings:
         complain(f"warning: {warning}")
-    _tell(paths, as_json=as_json, then=f"waza-engine run {made.directory}")
+    _tell(paths, as_json=as_json, then=command_line("run", _short(made.directory)))
 
 
 @new.command("task")
 def new_task_command(
-    identifier: Annotated[str, typer.Argument(metavar="ID", help="The id of the task, its file's name.")],
+    identifier: Annotated[
+        str, typer.Argument(metavar="ID", help="The id of the task, and the name of its file.")
+    ],
     suite: Annotated[
         Path, typer.Option(metavar="EVAL", help="The eval.yaml, or the directory it is in.")
     ] = Path(),
-    prompt: Annotated[str, typer.Option(metavar="TEXT", help="What the agent is asked.")] = "",
-    name: Annotated[str, typer.Option(metavar="TEXT", help="What reports call it; otherwise its id.")] = "",
+    prompt: Annotated[str, typer.Option(metavar="TEXT", help="The prompt for the agent.")] = "",
+    name: Annotated[str, typer.Option(metavar="TEXT", help="The name in reports; by default its id.")] = "",
     from_task: Annotated[
-        str, typer.Option(metavar="TASK", help="Make it of this task's newest recorded answer.")
+        str, typer.Option(metavar="TASK", help="Create it from this task's newest recorded answer.")
     ] = "",
-    force: Annotated[bool, typer.Option("--force", help="Replace the file when it is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the written file as one object.")] = False,
 ) -> None:
-    """Make a task file where the suite's patterns pick it up.
+    """Create a task file that matches the suite's `tasks:` patterns.
 
-    Exit code 0: written. 2: it cannot be, and nothing was.
+    Exit code 0: written. 2: the task cannot be created; nothing was written.
     """
     from waza_engine.scaffold.files import write_files
     from waza_engine.scaffold.problems import ScaffoldError
@@ -98,7 +102,7 @@ def new_task_command(
     except ScaffoldError as error:
         complain(str(error))
         raise typer.Exit(NOT_MADE) from None
-    _tell(paths, as_json=as_json, then=f"waza-engine run {suite} --task {identifier}")
+    _tell(paths, as_json=as_json, then=command_line("run", suite, "--task", identifier))
 
 
 def _save_recorded(identifier: str, suite: Path, task: str, *, as_json: bool) -> None:
@@ -112,7 +116,7 @@ def _save_recorded(identifier: str, suite: Path, task: str, *, as_json: bool) ->
     except (ScaffoldError, SuiteError) as error:
         complain(str(error))
         raise typer.Exit(NOT_MADE) from None
-    _tell(paths, as_json=as_json, then=f"waza-engine run {suite} --task {identifier}")
+    _tell(paths, as_json=as_json, then=command_line("run", suite, "--task", identifier))
 
 
 @new.command("grader", short_help="Print a grader to paste, or add it to a file.")
@@ -125,19 +129,15 @@ def new_grader_command(
             autocompletion=grader_types_like,
         ),
     ],
-    name: Annotated[
-        str, typer.Option(metavar="NAME", help="The name under which its results are stored.")
-    ] = "",
+    name: Annotated[str, typer.Option(metavar="NAME", help="The name of the grader in results.")] = "",
     to: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Add it to `graders` of this eval or task file, instead of printing it."
-        ),
+        typer.Option(metavar="FILE", help="Add it to `graders` in this eval or task file instead."),
     ] = None,
 ) -> None:
     """Print a grader to paste, or add it to a file; nothing else in the file changes.
 
-    Exit code 0: printed or added. 2: it cannot be, and nothing was.
+    Exit code 0: printed or added. 2: the grader cannot be created; nothing was written.
     """
     from waza_engine.scaffold.files import write_content
     from waza_engine.scaffold.grader import grader_entry, with_grader
@@ -153,6 +153,12 @@ def new_grader_command(
         complain(str(error))
         raise typer.Exit(NOT_MADE) from None
     say(f"{chosen} added to {path}")
+
+
+def _short(path: Path) -> Path:
+    """Return a path from the working directory when it is in there."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _tell(paths: Sequence[Path], *, as_json: bool, then: str) -> None:

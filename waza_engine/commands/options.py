@@ -1,4 +1,4 @@
-"""The types of options that several commands share, and the words of their help."""
+"""The types and help texts of options that several commands share."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ import typer
 
 
 def executors_like(incomplete: str) -> list[str]:
-    """Return the executors whose names begin so, for the Tab key."""
+    """Return the executors whose names start with ``incomplete``, for shell completion."""
     from waza_engine.spec.executors import EXECUTORS
 
     return [name for name in EXECUTORS if name.startswith(incomplete)]
 
 
 def grader_types_like(incomplete: str) -> list[str]:
-    """Return the grader types whose names begin so, for the Tab key."""
+    """Return the grader types whose names start with ``incomplete``, for shell completion."""
     from waza_engine.graders.registry import grader_types
 
     return [name for name in grader_types() if name.startswith(incomplete)]
 
 
 class ReportFormat(StrEnum):
-    """How a finished thing is told."""
+    """The format of a report."""
 
     TEXT = "text"
     JSON = "json"
 
 
 class ComparisonFormat(StrEnum):
-    """How a comparison is told."""
+    """The format of a comparison."""
 
     TABLE = "table"
     JSON = "json"
 
 
 class GateFormat(StrEnum):
-    """How a gate is told."""
+    """The format of a gate's result."""
 
     HUMAN = "human"
     JSON = "json"
@@ -46,7 +46,7 @@ class GateFormat(StrEnum):
 
 
 class TaskPolicy(StrEnum):
-    """What a gate makes of tasks that only one of two runs has."""
+    """How a gate treats tasks that only one of two runs has."""
 
     ALLOW = "allow"
     WARN = "warn"
@@ -54,14 +54,14 @@ class TaskPolicy(StrEnum):
 
 
 class PreflightFormat(StrEnum):
-    """How the findings before a run are told."""
+    """The format of a preflight report."""
 
     HUMAN = "human"
     JSON = "json"
 
 
 class ReportKind(StrEnum):
-    """What a report is for; ``purpose`` is what the help says of it."""
+    """The format of a stored report; ``purpose`` is its help text."""
 
     _value_: str
     purpose: str
@@ -73,15 +73,15 @@ class ReportKind(StrEnum):
         made.purpose = purpose
         return made
 
-    TEXT = "text", "text for people"
-    JSON = "json", "the document in today's layout"
+    TEXT = "text", "plain text"
+    JSON = "json", "the result document in the current layout"
     JUNIT = "junit", "JUnit XML for a CI system"
     MARKDOWN = "markdown", "Markdown for a pull request"
-    GITHUB = "github", "annotations of GitHub Actions, and the summary of the step"
+    GITHUB = "github", "GitHub Actions annotations and step summary"
 
 
 class OutputFormat(StrEnum):
-    """How a run is told."""
+    """The format of a run's output."""
 
     TEXT = "text"
     JSON = "json"
@@ -100,7 +100,7 @@ Tasks: TypeAlias = Annotated[
     typer.Option(
         "--task",
         metavar="PATTERN",
-        help="Only tasks whose id or name matches this pattern; repeatable.",
+        help="Select tasks whose id or name matches this pattern; repeatable.",
         callback=_not_blank,
     ),
 ]
@@ -109,25 +109,29 @@ Graders: TypeAlias = Annotated[
     typer.Option(
         "--grader",
         metavar="NAME",
-        help="Only the graders of this name; repeatable.",
+        help="Select graders by name; repeatable.",
         callback=_not_blank,
     ),
 ]
 JudgeModel: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The model of judges that name none.")
+    str | None, typer.Option(metavar="NAME", help="The model of judges that do not name one.")
 ]
 FailUnder: TypeAlias = Annotated[
     float | None,
     typer.Option(
-        "--fail-under", min=0.0, max=1.0, metavar="SCORE", help="No pass with a score below this, 0 to 1."
+        "--fail-under",
+        min=0.0,
+        max=1.0,
+        metavar="SCORE",
+        help="Fail if the score is below this value, 0 to 1.",
     ),
 ]
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one object instead of lines.")]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def recorded(metavar: str) -> Any:
-    """Return the argument that takes a recorded run, under the name that the command gives it."""
+    """Return the argument of a recorded run, shown as ``metavar``."""
     return typer.Argument(
         metavar=metavar,
-        help="A result file, ours or upstream's; or an eval.yaml or its directory: its newest results.",
+        help="A result file, ours or upstream's; or an eval.yaml or its directory, for its newest results.",
     )

@@ -1,6 +1,6 @@
-"""The commands that look at what was recorded: reports, reviews, comparisons, histories, gates.
+"""The commands that read recorded runs: reports, reviews, comparisons, histories, gates.
 
-Architecture invariant: as in ``application.py``, what a command needs is imported when it runs.
+Architecture invariant: as in ``application.py``, a command imports what it needs when it runs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from waza_engine.commands.options import (
 record_commands = typer.Typer()
 
 
-@record_commands.command(short_help="Show results, or write them for a CI system or a pull request.")
+@record_commands.command(short_help="Show the results of a run, or convert them for CI.")
 def report(
     results: Annotated[Path, recorded("RESULTS")] = Path(),
     output_format: Annotated[
@@ -43,8 +43,8 @@ def report(
 ) -> None:
     """Show the results of a run, or write them for a CI system or a pull request.
 
-    Exit code 0: written, and the run passed. 1: it did not, or did not come to its end. 2: there is no
-    report. 4: nothing that was judged failed, but something else broke.
+    Exit code 0: written, and the run passed. 1: the run failed or was interrupted. 2: no report could be
+    written. 4: no graded task failed, but something else broke.
     """
     from waza_engine.commands.reporting import report_command
 
@@ -54,27 +54,29 @@ def report(
 @record_commands.command(short_help="List or record reviews by people.")
 def review(
     results: Annotated[
-        Path, typer.Argument(metavar="RESULTS", help="A result file, or a suite: then its newest results.")
+        Path, typer.Argument(metavar="RESULTS", help="A result file, or a suite for its newest results.")
     ] = Path(),
     task: Annotated[str | None, typer.Option(metavar="ID", help="The task, by id or name.")] = None,
     trial: Annotated[int | None, typer.Option(min=1, metavar="NUMBER", help="The trial of the task.")] = None,
-    grader: Annotated[str | None, typer.Option(metavar="NAME", help="The grader that asks.")] = None,
+    grader: Annotated[str | None, typer.Option(metavar="NAME", help="The name of the human grader.")] = None,
     verdict: Annotated[
-        bool | None, typer.Option("--pass/--fail", help="Record this verdict; without it, list what waits.")
+        bool | None,
+        typer.Option("--pass/--fail", help="Record this verdict; by default, list pending reviews."),
     ] = None,
     score: Annotated[
         float | None, typer.Option(metavar="NUMBER", help="The score, 0 to 1; by default 1 or 0.")
     ] = None,
-    comment: Annotated[str, typer.Option(metavar="TEXT", help="Why.")] = "",
+    comment: Annotated[str, typer.Option(metavar="TEXT", help="The reason for the verdict.")] = "",
     reviewer: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who says so; by default $WAZA_REVIEWER, else you.")
+        str | None,
+        typer.Option(metavar="NAME", help="The reviewer; by default $WAZA_REVIEWER, else your user name."),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="List what is reviewed already, too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Also list finished reviews.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List what waits for a person's review, or record one in reviews.jsonl beside the eval file.
+    """List the answers that need a review by a person, or record a review next to the eval file.
 
-    Exit code 0: done. 2: there are no such results, or more than one verdict fits.
+    Exit code 0: done. 2: the results do not exist, or several answers match.
     """
     from waza_engine.commands.review import ReviewRequest, review_command
 
@@ -82,20 +84,18 @@ def review(
     raise typer.Exit(review_command(request, as_json=as_json, everything=everything))
 
 
-@record_commands.command(short_help="Show runs beside each other.")
+@record_commands.command(short_help="Compare two or more runs.")
 def compare(
     results: Annotated[
         list[Path],
-        typer.Argument(metavar="RESULTS", help="Two result files or suites or more, the oldest first."),
+        typer.Argument(metavar="RESULTS", help="Two or more result files or suites, the oldest first."),
     ],
     output_format: Annotated[
-        ComparisonFormat, typer.Option("-f", "--format", help="A table, or one object with every task.")
+        ComparisonFormat, typer.Option("-f", "--format", help="table, or json (one object with every task).")
     ] = ComparisonFormat.TABLE,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Show the tasks that have not changed, too.")
-    ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Also show tasks that did not change.")] = False,
 ) -> None:
-    """Show runs beside each other: scores, verdicts, and the change from the first to the last.
+    """Compare two or more runs: scores, verdicts, and the change from the first to the last.
 
     Exit code 0: compared. 1: a task that passed in the first run fails in the last. 2: a file cannot be read.
     """
@@ -104,7 +104,7 @@ def compare(
     raise typer.Exit(compare_command(results, output_format.value, everything=everything))
 
 
-@record_commands.command(short_help="Show where two runs of a task part, and what differed.")
+@record_commands.command(short_help="Find the first turn where two runs of a task diverge.")
 def bisect(
     eval_file: Annotated[
         Path, typer.Argument(metavar="EVAL", help="The eval.yaml, or the directory it is in.")
@@ -115,15 +115,15 @@ def bisect(
         typer.Argument(metavar="[OLD NEW]", help="Two result files; by default the last two with the task."),
     ] = None,
     output_format: Annotated[
-        ReportFormat, typer.Option("-f", "--format", help="Text for people, or one object.")
+        ReportFormat, typer.Option("-f", "--format", help="text, or json (one object).")
     ] = ReportFormat.TEXT,
 ) -> None:
-    """Show the first turn in which the agent did something else, and what differed before.
+    """Find the first turn where two runs of a task diverge, and show what differed before it.
 
-    Skill, model, executor and settings are compared, and the files that decided the task, line by line where
-    their texts were kept.
+    The command compares skill, model, executor, settings and the files that the task used, line by line if
+    their content was recorded.
 
-    Exit code 0: compared. 2: there are no two runs of the task.
+    Exit code 0: compared. 2: the task does not have two runs.
     """
     from waza_engine.commands.bisect import bisect_command
 
@@ -135,14 +135,14 @@ def history(
     eval_file: Annotated[
         Path, typer.Argument(metavar="EVAL", help="The eval.yaml, or the directory it is in.")
     ] = Path(),
-    last: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="How many runs are shown.")] = 10,
+    last: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="The number of runs to show.")] = 10,
     output_format: Annotated[
-        ReportFormat, typer.Option("-f", "--format", help="Text for people, or one object.")
+        ReportFormat, typer.Option("-f", "--format", help="text, or json (one object).")
     ] = ReportFormat.TEXT,
 ) -> None:
-    """Show the last runs of a suite: scores over time, flaky tasks, and since which run a task is red.
+    """Show the last runs of a suite: scores over time, flaky tasks, and when a task began to fail.
 
-    Exit code 0: shown. 2: there are no results.
+    Exit code 0: shown. 2: the suite has no results.
     """
     from waza_engine.commands.history import history_command
 
@@ -153,10 +153,10 @@ _WRONG_USE = 2
 
 
 class _Gate(TyperCommand):
-    """A command whose code 2 says something else than that it was called wrongly."""
+    """A command that uses exit code 2 for a result, and 3 for wrong arguments."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Return what is left of the arguments; a wrong one ends with code 3."""
+        """Parse the arguments; exit with code 3 if one is wrong."""
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
@@ -165,32 +165,37 @@ class _Gate(TyperCommand):
             raise
 
 
-@record_commands.command(cls=_Gate, short_help="Let results pass, or not, beside those of a baseline.")
+@record_commands.command(cls=_Gate, short_help="Fail when results regress against a baseline.")
 def gate(
     baseline: Annotated[
-        Path, typer.Option(metavar="RESULTS", help="The results to hold against: a file, or a suite.")
+        Path, typer.Option(metavar="RESULTS", help="The results to compare with: a file, or a suite.")
     ],
-    current: Annotated[Path, typer.Option(metavar="RESULTS", help="The results that are to pass.")],
+    current: Annotated[
+        Path, typer.Option(metavar="RESULTS", help="The results to check: a file, or a suite.")
+    ],
     max_regression_pct: Annotated[
-        float, typer.Option(min=0.0, metavar="POINTS", help="How far the pass rate may fall, in percent.")
+        float,
+        typer.Option(
+            min=0.0, metavar="POINTS", help="The allowed drop of the pass rate, in percentage points."
+        ),
     ] = 0.0,
     golden_must_pass: Annotated[
-        bool, typer.Option("--golden-must-pass", help="Every task with `golden: true` must pass.")
+        bool, typer.Option("--golden-must-pass", help="Fail if a task with `golden: true` does not pass.")
     ] = False,
     on_new_tasks: Annotated[
-        TaskPolicy, typer.Option(help="What to do about tasks that the baseline lacks.")
+        TaskPolicy, typer.Option(help="How to treat tasks that the baseline does not have.")
     ] = TaskPolicy.ALLOW,
     on_removed_tasks: Annotated[
-        TaskPolicy, typer.Option(help="What to do about tasks that only the baseline has.")
+        TaskPolicy, typer.Option(help="How to treat tasks that only the baseline has.")
     ] = TaskPolicy.WARN,
     output_format: Annotated[
-        GateFormat, typer.Option("-f", "--format", help="For people, for programs, or for GitHub.")
+        GateFormat, typer.Option("-f", "--format", help="The format of the result.")
     ] = GateFormat.HUMAN,
 ) -> None:
-    """Let results pass, or not, beside those of a baseline.
+    """Fail when results regress against a baseline.
 
-    Exit code 0: they pass. 1: the pass rate fell too far, the run is not whole, or tasks came or went that
-    may not. 2: a golden task did not pass. 3: the results cannot be read.
+    Exit code 0: no regression. 1: the pass rate fell too far, the run is incomplete, or a policy about new or
+    removed tasks is violated. 2: a golden task did not pass. 3: the results cannot be read.
     """
     from waza_engine.commands.gate import gate_command
     from waza_engine.results.reports.gate import GateLimits

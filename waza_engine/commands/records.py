@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from waza_engine.commands.command_words import command_line
 from waza_engine.files import is_named
 from waza_engine.results.reading.missing import no_results_words, why_newest_unread
 from waza_engine.results.reading.newest_scores import newest_result_file
@@ -42,6 +43,6 @@ def record_of(path: Path, *, of_prompts: bool = False, advice: str = "") -> Path
         # What an older run came to is not what the newest did.
         raise RecordingError(f"The newest results of {path} cannot be read, so name a result file. {why}")
     if found is None:
-        advice = advice or f"run it with `waza-engine run {path}`, or name a result file"
+        advice = advice or f"run it with `{command_line('run', path)}`, or name a result file"
         raise RecordingError(no_results_words(path, directory, advice))
     return found

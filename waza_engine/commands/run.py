@@ -6,17 +6,19 @@ import contextlib
 import os
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from waza_engine.commands.command_words import command_line
 from waza_engine.commands.complaints import Complaints
-from waza_engine.commands.options import ReportKind
 from waza_engine.commands.output import StandardOutput
 from waza_engine.commands.printer import Printer
 from waza_engine.commands.report import TextReport
-from waza_engine.commands.reporting import report_of
 from waza_engine.commands.requests_to_end import RequestsToEnd
+from waza_engine.commands.suites_table import RefusedSuite, summarize_suites
+from waza_engine.masking import masked_across
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.conclusion import EXIT_CODES, conclude
 from waza_engine.results.json_values import plain
@@ -35,7 +37,7 @@ from waza_engine.results.writing.store import (
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.budget import Meter
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.discovery import eval_file_of, suite_of_task
+from waza_engine.runs.loading.discovery import eval_files_of, suite_of_task
 from waza_engine.runs.loading.suite import NothingAffectedError, SuiteError
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.run import PreparedRun, RunReport
@@ -55,6 +57,7 @@ _SEVERITY = tuple(
 
 
 def run_command(
+    paths: Sequence[Path],
     settings: RunSettings,
     output: Path | None,
     output_format: str,
@@ -64,88 +67,121 @@ def run_command(
     models: Sequence[str] = (),
     recommend: bool = False,
 ) -> int:
-    """Run a suite and return the exit code. ``output_format`` is ``text``, ``json``, ``jsonl`` or ``github``.
+    """Run the suites that ``paths`` select and return the worst exit code.
 
-    ``reporters`` are ``junit:FILE`` each; their files are written however the run ends. Several models run
-    one after the other within the same limits; the name of the model goes into the name of every file then,
-    and JSON is a list. ``verbose`` None is as ``.waza.yaml`` says.
+    ``output_format`` is ``text``, ``json``, ``jsonl`` or ``github``. ``reporters`` are ``junit:FILE`` each;
+    their files are written however the run ends. Suites and models run one after the other within the same
+    budget. With several models the name of the model goes into the name of each file, with several suites
+    their directory into that of ``output``; JSON is a list, and for several suites ``{"suites": [...]}``.
+    ``verbose`` None is as ``.waza.yaml`` says.
     """
     try:
-        reports = [_report_file(reporter) for reporter in reporters]
+        junit_files = [_report_file(reporter) for reporter in reporters]
         _check_models(models, settings.judge_model, recommend=recommend)
-        several = len(models) > 1
-        meter = Meter(settings.budget)
-        eval_file = eval_file_of(settings.path)
-        runs = [
-            _Planned(
-                prepare(replace(settings, path=eval_file, model=model), meter, kept=output is not None),
-                output and _of_model(output, model if several else None),
-                [_of_model(file, model if several else None) for file in reports],
-            )
-            for model in models or (None,)
-        ]
-        _check_files([file for run in runs for file in run.files], eval_file)
+        plan = _plan(paths, settings, output, models)
+        if plan.several and recommend:
+            raise SuiteError("`--recommend` compares the models of one suite; name one suite.")
+        written = [_of_model(file, model) for file in junit_files for model in _models_of(plan.runs)]
+        copies = [run.output for run in plan.runs if run.output is not None]
+        _check_files([*copies, *written], plan.eval_files[0])
         for directory in (settings.transcript_directory, settings.session_directory):
             if directory is not None:
                 check_writable(directory / "any")
     except NothingAffectedError as error:
         return _nothing_to_run(error, output_format)
     except (SuiteFileError, SuiteError, ResultsError) as error:
-        return _refused(error, settings.path)
+        return _refused(error, paths[0])
     cancellation = RunCancellation()
     printed = StandardOutput(cancellation.request)
+    for sentence in (sentence for suite in plan.refused for sentence in suite.sentences):
+        complain(sentence)
     found, kept = _carried_out(
-        runs, output_format, printed, cancellation, verbose=verbose, recommend=recommend
+        plan, output_format, printed, cancellation, junit_files, verbose=verbose, recommend=recommend
     )
+    ended = list(zip(plan.runs, found, strict=False))
     if output_format == "json":
-        documents = [run_document(report.outcome) for report in found]
-        printed.say_json(documents if several else documents[0], indent=2)
+        documents: list[Any] = [run_document(report.outcome) for report in found]
+        if plan.several:
+            refused = [
+                {"path": str(suite.eval_file), "error": " ".join(suite.sentences)} for suite in plan.refused
+            ]
+            printed.say_json({"suites": [*documents, *refused]}, indent=2)
+        else:
+            printed.say_json(documents if len(models) > 1 else documents[0], indent=2)
     if output_format == "github":
-        _show_on_github(found, printed, eval_file)
-    printed.flush()
-    printed.complain()
-    for lost in dict.fromkeys(report.lost for report in found if report.lost):
-        complain(lost)
+        _show_on_github(ended, printed)
+    if plan.several and output_format in ("text", "github"):
+        reports = [(run.eval_file, report) for run, report in ended]
+        summarize_suites(Printer(printed.stream), reports, plan.refused, plan.eval_files)
     codes = [
         _exit_code(report, kept=is_kept and not report.lost)
         for report, is_kept in zip(found, kept, strict=True)
     ]
+    printed.flush()
+    printed.complain()
+    for lost in dict.fromkeys(report.lost for report in found if report.lost):
+        complain(lost)
+    codes += [suite.exit_code for suite in plan.refused]
     return NOT_RUN if printed.failure is not None else max(codes, key=_SEVERITY.index)
 
 
+def _plan(paths: Sequence[Path], settings: RunSettings, output: Path | None, models: Sequence[str]) -> _Plan:
+    """Load the selected suites. One that cannot run is noted among several; alone, its error is raised."""
+    eval_files = eval_files_of(paths)
+    several = len(eval_files) > 1
+    meter = Meter(settings.budget)
+    runs: list[_Planned] = []
+    refused: list[RefusedSuite] = []
+    for eval_file in eval_files:
+        try:
+            for model in models or (None,):
+                chosen = replace(settings, path=eval_file, model=model)
+                compared = model if len(models) > 1 else None
+                copy = output and _named_file(output, eval_file if several else None, compared)
+                prepared = prepare(chosen, meter, kept=output is not None)
+                runs.append(_Planned(prepared, eval_file, compared, copy))
+        except (SuiteFileError, SuiteError) as error:
+            if not several:
+                raise
+            refused.append(RefusedSuite(eval_file, error))
+    return _Plan(eval_files, runs, refused)
+
+
 def _carried_out(
-    runs: Sequence[_Planned],
+    plan: _Plan,
     output_format: str,
     printed: StandardOutput,
     cancellation: RunCancellation,
+    junit_files: Sequence[Path],
     *,
     verbose: bool | None,
     recommend: bool,
 ) -> tuple[list[RunReport], list[bool]]:
     """Run one after the other; return the reports, and of each whether all of its results are kept.
 
-    The files of a run are written first, then it is told what the run came to.
+    The files of a run are written before its verdict is printed. A JUnit file is written again after each
+    suite, so that it has the finished ones if the process is killed.
     """
     found: list[RunReport] = []
     kept: list[bool] = []
     summaries: list[Callable[[RunReport, bool], None]] = []
-    for run in runs:
+    for run in plan.runs:
         report, summarize = _told(run.prepared, output_format, printed, cancellation, verbose=verbose)
         found.append(report)
         summaries.append(summarize)
         if not recommend:
-            kept.append(_written(report, run))
+            kept.append(_written(found, plan, junit_files))
             summarize(report, kept[-1])
         if cancellation.requested:
             break
     if not recommend:
         return found, kept
     ranking: list[str] = []
-    if len(found) == len(runs) and not cancellation.requested:
+    if len(found) == len(plan.runs) and not cancellation.requested:
         found, ranking = _recommended(found)
-    for report, run, summarize in zip(found, runs, summaries, strict=False):
-        kept.append(_written(report, run))
-        summarize(report, kept[-1])
+    for number, summarize in enumerate(summaries, 1):
+        kept.append(_written(found[:number], plan, junit_files))
+        summarize(found[number - 1], kept[-1])
     for line in ranking if output_format in ("text", "github") else ():
         Printer(printed.stream).line(line)
     return found, kept
@@ -175,18 +211,35 @@ def _about_a_task(path: Path) -> str:
         return ""
     suite, name = found
     place = os.path.relpath(suite)
-    return f"{path} is a task; run it with its suite: `waza-engine run {place} --task {name}`."
+    return f"{path} is a task; run it with its suite: `{command_line('run', place, '--task', name)}`."
 
 
 @dataclass(frozen=True, slots=True)
 class _Planned:
+    """A run that can start. ``model`` is its model when several are compared, else None."""
+
     prepared: PreparedRun
+    eval_file: Path
+    model: str | None
     output: Path | None
-    reports: Sequence[Path]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The runs of the selected suites, and the suites that cannot run."""
+
+    eval_files: Sequence[Path]
+    runs: Sequence[_Planned]
+    refused: Sequence[RefusedSuite]
 
     @property
-    def files(self) -> Sequence[Path]:
-        return (*self.reports, *(() if self.output is None else (self.output,)))
+    def several(self) -> bool:
+        """Whether several suites were selected."""
+        return len(self.eval_files) > 1
+
+
+def _models_of(runs: Iterable[_Planned]) -> Sequence[str | None]:
+    return tuple(dict.fromkeys(run.model for run in runs))
 
 
 def _told(
@@ -213,13 +266,13 @@ def _say_nothing(report: RunReport, is_kept: bool) -> None:
     del report, is_kept
 
 
-def _show_on_github(found: Sequence[RunReport], printed: StandardOutput, eval_file: Path) -> None:
+def _show_on_github(ended: Iterable[tuple[_Planned, RunReport]], printed: StandardOutput) -> None:
     """Print annotations below the text, and write the summary of the step."""
     from waza_engine.commands.github_output import github_report
 
-    for report in found:
+    for run, report in ended:
         try:
-            told = github_report(run_document(report.outcome), eval_file)
+            told = github_report(run_document(report.outcome), run.eval_file)
         except ResultsError as error:
             complain(str(error))
             continue
@@ -247,6 +300,14 @@ def _check_files(files: Sequence[Path], eval_file: Path) -> None:
             raise SuiteError(f"{file} would be written twice; name another file, or run the models apart.")
         if file.is_file() or not file.exists():  # a device takes both
             places.add(place)
+
+
+def _named_file(file: Path, eval_file: Path | None, model: str | None) -> Path:
+    """Return the name of a file for one of several suites and models."""
+    if eval_file is not None:
+        directory = "_".join(Path(os.path.relpath(eval_file.parent)).parts)
+        file = file.with_name(f"{file.stem}_{file_segment(directory)}{file.suffix}")
+    return _of_model(file, model)
 
 
 def _of_model(file: Path, model: str | None) -> Path:
@@ -358,9 +419,12 @@ def _awaited(heard: queue.SimpleQueue[RunReport | Exception | None]) -> RunRepor
             return heard.get(timeout=0.2)
 
 
-def _written(report: RunReport, run: _Planned) -> bool:
-    """Write the files of a run that were asked for; return whether all of its results are kept."""
-    return all([_written_copy(report, run.output), *(_reported(report, file) for file in run.reports)])
+def _written(found: Sequence[RunReport], plan: _Plan, junit_files: Sequence[Path]) -> bool:
+    """Write the files of the last of these runs; return whether all of its results are kept."""
+    run = plan.runs[len(found) - 1]
+    same_model = [each for each, other in zip(found, plan.runs, strict=False) if other.model == run.model]
+    reported = [_reported(same_model, plan, _of_model(file, run.model)) for file in junit_files]
+    return all([_written_copy(found[-1], run.output), *reported])
 
 
 def _written_copy(found: RunReport, output: Path | None) -> bool:
@@ -383,9 +447,17 @@ def _report_file(reporter: str) -> Path:
     return Path(file)
 
 
-def _reported(found: RunReport, file: Path) -> bool:
+def _reported(found: Sequence[RunReport], plan: _Plan, file: Path) -> bool:
+    from waza_engine.results.reports.junit import junit_report
+
+    documents = [masked_across(run_document(each.outcome)) for each in found]
+    refused = {
+        os.path.relpath(suite.eval_file): " ".join(suite.sentences)
+        for suite in plan.refused
+        if suite.is_broken
+    }
     try:
-        write_output(file, report_of(run_document(found.outcome), ReportKind.JUNIT))
+        write_output(file, junit_report(*documents, refused=refused))
     except ResultsError as error:
         complain(str(error))
         return False

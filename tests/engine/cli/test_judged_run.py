@@ -95,12 +95,16 @@ def test_what_judges_said_until_a_grading_was_interrupted_is_kept(
 
     def interrupted(regrading: Regrading, cancellation: Cancellation) -> Iterator[RegradedTask]:
         yield next(grade(regrading, cancellation))
+        # Nothing can be written any more once the process is killed.
+        stored.append(output.read_text("utf-8"))
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Regrading, "grade", interrupted)
     output = tmp_path / "again.json"
+    stored: list[str] = []
     found = engine("grade", suite, "--judge-executor", "openai", "-o", output)
     assert (found.returncode, "new verdicts of 1 of 2 tasks" in found.stderr) == (130, True)
     written = json.loads(output.read_text("utf-8"))
     assert [each["status"] for each in written["tasks"]] == ["passed", "error"]
     assert written["metadata"]["engine"]["regraded"]["tasks"] == ["a"]
+    assert json.loads(stored[0])["tasks"] == written["tasks"]

@@ -40,7 +40,7 @@ def told(capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
 
 
 def test_a_pass_is_told_when_it_is_kept(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command(RunSettings(suite), None, "text") == 0
+    assert run_command([suite], RunSettings(suite), None, "text") == 0
     assert "✓ passed" in told(capsys)[0]
 
 
@@ -48,7 +48,7 @@ def test_a_full_disk_is_told_in_place_of_a_pass(
     suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     full_below(suite.parent, monkeypatch)
-    assert run_command(RunSettings(suite), None, "text") == 2
+    assert run_command([suite], RunSettings(suite), None, "text") == 2
     out, err = told(capsys)
     assert "✓ passed" not in out
     assert "⚠ results not kept: 1 of 1" in out
@@ -70,7 +70,7 @@ def test_a_file_that_was_asked_for_is_written_before_the_verdict(
     full_below(tmp_path / "asked", monkeypatch)
     output = tmp_path / "asked" / "out.json" if which == "output" else None
     reporters = [f"junit:{tmp_path / 'asked' / 'out.xml'}"] if which == "reporter" else []
-    assert run_command(RunSettings(suite), output, "text", reporters=reporters) == 2
+    assert run_command([suite], RunSettings(suite), output, "text", reporters=reporters) == 2
     out, err = told(capsys)
     assert "✓ passed" not in out
     assert "No space left on device" in err

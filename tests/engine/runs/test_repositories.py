@@ -33,6 +33,11 @@ def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
 
 
+@pytest.fixture(autouse=True)
+def _in_the_directory_of_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
     """A repository with two commits, a tag on the first and a branch `side`; a file is not committed."""
@@ -210,3 +215,21 @@ def test_a_cancelled_run_does_not_wait_for_git(tmp_path: Path, monkeypatch: pyte
     prepared = prepare(RunSettings(suite(tmp_path, "source: ../app, dest: app")))
     assert prepared.run(lambda _: None, cancellation).outcome.status == "canceled"
     assert time.monotonic() - began < 5 + ON_A_BUSY_MACHINE
+
+
+@pytest.mark.parametrize("directory", ["suite", "elsewhere"])
+def test_a_repository_that_nobody_named_is_not_read(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, directory: str
+) -> None:
+    path = suite(tmp_path, "source: ../app, dest: app", f"source: {source}, dest: other")
+    (tmp_path / directory).mkdir(exist_ok=True)
+    monkeypatch.chdir(tmp_path / directory)
+    assert "leads out of" in tried(path, Agent()).error
+
+
+def test_the_repository_in_which_a_run_is_started_may_be_used(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (source / "inner").mkdir()
+    monkeypatch.chdir(source / "inner")
+    assert not tried(suite(tmp_path, "source: ../app, dest: app"), Agent()).error

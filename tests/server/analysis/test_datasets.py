@@ -40,3 +40,14 @@ def test_a_dataset_that_a_run_refuses_is_an_error_at_its_name(
 
 def test_a_dataset_with_other_separators_that_are_certain_is_none(tmp_path: Path) -> None:
     assert told(tmp_path, "id;prompt\na;x\n") == []
+
+
+@pytest.mark.parametrize("written", ["../rows.csv", "/srv/rows.csv", "a/../../rows.csv"])
+def test_a_dataset_outside_the_folder_of_the_suite_is_an_error(tmp_path: Path, written: str) -> None:
+    put(tmp_path, "rows.csv", "id,prompt\na,x\n")
+    text = f"{EVAL}tasks_from: {written}\n"
+    document = opened(put(tmp_path, "suite/eval.yaml", text), "eval")
+    found = diagnose(document, workspace_with(document, roots=(tmp_path,)))
+    assert [each.message for each in found if each.code == "unusable-dataset"] == [
+        f"`{written}` is not in the folder of the suite; move the dataset there."
+    ]

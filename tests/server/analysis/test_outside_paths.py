@@ -56,11 +56,17 @@ def test_a_folder_of_the_repository_is_not(suite: Path, written: str) -> None:
         "type: json_schema\n    name: c\n    config: {schema_file: ../../outside/x.json}",
         "type: trigger\n    name: c\n    config: {skill_path: ../../outside, mode: positive}",
         "type: diff\n    name: c\n    config: {context_dir: ../../outside, expected_files: []}",
+        "type: prompt\n    name: c\n    config: {rubric: ../../outside/rubric.yaml}",
     ],
 )
 def test_a_path_of_a_grader_is_told(suite: Path, grader: str) -> None:
     (found,) = told(suite, "tasks/t.yaml", graders(f"  - {grader}\n"))
     assert found.startswith("../../outside")
+
+
+def test_a_repository_for_the_workspace_is_told(suite: Path) -> None:
+    repositories = "  repos:\n  - {type: worktree, source: ../../outside, dest: a}\n"
+    assert told(suite, "tasks/t.yaml", f"{TASK}{repositories}") == ["../../outside"]
 
 
 def test_a_glob_is_told(suite: Path) -> None:

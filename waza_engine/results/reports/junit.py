@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
@@ -46,12 +46,34 @@ _TYPES = {
 }
 
 
-def junit_report(document: Block, *, fail_under: float | None = None) -> bytes:
-    """Return the XML of a result document in today's layout.
+def junit_report(
+    *documents: Block, fail_under: float | None = None, refused: Mapping[str, str] | None = None
+) -> bytes:
+    """Return the XML of result documents in today's layout, with a test suite for each.
+
+    ``refused`` are suites that could not run, by name, with the reason; each has a case with an error.
 
     Times are seconds. A failure has a line for every grader that did not pass; what broke is an error. What
-    speaks against the run beside its tasks is a case of its own: a run that is no pass is never green.
+    speaks against the run next to its tasks is a case of its own: a run that is no pass is never green.
     """
+    report = JUnitXml()
+    for document in documents:
+        report.add_testsuite(_suite(document, fail_under))
+    for name, reason in (refused or {}).items():
+        suite, case = TestSuite(_clean(name)), TestCase("load", classname=_clean(name))
+        case.result = [Error(_clean(reason), "SuiteError")]
+        suite.add_testcase(case)
+        report.add_testsuite(suite)
+    report.update_statistics()
+    # Jenkins refuses a file whose root counts those; each suite does.
+    cast("Any", report)._elem.attrib.pop("skipped", None)
+    written = io.BytesIO()
+    # The library does not say what kind of file it writes to.
+    cast("Any", report).write(written, pretty=True)
+    return written.getvalue()
+
+
+def _suite(document: Block, fail_under: float | None) -> TestSuite:
     run = run_of(document)
     found, header = conclude(run, fail_under=fail_under), run.header
     suite = TestSuite(_clean(header.eval_name) or "eval")
@@ -79,15 +101,7 @@ def junit_report(document: Block, *, fail_under: float | None = None) -> bytes:
     suite.add_testcases(
         [*cases, *_cases_of_prompts(run, found, header.skill), *_cases_of_the_run(found, header.skill)]
     )
-    report = JUnitXml()
-    report.add_testsuite(suite)
-    report.update_statistics()
-    # Jenkins refuses a file whose root counts those; each suite does.
-    cast("Any", report)._elem.attrib.pop("skipped", None)
-    written = io.BytesIO()
-    # The library does not say what kind of file it writes to.
-    cast("Any", report).write(written, pretty=True)
-    return written.getvalue()
+    return suite
 
 
 def _cases_of_the_run(found: Conclusion, skill: str) -> Iterator[TestCase]:

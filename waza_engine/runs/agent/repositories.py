@@ -11,6 +11,7 @@ import re
 import shutil
 from pathlib import Path
 
+from waza_engine.boundary import is_foreign, suite_boundary
 from waza_engine.files import from_home
 from waza_engine.processes.git import GitError, commit_named, git
 from waza_engine.spec.task_inputs import Repository
@@ -25,8 +26,8 @@ class RepositoryError(Exception):
 def check_out(repository: Repository, target: Path, suite_directory: Path) -> None:
     """Put a repository at ``target``, which must not exist or be empty. Raises ``RepositoryError``.
 
-    A relative source is looked for beside the eval file, then in the working directory, then in the
-    directories above the suite.
+    A relative source is looked for next to the eval file, then in the working directory, then in the
+    directories above the suite. It must be in the repository of the suite or of the working directory.
     """
     source = _source(repository.source, suite_directory)
     commit = repository.commit.strip() or "HEAD"
@@ -55,8 +56,15 @@ def _source(written: str, suite_directory: Path) -> Path:
         raise RepositoryError("`inputs.repos` needs `git`, which is not installed")
     path = from_home(written)
     places = [suite_directory / path, Path.cwd() / path, *(above / path for above in suite_directory.parents)]
+    within = suite_boundary(suite_directory, opened=(Path.cwd(),))
+    allowed = [place for place in dict.fromkeys(places) if not is_foreign(written) and within.holds(place)]
+    if not allowed:
+        raise RepositoryError(
+            f"`inputs.repos`: `{written}` leads out of {within.name}; start the run in the repository that "
+            "it names, or in a directory that contains both"
+        )
     complaint = ""
-    for place in dict.fromkeys(places):
+    for place in allowed:
         if place.is_dir():
             try:
                 top = _run("rev-parse", "--show-toplevel", at=place)

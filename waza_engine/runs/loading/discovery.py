@@ -1,13 +1,16 @@
-"""Where suites lie: the one in a directory, and all below it, as ``list`` and an editor show them."""
+"""Find suites: the one in a directory, all below it, and those that test a skill."""
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from waza_engine.files import is_named
 from waza_engine.runs.loading.suite import SuiteError, load_suite
+from waza_engine.spec.loading import load_eval_file
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.file_names import EVAL_NAMES
 from waza_engine.spec.reading.searched_folders import is_environment, is_searched
@@ -36,6 +39,19 @@ def eval_file_of(path: Path) -> Path:
     return found
 
 
+def eval_files_of(paths: Iterable[Path]) -> list[Path]:
+    """Return the eval files that paths and names of skills select, each once, in the order of the paths.
+
+    A directory means its own suite or, without one, all suites below it. Raises ``SuiteError`` for a path or
+    a name that selects nothing.
+    """
+    found: dict[str, Path] = {}
+    for path in paths:
+        for eval_file in _selected(path):
+            found.setdefault(os.path.realpath(eval_file), eval_file)
+    return list(found.values())
+
+
 def suite_of_task(path: Path) -> tuple[Path, str] | None:
     """Return the eval file that names a task file, and the id of the task; None for another kind of file.
 
@@ -52,6 +68,32 @@ def suite_of_task(path: Path) -> tuple[Path, str] | None:
             if found is not None and eval_file != task_file:
                 return eval_file, found
     return None
+
+
+def _selected(path: Path) -> list[Path]:
+    if not path.is_dir():
+        is_name = len(path.parts) == 1 and not path.suffix and not is_named(path)
+        return _testing_skill(path.name) if is_name else [path]
+    try:
+        return [eval_file_of(path)]
+    except SuiteError:
+        below = eval_files(path)
+        if below:
+            return below
+    raise SuiteError(f"{path}: there is no eval.yaml in this directory or below it.")
+
+
+def _testing_skill(skill: str) -> list[Path]:
+    """Return the eval files below the working directory that test a skill."""
+    by_skill: dict[str, list[Path]] = {}
+    for eval_file in eval_files(Path()):
+        with contextlib.suppress(SuiteFileError):
+            by_skill.setdefault(load_eval_file(eval_file)[0].skill, []).append(eval_file)
+    if skill in by_skill:
+        return by_skill[skill]
+    near = difflib.get_close_matches(skill, by_skill, n=1)
+    hint = f"; did you mean `{near[0]}`?" if near else "."
+    raise SuiteError(f"There is no path `{skill}`, and no suite here tests a skill with this name{hint}")
 
 
 def _eval_files(root: Path) -> Iterator[Path]:

@@ -65,7 +65,7 @@ class RunSettings:
         tuple[str, ...],
         Setting(
             "texts",
-            "Only tasks whose id or name matches this pattern; repeatable.",
+            "Run only tasks whose id or name matches this pattern; repeatable.",
             "--task",
             "tasks",
             metavar="PATTERN",
@@ -75,7 +75,7 @@ class RunSettings:
         tuple[str, ...],
         Setting(
             "texts",
-            "Only tasks with a tag that matches this pattern; repeatable.",
+            "Run only tasks with a tag that matches this pattern; repeatable.",
             "--tags",
             "tags",
             metavar="PATTERN",
@@ -86,7 +86,7 @@ class RunSettings:
         tuple[str, ...],
         Setting(
             "texts",
-            "Only trigger prompts of this text or pattern, and no tasks; repeatable.",
+            "Run only trigger prompts that match this text or pattern, and no tasks; repeatable.",
             "--prompt",
             "prompts",
             metavar="PATTERN",
@@ -97,7 +97,7 @@ class RunSettings:
         str | None,
         Setting(
             "text",
-            "Only tasks that changes in git since this commit affect.",
+            "Run only tasks that are affected by changes in git since this commit.",
             "--changed-since",
             "changed_since",
             metavar="COMMIT",
@@ -106,33 +106,37 @@ class RunSettings:
     ] = None
     graders: Annotated[
         tuple[str, ...],
-        Setting("texts", "Only the graders of this name; repeatable.", "--grader", "graders", metavar="NAME"),
+        Setting(
+            "texts", "Run only graders with this name; repeatable.", "--grader", "graders", metavar="NAME"
+        ),
     ] = ()
     executor: Annotated[
         str | None,
         Setting(
             "text",
-            "Who answers the prompts, instead of the suite's.",
+            "Override the suite's executor.",
             "--executor",
             "executor",
             metavar="NAME",
         ),
     ] = None
     # The command takes several models and makes a run of each.
-    model: Annotated[
-        str | None, Setting("text", "The agent's model, instead of the suite's.", "", "model")
-    ] = None
+    model: Annotated[str | None, Setting("text", "Override the suite's model.", "", "model")] = None
     judge_model: Annotated[
         str | None,
         Setting(
-            "text", "The model of judges that name none.", "--judge-model", "judge_model", metavar="NAME"
+            "text",
+            "The model of judges that do not name one.",
+            "--judge-model",
+            "judge_model",
+            metavar="NAME",
         ),
     ] = None
     judge_executor: Annotated[
         str | None,
         Setting(
             "text",
-            "Who asks the judges, when not the agent's executor.",
+            "The executor of judges, if it differs from the agent's.",
             "--judge-executor",
             "judge_executor",
             metavar="NAME",
@@ -143,7 +147,7 @@ class RunSettings:
         int | None,
         Setting(
             "number",
-            "Trials of each task, instead of the suite's.",
+            "Override the number of trials of each task.",
             "--trials",
             "trials",
             metavar="NUMBER",
@@ -155,7 +159,7 @@ class RunSettings:
         int | None,
         Setting(
             "number",
-            "How many trials run at the same time.",
+            "Override how many trials run at the same time.",
             "--workers",
             "workers",
             metavar="NUMBER",
@@ -165,13 +169,13 @@ class RunSettings:
     ] = None
     parallel: Annotated[
         bool | None,
-        Setting("choice", "Run trials at the same time, or not.", "--parallel/--no-parallel", "parallel"),
+        Setting("choice", "Run trials in parallel.", "--parallel/--no-parallel", "parallel"),
     ] = None
     timeout_seconds: Annotated[
         int | None,
         Setting(
             "number",
-            "Time limit of one agent call, in any task.",
+            "Override the time limit of an agent call, for all tasks.",
             "--timeout",
             "timeout",
             metavar="SECONDS",
@@ -203,7 +207,7 @@ class RunSettings:
         int | None,
         Setting(
             "number",
-            "Stop when this many tokens went in and out.",
+            "Stop when agent and judges have used this many tokens.",
             "--max-tokens",
             "max_tokens",
             metavar="NUMBER",
@@ -212,13 +216,13 @@ class RunSettings:
     ] = None
     # The command shares its option with `report`; a run that was no pass for it is none later either.
     fail_under: Annotated[
-        float | None, Setting("amount", "No pass with a score below this, 0 to 1.", told=True)
+        float | None, Setting("amount", "Fail if the score is below this value, 0 to 1.", told=True)
     ] = None
     fail_under_trigger: Annotated[
         float | None,
         Setting(
             "amount",
-            "No pass with a smaller share of trigger prompts classified correctly, 0 to 1.",
+            "Fail if the trigger accuracy is below this value, 0 to 1.",
             "--fail-under-trigger",
             "fail_under_trigger",
             metavar="SHARE",
@@ -229,7 +233,7 @@ class RunSettings:
         bool | None,
         Setting(
             "choice",
-            "Run all a second time without skills, and compare.",
+            "Run everything a second time without skills, and compare.",
             "--baseline/--no-baseline",
             "baseline",
         ),
@@ -238,7 +242,7 @@ class RunSettings:
         bool | None,
         Setting(
             "choice",
-            "Take the results of unchanged tasks from earlier runs.",
+            "Reuse the results of unchanged tasks.",
             "--cache/--no-cache",
             "cache",
             told=True,
@@ -248,7 +252,7 @@ class RunSettings:
         Path | None,
         Setting(
             "path",
-            "Where they are kept, instead of .waza-cache beside .waza.yaml.",
+            "The cache directory, instead of .waza-cache next to .waza.yaml.",
             "--cache-dir",
             "cache_dir",
             metavar="DIR",
@@ -258,7 +262,7 @@ class RunSettings:
         Path | None,
         Setting(
             "path",
-            "Where fixtures are found, for tasks that name no directory.",
+            "The fixtures directory of tasks that do not name one.",
             "--context-dir",
             "context_dir",
             metavar="DIR",
@@ -268,7 +272,7 @@ class RunSettings:
         bool,
         Setting(
             "flag",
-            "Record answers only; grade them later with `grade`.",
+            "Record answers only; grade them later with `waza-engine grade`.",
             "--skip-graders",
             "skip_graders",
             told=True,
@@ -278,7 +282,7 @@ class RunSettings:
         bool,
         Setting(
             "flag",
-            "Leave the workspaces; the results say where they are.",
+            "Keep the workspaces; the results name their directories.",
             "--keep-workspace",
             "keep_workspace",
         ),
@@ -287,7 +291,7 @@ class RunSettings:
         Path | None,
         Setting(
             "path",
-            "Write everything that was said in a task to a file there.",
+            "Write a transcript of each task to this directory.",
             "--transcript-dir",
             metavar="DIR",
         ),
@@ -296,16 +300,16 @@ class RunSettings:
         bool | None,
         Setting(
             "choice",
-            "Log the run, one JSON object a line, in .waza/sessions.",
+            "Log the run to .waza/sessions, one JSON object per line.",
             "--session-log/--no-session-log",
         ),
     ] = None
     session_directory: Annotated[
-        Path | None, Setting("path", "Log the run to a file there instead.", "--session-dir", metavar="DIR")
+        Path | None, Setting("path", "Log the run to this directory instead.", "--session-dir", metavar="DIR")
     ] = None
     no_skills: Annotated[
         bool,
-        Setting("flag", "Load no skills: what can the agent do without them?", "--no-skills", "no_skills"),
+        Setting("flag", "Run without skills.", "--no-skills", "no_skills"),
     ] = False
 
     @property

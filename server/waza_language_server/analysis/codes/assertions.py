@@ -12,18 +12,18 @@ _TEXT = f"{_TASK}  - type: text\n    name: c\n    config:\n      regex_match:\n"
 ASSERTION_CODES = (
     Code(
         "assertion-syntax",
-        "The assertion is no Python expression",
+        "Assertion is not a Python expression",
         "error",
-        "An assertion that Python cannot read counts as failed in every trial.",
+        "An assertion with a syntax error fails in every trial.",
         _HEAD + "        - len(output > 20\n",
         _HEAD + "        - len(output) > 20\n",
     ),
     Code(
         "assertion-statement",
-        "A statement stands where an expression is needed",
+        "Statement instead of an expression",
         "error",
-        "Assertions are evaluated, not executed: `assert`, `return`, `import`, `x = …` and several lines "
-        "are syntax errors there, and the assertion counts as failed in every trial.",
+        "Assertions are expressions: `assert`, `return`, `import`, `x = …` and several lines are syntax "
+        "errors, and the assertion fails in every trial.",
         _HEAD + "        - assert len(output) > 20\n",
         _HEAD + "        - len(output) > 20\n",
     ),
@@ -31,8 +31,8 @@ ASSERTION_CODES = (
         "assertion-javascript",
         "JavaScript in a Python assertion",
         "error",
-        "`&&`, `||`, `!`, `===`, `=>` and `true` mean nothing in Python. A grader whose assertions are all "
-        "JavaScript can say so with `language: javascript`.",
+        "`&&`, `||`, `!`, `===`, `=>` and `true` are not Python. If all assertions of a grader are "
+        "JavaScript, add `language: javascript`.",
         _HEAD + "        - output.length > 20 && !errors.length\n",
         _HEAD + "        - len(output) > 20 and not len(errors)\n",
     ),
@@ -41,127 +41,127 @@ ASSERTION_CODES = (
         "Python in a JavaScript assertion",
         "error",
         "With `language: javascript` assertions run in Node.js, where `len`, `None`, `and`, `or`, `not` and "
-        "`'x' in output` are errors: the assertion counts as failed in every trial.",
+        "`'x' in output` are errors: the assertion fails in every trial.",
         _JAVASCRIPT + "        - len(output) > 20\n",
         _JAVASCRIPT + "        - output.length > 20\n",
     ),
     Code(
         "assertion-unknown-name",
-        "The assertion uses a name that does not exist",
+        "Undefined name in an assertion",
         "error",
         "Assertions see `output`, `outcome`, `transcript`, `tool_calls`, `errors` and `duration_ms`, and "
-        "can call `len`, `any`, `all`, `re`, `str`, `int`, `float`, `bool`, `list` and `dict`; Python's "
-        "other functions and modules are not there. Any other name makes the assertion fail in every trial.",
+        "can call `len`, `any`, `all`, `re`, `str`, `int`, `float`, `bool`, `list` and `dict`. With any "
+        "other name, including Python's other functions and modules, the assertion fails in every trial.",
         _HEAD + "        - len(outptu) > 20\n",
         _HEAD + "        - len(output) > 20\n",
     ),
     Code(
         "assertion-vanishing-name",
-        "The name cannot be seen inside a nested scope",
+        "Name not visible in a nested scope",
         "error",
-        "A generator expression or a lambda looks names up where the assertion's context is not: only its "
-        "own variables and its first iterable work. List, set and dict comprehensions have the same problem "
-        "up to Python 3.11. The assertion fails in every trial.",
+        "A generator expression or a lambda cannot see the names of the assertion: only its own variables "
+        "and its first iterable work. Up to Python 3.11, list, set and dict comprehensions have the same "
+        "limitation. The assertion fails in every trial.",
         _HEAD + "        - any(word in output for word in ['deployed', 'created'])\n",
         _HEAD + "        - \"'deployed' in output or 'created' in output\"\n",
     ),
     Code(
         "assertion-attribute",
-        "The value has no such attribute",
+        "Unknown attribute",
         "error",
-        "Tool calls and events are dicts, whose values are read with `['name']`; text and lists have the "
-        "methods of Python. Anything else raises an error, and the assertion counts as failed.",
+        "Tool calls and events are dicts: read their values with `['name']`. Strings and lists have Python's "
+        "methods. Any other attribute raises an error, and the assertion fails.",
         _HEAD + "        - any(call.name == 'bash' for call in tool_calls)\n",
         _HEAD + "        - any(call['name'] == 'bash' for call in tool_calls)\n",
     ),
     Code(
         "assertion-key",
-        "The value has no such key",
+        "Unknown dictionary key",
         "warning",
         "A tool call has the keys `name`, `arguments`, `success`, `id` and maybe `result`; `outcome` is "
-        "empty in current runs. Reading another key raises an error, and the assertion counts as failed.",
+        "empty in current runs. Any other key raises an error, and the assertion fails.",
         _HEAD + "        - tool_calls[0]['tool'] == 'bash'\n",
         _HEAD + "        - tool_calls[0]['name'] == 'bash'\n",
     ),
     Code(
         "assertion-uncalled",
-        "The method is not called",
+        "Method is not called",
         "error",
-        "A method by itself is always true, and comparing with it fails: what was meant is what it returns.",
+        "A method without parentheses is always true, and a comparison with it fails.",
         _HEAD + "        - \"'done' in output.lower\"\n",
         _HEAD + "        - \"'done' in output.lower()\"\n",
     ),
     Code(
         "assertion-type",
-        "The values do not fit what is done with them",
+        "Operation on incompatible types",
         "error",
-        "Text has no order with numbers, nothing can be in a number, and `re.search` reads text alone: such "
-        "an operation raises an error, and the assertion counts as failed in every trial.",
+        "A string cannot be compared with a number, nothing is `in` a number, and `re.search` accepts only "
+        "strings: the operation raises an error, and the assertion fails in every trial.",
         _HEAD + "        - output > 20\n",
         _HEAD + "        - len(output) > 20\n",
     ),
     Code(
         "assertion-internal",
-        "This engine refuses the attribute",
+        "Attribute refused by this engine",
         "warning",
-        "Through such attributes an assertion would reach into Python itself. This engine refuses them; "
-        "upstream, whose assertions are no sandbox, evaluates them.",
+        "Such attributes would give an assertion access to Python's internals. This engine refuses them; "
+        "upstream, which has no sandbox for assertions, evaluates them.",
         _HEAD + "        - output.__class__.__mro__[0] == str\n",
         _HEAD + "        - output.__class__ == str\n",
-        "What was meant to be read this way is for the author to say.",
+        "Only the author knows which value is intended.",
     ),
     Code(
         "assertion-constant",
-        "A part of the assertion is always the same",
+        "Part of the assertion is constant",
         "warning",
-        "A text by itself is always true, so `'a' or 'b' in output` passes whatever the agent says; a length "
-        "is never negative. Such a part checks nothing.",
+        "A non-empty string is always true, so `'a' or 'b' in output` passes for every answer; a length is "
+        "never negative. A constant part checks nothing.",
         _HEAD + "        - \"'deployed' or 'created' in output\"\n",
         _HEAD + "        - \"'deployed' in output or 'created' in output\"\n",
     ),
     Code(
         "assertion-case",
-        "The text can never match in upper and lower case",
+        "String can never match because of its case",
         "warning",
-        "After `.lower()` no capital letter is left, so a text with one is never found there.",
+        "After `.lower()` there are no capital letters, so a string with one never matches.",
         _HEAD + "        - \"'POST' in output.lower()\"\n",
         _HEAD + "        - \"'post' in output.lower()\"\n",
     ),
     Code(
         "javascript-grader",
-        "All assertions of the grader are JavaScript",
+        "JavaScript assertions without `language: javascript`",
         "information",
-        "Without `language: javascript` they are read as Python, and every one of them fails.",
+        "Without `language: javascript` the assertions are evaluated as Python, and each of them fails.",
         _HEAD + "        - output.length > 20 && true\n        - output === 'done'\n",
         _HEAD
         + "        - output.length > 20 && true\n        - output === 'done'\n      language: javascript\n",
     ),
     Code(
         "invalid-pattern",
-        "The regular expression is invalid",
+        "Invalid regular expression",
         "error",
-        "A pattern that cannot be read is a failed check in every trial, for forbidden patterns too.",
+        "A check with an invalid pattern fails in every trial, even for forbidden patterns.",
         _TEXT + "        - 'deployed (to|at'\n",
         _TEXT + "        - 'deployed (to|at)'\n",
     ),
     Code(
         "pattern-not-portable",
-        "Only this engine understands the pattern",
+        "Pattern that upstream does not support",
         "hint",
-        "Patterns are RE2, as upstream runs them. Look-around, back-references and a few other constructs "
-        "work here, within a time limit, but make upstream's grader fail.",
+        "Upstream uses RE2. Look-around, back-references and a few other constructs work here, within a time "
+        "limit, but make upstream's grader fail.",
         _TEXT + "        - 'done\\Z'\n",
         _TEXT + "        - 'done\\z'\n",
     ),
     Code(
         "slow-pattern",
-        "Refusing a text takes too long",
+        "Pattern with exponential run time",
         "warning",
-        "A pattern that RE2 refuses is searched by Python, which tries all the ways to cut a text: a repeat "
-        "of a repeat, such as `(a+)+$`, doubles them with each character, and the grader ends by its "
-        "deadline instead of a verdict. RE2 has no such patterns.",
+        "A pattern that RE2 does not support is searched with backtracking: nested quantifiers such as "
+        "`(a+)+$` double the time with each character, and the grader ends with a timeout instead of a "
+        "verdict. RE2 has no such patterns.",
         _TEXT + "        - '(?<!x)(a+)+$'\n",
         _TEXT + "        - '(?<!x)a+$'\n",
-        "Which repeat is meant is not known.",
+        "Only the author knows which quantifier is intended.",
     ),
 )

@@ -1,4 +1,4 @@
-"""The codes of files that can be run, and cannot mean what they say."""
+"""The codes of files that run, but cannot mean what they say."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ _EVAL = (
 SENSE_CODES = (
     Code(
         "contradiction",
-        "A check that no answer can pass",
+        "Check that no answer can pass",
         "error",
-        "One key forbids what another asks for, or what is in every answer. Such a check fails in every "
+        "One key forbids what another requires, or what every answer contains. The check fails in every "
         "trial, whatever the agent does.",
         f"{_TASK}expected:\n  output_contains: [deployed to Azure]\n  output_not_contains: [deployed]\n",
         f"{_TASK}expected:\n  output_contains: [deployed to Azure]\n  output_not_contains: [failed]\n",
-        "Which of the two is meant is for the author to say.",
+        "Only the author knows which one is intended.",
     ),
     Code(
         "outside-workspace",
-        "The path does not lie in the workspace",
+        "Path outside the workspace",
         "error",
-        "`file` and `diff` look at what the agent leaves in its workspace. A path that is absolute, or leads "
-        "out of it, is an error of the grader in every trial; upstream loses the whole trial.",
+        "`file` and `diff` read the agent's workspace. An absolute path, or one that leads out of the "
+        "workspace, is a grader error in every trial; upstream loses the whole trial.",
         f"{_TASK}graders:\n  - type: file\n    name: c\n    config:\n      must_exist: [/src/app.py]\n",
         f"{_TASK}graders:\n  - type: file\n    name: c\n    config:\n      must_exist: [src/app.py]\n",
     ),
     Code(
         "weak-grader",
-        "A grader or a check that cannot fail, or that fails on a good answer",
+        "Grader or check that cannot fail, or that fails on a good answer",
         "information",
-        "What passes whatever the agent does raises scores and proves nothing. Patterns that match "
-        "everything are marked at once, whole graders once their strength is measured (`strength.md`), and "
-        "so is one that fails on the `reference` of a task, an answer known to be good.",
+        "A check that always passes raises scores and proves nothing. Patterns that match everything are "
+        "reported immediately, graders after mutation testing (`strength.md`). So is a grader that fails on "
+        "the `reference` of a task, an answer known to be good.",
         f"{_TASK}graders:\n  - type: text\n    name: c\n    config:\n      regex_match:\n        - '.*'\n",
         f"{_TASK}graders:\n  - type: text\n    name: c\n    config:\n      regex_match:\n"
         "        - 'deployed to https?://.+'\n",
-        "What a right answer holds is for the author to say.",
+        "Only the author knows what a correct answer contains.",
     ),
     Code(
         "threshold-out-of-reach",
-        "A threshold that no run can reach",
+        "Threshold that no run can reach",
         "error",
-        "A `trigger` grader with the mode `negative` passes below its threshold, and nothing is below 0. "
-        "For the metric `behavior_quality` of a suite in which nothing is graded this is information.",
+        "A `trigger` grader with the mode `negative` passes below its threshold, and no score is below 0. "
+        "For the metric `behavior_quality` of a suite without graders it is information.",
         f"{_TASK}graders:\n  - type: trigger\n    name: elsewhere\n    config:\n      skill_path: demo\n"
         "      mode: negative\n      threshold: 0\n",
         f"{_TASK}graders:\n  - type: trigger\n    name: elsewhere\n    config:\n      skill_path: demo\n"
@@ -55,7 +55,7 @@ SENSE_CODES = (
     ),
     Code(
         "unanchored-tool",
-        "A rejected tool is a pattern that fits other names, too",
+        "Rejected tool name also matches other names",
         "hint",
         "`tool` of a `tool_constraint` grader is searched anywhere in the name, so `rm` rejects `format`.",
         f"{_TASK}graders:\n  - type: tool_constraint\n    name: c\n    config:\n      reject_tools:\n"
@@ -65,12 +65,12 @@ SENSE_CODES = (
     ),
     Code(
         "orphan-task",
-        "No suite picks the task up",
+        "Task that no suite includes",
         "hint",
-        "The file stands in the `tasks` folder of a suite whose patterns leave it out.",
+        "The file is in the `tasks` folder of a suite, but none of the suite's patterns matches it.",
         _TASK,
         f"{_TASK}enabled: false\n",
-        "Whether the pattern or the name of the file is wrong is for the author to say.",
+        "Only the author knows whether the pattern or the file name is wrong.",
         files={
             "../eval.yaml": f"{_EVAL}tasks: [tasks/first.yaml]\n",
             "first.yaml": _TASK.replace("id: t", "id: f"),
@@ -78,37 +78,38 @@ SENSE_CODES = (
     ),
     Code(
         "wrong-schema",
-        "The modeline names the schema of another kind of file",
+        "Modeline with the schema of another kind of file",
         "warning",
-        "Other tools check the file by the schema of the modeline, and mark what is right.",
+        "Other tools check the file against the schema of the modeline, and report errors that are none.",
         f"# yaml-language-server: $schema=../schemas/eval.schema.json\n{_TASK}",
         f"# yaml-language-server: $schema=../schemas/task.schema.json\n{_TASK}",
     ),
     Code(
         "unknown-code",
-        "A comment names a code that no problem has",
+        "Unknown diagnostic code in a comment",
         "information",
-        "`# waza: ignore[code]` and `# waza: severity[code=hint]` do nothing for a code that does not exist.",
+        "`# waza: ignore[code]` and `# waza: severity[code=hint]` have no effect for a code that does not "
+        "exist.",
         f"{_TASK}tags: [a]  # waza: ignore[unknwon-key]\n",
         f"{_TASK}tags: [a]  # waza: ignore[unknown-key]\n",
     ),
     Code(
         "prompt-on-both-sides",
-        "The prompt must trigger the skill and must not",
+        "Prompt in both trigger lists",
         "warning",
-        "One of the two expectations fails in every run, so the rates of the trigger test mean little.",
+        "One of the two expectations fails in every run, so the trigger accuracy means little.",
         "skill: demo\nshould_trigger_prompts:\n  - prompt: Explain this\n"
         "should_not_trigger_prompts:\n  - prompt: Explain this\n",
         "skill: demo\nshould_trigger_prompts:\n  - prompt: Explain this\n"
         "should_not_trigger_prompts:\n  - prompt: Delete this\n",
-        "Which of the two is meant is for the author to say.",
+        "Only the author knows which one is intended.",
         kind="trigger_tests",
     ),
     Code(
         "weights-not-one",
-        "The weights of the metrics do not add up to 1",
+        "Weights of metrics do not add up to 1",
         "information",
-        "Weights are read as shares; when they add up to something else, a metric was most likely forgotten.",
+        "Weights are shares; if they do not add up to 1, a metric was probably forgotten.",
         f"{_EVAL}metrics:\n  - name: task_completion\n    weight: 0.5\n    threshold: 0.8\n"
         "  - name: behavior_quality\n    weight: 0.3\n    threshold: 0.8\ntasks: [tasks/*.yaml]\n",
         f"{_EVAL}metrics:\n  - name: task_completion\n    weight: 0.62\n    threshold: 0.8\n"

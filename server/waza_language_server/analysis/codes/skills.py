@@ -9,20 +9,20 @@ _SKILL = "---\nname: {}\ndescription: Explains code. Use when somebody asks what
 SKILL_CODES = (
     Code(
         "skill-frontmatter",
-        "The frontmatter of the skill does not end",
+        "Unterminated front matter of a skill",
         "error",
-        "What a skill is called and when it is used stands between the first line and the next `---`. "
-        "Without that one upstream and this engine refuse the file.",
+        "The front matter between the first line and the next `---` has the name and the description of the "
+        "skill. Without the second `---`, upstream and this engine refuse the file.",
         f"{_SKILL.format('suite')}\n# How to explain\n",
         f"{_SKILL.format('suite')}---\n\n# How to explain\n",
         kind="skill",
     ),
     Code(
         "skill-name",
-        "The skill is called otherwise than its folder",
+        "Skill name differs from its folder name",
         "warning",
-        "Agents want both to have one name, and upstream's check asks for it (`spec-dir-match`). The fix "
-        "writes the name of the folder; a rename in the editor changes the files that name the skill, too.",
+        "Agents and upstream's check (`spec-dir-match`) require the same name. The fix writes the folder's "
+        "name; a rename in the editor also changes the files that name the skill.",
         f"{_SKILL.format('explainer')}---\n\n# How to explain\n",
         f"{_SKILL.format('suite')}---\n\n# How to explain\n",
         kind="skill",

@@ -8,16 +8,16 @@ from waza_language_server.analysis.codes.sample_files import EVAL, TASK, graders
 STRUCTURE_CODES = (
     Code(
         "unknown-key",
-        "The mapping has no such key",
+        "Unknown key",
         "warning",
-        "An unknown key is ignored with a line in the log (in `trigger_tests.yaml` and `.waza.yaml` the "
-        "file is refused). It is an error when without it a needed key is missing or nothing is checked.",
+        "A run ignores an unknown key and logs it; in `trigger_tests.yaml` and `.waza.yaml` it refuses the "
+        "file. It is an error if a required key is then missing or nothing is checked.",
         graders("  - type: text\n    name: c\n    config:\n      must_match: ['done']\n"),
         graders("  - type: text\n    name: c\n    config:\n      regex_match: ['done']\n"),
     ),
     Code(
         "misplaced-key",
-        "The key belongs somewhere else",
+        "Key at the wrong level",
         "warning",
         "The key exists at another level: options of a grader belong under `config`, expectations under "
         "`expected`. It is an error when a run refuses the file for it.",
@@ -26,35 +26,35 @@ STRUCTURE_CODES = (
     ),
     Code(
         "missing-key",
-        "A key that a run needs is missing",
+        "Required key is missing",
         "error",
-        "Without it the run stops, or the trial ends in an error. `trials_per_task` and `timeout_seconds` "
-        "are a warning: a run takes 1 and 300.",
+        "Without it, the run stops or the trial ends in an error. For `trials_per_task` and "
+        "`timeout_seconds` it is a warning: their defaults are 1 and 300.",
         EVAL.replace("  executor: mock\n", ""),
         EVAL,
         kind="eval",
     ),
     Code(
         "empty-value",
-        "The value is missing or empty",
+        "Missing or empty value",
         "error",
-        "A needed key without a value, or an empty list where something must be listed.",
+        "A required key has no value, or a required list is empty.",
         graders("  - type: code\n    name: c\n    config:\n      assertions: []\n"),
         graders("  - type: code\n    name: c\n    config:\n      assertions: [len(output) > 20]\n"),
-        "What the value should be is for the author to say; completion offers what fits. A text that YAML "
-        "takes for a comment, such as `#42`, is put in quotes.",
+        "Only the author knows the value; completion offers the possible ones. A string that YAML reads as a "
+        "comment, such as `#42`, is put in quotes.",
     ),
     Code(
         "nothing-checked",
-        "Nothing that is given has an effect",
+        "Nothing is checked",
         "error",
-        "A grader without a check passes always, or makes the run fail.",
+        "A grader without a check always passes, or makes the run fail.",
         graders("  - type: text\n    name: c\n    config: {}\n"),
         graders("  - type: text\n    name: c\n    config: {contains: [deployed to, Resource group]}\n"),
     ),
     Code(
         "exactly-one-key",
-        "Exactly one of several keys must be given",
+        "Exactly one of several keys is required",
         "error",
         "An argument of a tool call is compared in one way; none or two stop the run.",
         graders(
@@ -65,30 +65,30 @@ STRUCTURE_CODES = (
             "  - type: tool_calls\n    name: c\n    config:\n      expect:\n        - tool: bash\n"
             "          args:\n            command: {regex: ls}\n"
         ),
-        "Which of them is meant is for the author to say.",
+        "Only the author knows which one is intended.",
     ),
     Code(
         "recommended-key",
-        "A key is better given",
+        "Recommended key is missing",
         "warning",
-        "The run works without it, and something else suffers; the message says what.",
+        "The run works without it, with a disadvantage that the message describes.",
         graders("  - type: text\n    config:\n      contains: [done]\n"),
         graders("  - type: text\n    name: text_check\n    config:\n      contains: [done]\n"),
     ),
     Code(
         "wrong-type",
-        "The value has the wrong type",
+        "Value of the wrong type",
         "error",
-        "A list, a mapping, a number or a switch is needed; a run refuses the file.",
+        "A run refuses a file with a value of another type than the key requires.",
         EVAL.replace("[tasks/*.yaml]", "tasks/*.yaml"),
         EVAL.replace(" [tasks/*.yaml]", "\n  - tasks/*.yaml"),
         kind="eval",
     ),
     Code(
         "value-not-allowed",
-        "The value is none of the allowed ones",
+        "Value not allowed",
         "error",
-        "Only a few values have a meaning here.",
+        "The key accepts a fixed set of values.",
         graders(
             "  - type: action_sequence\n    name: c\n    config:\n      matching_mode: in_order\n"
             "      expected_actions: [bash]\n"
@@ -100,43 +100,43 @@ STRUCTURE_CODES = (
     ),
     Code(
         "out-of-range",
-        "The number is beyond its limit",
+        "Number out of range",
         "error",
-        "A run refuses the number, or takes another one instead (then it is a warning).",
+        "A run refuses the number, or replaces it with its default (then it is a warning).",
         EVAL.replace("trials_per_task: 1", "trials_per_task: 0"),
         EVAL,
         kind="eval",
     ),
     Code(
         "wrong-form",
-        "The value does not have the right form",
+        "Malformed value",
         "error",
-        "A blank name, a path that leaves its folder and the like end the run or the trial.",
+        "Blank names, paths that leave their folder and similar values end the run or the trial.",
         "id: t\nname: T\ninputs:\n  prompt: Go\n  workdir: ../outside\n",
         "id: t\nname: T\ninputs:\n  prompt: Go\n  workdir: inside\n",
-        "What was meant cannot be guessed.",
+        "The intended value cannot be guessed.",
     ),
     Code(
         "unquoted-text",
-        "A number or a switch stands where text is meant",
+        "Number or boolean instead of a string",
         "information",
-        "YAML reads `1.10` as the number 1.1 and `true` as a switch. It is used as text all the same; "
-        "quotes keep it as it is written, in other tools too.",
+        "YAML reads `1.10` as the number 1.1 and `true` as a boolean. The engine converts it to a string; "
+        "quotes preserve it as written, in other tools too.",
         "id: 007\nname: T\ninputs:\n  prompt: Go\n",
         'id: "007"\nname: T\ninputs:\n  prompt: Go\n',
     ),
     Code(
         "yaml-1-1",
-        "YAML 1.1 reads this text otherwise",
+        "YAML 1.1 reads this value differently",
         "hint",
-        "`no`, `on` and `12:30` are text in YAML 1.2, which this engine and upstream read. Tools made with "
-        "PyYAML take them for `false`, `true` and 750; in quotes they are text everywhere.",
+        "`no`, `on` and `12:30` are strings in YAML 1.2, which this engine and upstream use. Tools based on "
+        "PyYAML read them as `false`, `true` and 750; in quotes they are strings everywhere.",
         graders("  - type: text\n    name: c\n    config:\n      contains: [no]\n"),
         graders('  - type: text\n    name: c\n    config:\n      contains: ["no"]\n'),
     ),
     Code(
         "unlikely-value",
-        "The value fits and can hardly be meant",
+        "Valid value that is probably not intended",
         "information",
         "Times in another unit than the key counts, and text in quotes of print, which YAML takes for a "
         "part of the text: a check for “done” looks for the quotes, too. Patterns between slashes, as "
@@ -151,29 +151,29 @@ STRUCTURE_CODES = (
     ),
     Code(
         "bounds-reversed",
-        "The lower bound is above the upper one",
+        "Lower bound above the upper bound",
         "error",
-        "No number can satisfy both; a run refuses the grader.",
+        "No number satisfies both; a run refuses the grader.",
         graders("  - type: tool_calls\n    name: c\n    config: {min_calls: 5, max_calls: 2}\n"),
         graders("  - type: tool_calls\n    name: c\n    config: {min_calls: 2, max_calls: 5}\n"),
     ),
     Code(
         "conflicting-keys",
-        "The keys do not go together",
+        "Conflicting keys",
         "error",
-        "They belong to two different forms, or exclude one another.",
+        "The keys belong to two different forms, or exclude each other.",
         graders(
             "  - type: tool_calls\n    name: c\n    config:\n      required_tools: [bash]\n"
             "      required:\n        - pattern: azd\n"
         ),
         graders("  - type: tool_calls\n    name: c\n    config:\n      required_tools: [bash]\n"),
-        "Which of the two forms is meant is for the author to say.",
+        "Only the author knows which form is intended.",
     ),
     Code(
         "key-without-effect",
-        "The key has no effect beside another",
+        "Key without effect next to another",
         "warning",
-        "It belongs to another form of the same block; a run leaves it out with a line in the log.",
+        "It belongs to another form of the same block; a run ignores it and logs it.",
         graders(
             "  - type: prompt\n    name: c\n    config:\n      prompt: Is it good?\n      threshold: 0.5\n"
         ),
@@ -181,33 +181,33 @@ STRUCTURE_CODES = (
     ),
     Code(
         "unknown-grader-type",
-        "There is no such grader type",
+        "Unknown grader type",
         "error",
-        "A run cannot grade with it.",
+        "A run cannot use the grader.",
         graders("  - type: txt\n    name: c\n    config:\n      contains: [done]\n"),
         graders("  - type: text\n    name: c\n    config:\n      contains: [done]\n"),
     ),
     Code(
         "missing-grader-type",
-        "The grader has no type",
+        "Grader without a type",
         "error",
-        "Without a type a run cannot grade. The types that know the given options are offered.",
+        "A run cannot use a grader without a type. The fixes offer the types that have the given options.",
         graders("  - name: c\n    config:\n      contains: [done]\n"),
         graders("  - name: c\n    type: text\n    config:\n      contains: [done]\n"),
     ),
     Code(
         "deprecated-grader-type",
-        "The grader type has a successor",
+        "Deprecated grader type",
         "information",
-        "It runs here, but upstream does not know it any more.",
+        "It works here, but upstream no longer supports it.",
         graders("  - type: regex\n    name: c\n    config:\n      must_match: [done]\n"),
         graders("  - type: text\n    name: c\n    config:\n      regex_match: [done]\n"),
     ),
     Code(
         "deprecated-key",
-        "The key has a successor",
+        "Deprecated key",
         "information",
-        "It works here, but upstream does not know it any more.",
+        "It works here, but upstream no longer supports it.",
         EVAL.replace("  model: m\n", "  model: m\n  max_workers: 2\n"),
         EVAL.replace("  model: m\n", "  model: m\n  workers: 2\n"),
         kind="eval",

@@ -1,4 +1,4 @@
-"""The codes of names, turns and files: what the parts of a suite say of each other."""
+"""The codes of names, turns and files that other parts of a suite refer to."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _CHECKS = "    graders:\n      - {type: text, name: c, config: {contains: [done]
 SUITE_CODES = (
     Code(
         "duplicate-grader-name",
-        "Two graders have the same name",
+        "Duplicate grader name",
         "warning",
-        "Results are kept by name: the later result overwrites the earlier one, and a failure can disappear.",
+        "Results are stored by name: the later result overwrites the earlier one, and a failure can "
+        "disappear.",
         graders(
             "  - type: text\n    name: c\n    config: {contains: [a]}\n"
             "  - type: text\n    name: c\n    config: {contains: [b]}\n"
@@ -29,92 +30,93 @@ SUITE_CODES = (
     ),
     Code(
         "blank-in-tool-name",
-        "No tool has such a name",
+        "Tool name that no tool has",
         "hint",
         "`required_tools`, `forbidden_tools` and `expected_actions` compare whole names, so a command "
         "line or a pattern there never matches.",
         graders("  - type: behavior\n    name: c\n    config:\n      forbidden_tools: [rm -rf]\n"),
         graders("  - type: behavior\n    name: c\n    config:\n      forbidden_tools: [bash]\n"),
-        "Whether the tool or its command is meant is for the author to say.",
+        "Only the author knows whether the tool or its command is intended.",
     ),
     Code(
         "duplicate-turn",
-        "Two checkpoints wait for the same turn",
+        "Two checkpoints for the same turn",
         "error",
-        "The task is not loaded.",
+        "A run cannot load the task.",
         f"{TASK}{_CHECKPOINTS}  - after_turn: 1\n{_CHECKS}  - after_turn: 1\n{_CHECKS}",
         f"{TASK}{_CHECKPOINTS}  - after_turn: 1\n{_CHECKS}",
-        "Merging two lists of graders is for the author to do.",
+        "Only the author knows how to merge the two lists of graders.",
     ),
     Code(
         "turn-never-comes",
-        "The conversation never reaches the turn",
+        "Turn that the conversation never reaches",
         "error",
-        "Turn 1 is the prompt, every follow-up prompt is one more. A checkpoint behind the last turn keeps "
-        "the task from being loaded. With a `responder` the conversation goes on for `max_followups` more "
-        "turns at most; a checkpoint behind them is a warning, for the task is loaded.",
+        "Turn 1 is the prompt, and each follow-up prompt adds a turn. A run cannot load a task with a "
+        "checkpoint after the last turn. A `responder` adds up to `max_followups` turns; a checkpoint after "
+        "them is a warning, because a run can load the task.",
         f"{TASK}{_CHECKPOINTS}  - after_turn: 2\n{_CHECKS}",
         f"{TASK}{_CHECKPOINTS}  - after_turn: 1\n{_CHECKS}",
-        "Whether a follow-up is missing or the turn is wrong is for the author to say.",
+        "Only the author knows whether a follow-up is missing or the turn is wrong.",
     ),
     Code(
         "duplicate-mock-name",
-        "Two mock servers have the same name",
+        "Duplicate name of a mock server",
         "error",
-        "The eval file is not loaded.",
+        "A run cannot load the eval file.",
         EVAL + "mcp_mocks:\n  - {name: a, fixtures: one}\n  - {name: a, fixtures: two}\n",
         EVAL + "mcp_mocks:\n  - {name: a, fixtures: one}\n  - {name: b, fixtures: two}\n",
-        "The agent calls a server by its name, which is for the author to choose.",
+        "The agent calls a server by its name, which only the author can choose.",
         kind="eval",
     ),
     Code(
         "repeated-item",
-        "A list has the same item twice",
+        "Repeated list item",
         "warning",
-        "Two metrics of one name cannot be told apart, and of two files of one path the later overwrites the "
-        "earlier. A tag that is repeated is a hint, a prompt information: it is asked twice.",
+        "Two metrics with the same name cannot be distinguished, and of two files with the same path the "
+        "later overwrites the earlier. A repeated tag is a hint; a repeated prompt is information: it runs "
+        "twice.",
         EVAL + "metrics:\n  - {name: a, threshold: 0.5}\n  - {name: a, threshold: 0.5}\n",
         EVAL + "metrics:\n  - {name: a, threshold: 0.5}\n",
         kind="eval",
     ),
     Code(
         "newer-format",
-        "The file is of a newer version than is known here",
+        "Newer schema version",
         "information",
-        "Versions 1.x only add keys, so the suite runs; a key that is not known is left out, with a hint in "
-        "place of a warning.",
+        "Versions 1.x only add keys, so the suite runs; an unknown key is ignored, with a hint instead of a "
+        "warning.",
         'schemaVersion: "1.99"\n' + EVAL,
         'schemaVersion: "1.5"\n' + EVAL,
-        "The version is right; what reads it is older.",
+        "The file is correct; this version of the product is older.",
         kind="eval",
     ),
     Code(
         "relative-path-in-prompt",
-        "The prompt names a relative path and there are no files",
+        "Relative path in a prompt without files",
         "warning",
         "Upstream stops a task whose prompt holds `./` when neither `inputs.files`, a context fixture nor "
         "instruction files put anything into the workspace.",
         "id: t\nname: T\ninputs:\n  prompt: Explain ./src/app.py\n",
         "id: t\nname: T\ninputs:\n  prompt: Explain ./src/app.py\n  files:\n    - path: src/app.py\n",
-        "Which files are meant is for the author to say.",
+        "Only the author knows which files are intended.",
         files={"../eval.yaml": EVAL},
     ),
     Code(
         "duplicate-task-id",
-        "Another task of the suite has the same id",
+        "Duplicate task id",
         "warning",
-        "Results are kept by task id: the later result overwrites the earlier one.",
+        "Results are stored by task id: the later result overwrites the earlier one.",
         TASK,
         TASK.replace("id: t", "id: u"),
-        "Which of the two tasks keeps its id is for the author to say.",
+        "Only the author knows which task keeps its id.",
         files={"../eval.yaml": EVAL, "other.yaml": TASK},
     ),
     Code(
         "no-matching-tasks",
-        "No file matches the glob",
+        "Glob without a match",
         "hint",
-        "A glob that picks up nothing is silently left out; for a file that is named and missing that is a "
-        "warning. When all globs together find no task the run stops, and it is an error.",
+        "A run silently skips a glob without a match. For a named file that is missing it is a warning. If "
+        "all globs together match no task, the run stops, and it is an error.",
         EVAL.replace("tasks/*.yaml", "task/*.yaml"),
         EVAL,
         kind="eval",
@@ -122,21 +124,21 @@ SUITE_CODES = (
     ),
     Code(
         "bad-task-glob",
-        "The text is not a glob",
+        "Invalid glob",
         "error",
-        "A bracket that is not closed stops the run.",
+        "A run stops at an unclosed bracket.",
         EVAL.replace("[tasks/*.yaml]", '["tasks/[a-c.yaml"]'),
         EVAL.replace("[tasks/*.yaml]", '["tasks/[a-c].yaml"]'),
-        "Where the bracket ends is for the author to say.",
+        "Only the author knows where the bracket ends.",
         kind="eval",
         files={"tasks/a.yaml": TASK},
     ),
     Code(
         "unreadable-task",
-        "A task file has no text",
+        "Task file that cannot be read",
         "warning",
-        "A glob picks up something that is no task file: a pipe, a folder, a binary, a link that leaves "
-        "the workspace. In a run such a task is an error; nothing outside the workspace is looked at.",
+        "A glob matches something other than a task file: a pipe, a folder, a binary, or a link out of the "
+        "workspace. In a run such a task is an error; nothing outside the workspace is read.",
         EVAL.replace("tasks/*.yaml", "tasks"),
         EVAL,
         kind="eval",
@@ -144,19 +146,19 @@ SUITE_CODES = (
     ),
     Code(
         "empty-prompt",
-        "The prompt asks nothing",
+        "Empty prompt",
         "error",
-        "A run with an executor that costs refuses the task before any call. The mock answers to it at no "
-        "cost, so suites that run with it are left alone.",
+        "A run with a paid executor refuses the task before any call. The mock executor answers it at no "
+        "cost, so suites that use it are not reported.",
         _COSTLY.replace("PROMPT", "''"),
         _COSTLY.replace("PROMPT", "Go"),
-        "Only the author knows what the agent is to be asked.",
+        "Only the author knows the prompt.",
         kind="eval",
         files={"skills/demo/SKILL.md": "---\nname: demo\ndescription: d\n---\n"},
     ),
     Code(
         "unusable-dataset",
-        "A run finds no prompts in the dataset",
+        "Dataset without prompts",
         "error",
         "`tasks_from` names a CSV file. Its header needs a column `prompt`, and every row a text in it; "
         "a run stops before it asks the agent anything. Columns are separated by commas; `;`, tabs and `|` "
@@ -169,10 +171,10 @@ SUITE_CODES = (
     ),
     Code(
         "grader-package",
-        "The package of the grader is not there as it was locked",
+        "Grader package missing or changed since it was locked",
         "error",
-        "`ref` names a grader of a package. `waza.lock` beside the eval file pins its content, and a run "
-        "refuses what is not locked, not there or altered. Nothing is downloaded.",
+        "`ref` names a grader of a package. `waza.lock` next to the eval file pins its content, and a run "
+        "refuses a package that is not locked, missing or changed. Nothing is downloaded.",
         f"{EVAL}graders:\n  - ref: github.com/acme/graders#factuality@v1.0.0\n    name: factual\n",
         f"{EVAL}graders:\n  - type: text\n    name: factual\n    config:\n      contains: [done]\n",
         no_fix="`waza get` writes the lock and fetches the package; an editor fetches nothing.",
@@ -181,35 +183,34 @@ SUITE_CODES = (
     ),
     Code(
         "missing-file",
-        "A file that the task or a grader needs is not there",
+        "Missing file",
         "warning",
-        "Fixtures, prompts, scripts, rubrics, schemas and skills of graders are needed: a run with an "
-        "agent stops before its first call, for it would be paid in vain, and `waza-engine preflight` says "
-        "the same. A check against a snapshot that is not there fails, whatever the agent writes. Nothing "
-        "is said where a hook may still make the file.",
+        "A task or a grader needs the file: fixtures, prompts, scripts, rubrics, schemas, skills. A run "
+        "with an agent stops before its first paid call, and `waza-engine preflight` reports the same. A "
+        "check against a missing snapshot always fails. Files that a hook may create are not reported.",
         "id: t\nname: T\ninputs:\n  prompt: Go\n  files: [ap.py]\n",
         "id: t\nname: T\ninputs:\n  prompt: Go\n  files: [app.py]\n",
         files={"../eval.yaml": EVAL, "../fixtures/app.py": "print()\n"},
     ),
     Code(
         "outside-repository",
-        "The path leads out of the repository of the suite",
+        "Path outside the repository of the suite",
         "error",
-        "What a suite names is read inside of its repository; without a repository, inside of its own "
-        "folder, of the open folder or of the one that the run is started in. A path that leads out of "
-        "there, also through a link, and one of a network share or a device is refused before it is looked "
-        "at. What you name on a command line may lie anywhere.",
+        "A suite may only name files inside its repository; without a repository, inside its own folder, "
+        "the open folder or the folder in which the run is started. Paths that leave it, also through a "
+        "link, and paths of network shares and devices are refused before they are opened. Paths that you "
+        "write on a command line are not restricted.",
         "id: t\nname: T\ncontext_dir: /srv/files\ninputs:\n  prompt: Go\n",
         "id: t\nname: T\ncontext_dir: files\ninputs:\n  prompt: Go\n",
-        "Where the files belong is for the author to say.",
+        "Only the author knows where the files belong.",
         files={"../eval.yaml": EVAL},
     ),
     Code(
         "path-not-portable",
-        "Upstream does not find the folder",
+        "Folder that upstream does not find",
         "warning",
-        "Upstream looks for `skill_directories` beside the eval file alone and says nothing when there is no "
-        "such folder: the agent is measured without the skill. This engine looks in the folders above, too.",
+        "Upstream looks for `skill_directories` only next to the eval file and does not report a missing "
+        "folder: the agent runs without the skill. This engine also looks in the folders above.",
         EVAL.replace("executor: mock", "executor: copilot-sdk\n  skill_directories: [more/skills]"),
         EVAL.replace("executor: mock", "executor: copilot-sdk\n  skill_directories: [../more/skills]"),
         kind="eval",
@@ -221,24 +222,24 @@ SUITE_CODES = (
     ),
     Code(
         "missing-program",
-        "A grader starts a program that is not on PATH",
+        "Program not on PATH",
         "warning",
-        "A grader whose program cannot be started fails, whatever the agent answers. The editor looks at its "
-        "own PATH, which its runs have, too. No shell is involved: of `command: python3 check.py` all is "
-        "taken for the name of a program, and the fix moves the arguments into `args`.",
+        "A grader whose program cannot start fails for every answer. The editor searches its own PATH, "
+        "which its runs use too. There is no shell: `command: python3 check.py` is a program name with a "
+        "space, and the fix moves the arguments to `args`.",
         f"{EVAL}graders:\n  - {{type: program, name: c, config: {{command: no-such-program}}}}\n",
         f"{EVAL}graders:\n  - {{type: program, name: c, config: {{command: ./check.sh}}}}\n",
-        "Which program is meant, or how it is installed, is for the author to say.",
+        "Only the author knows which program is intended, or how to install it.",
         kind="eval",
         files={"tasks/one.yaml": TASK, "check.sh": "#!/bin/sh\n"},
     ),
     Code(
         "skill-not-found",
-        "No skill of this name is found",
+        "Skill not found",
         "warning",
-        "Without the tested skill the agent is measured without it, and nothing else says so; without a "
-        "required one the run stops. A slip of the pen for the skill that the suite lies with is told "
-        "whatever the executor.",
+        "If the tested skill is missing, the agent silently runs without it; if a required skill is "
+        "missing, the run stops. A misspelt name of the skill that the suite belongs to is reported with "
+        "every executor.",
         EVAL.replace("executor: mock", "executor: copilot-sdk").replace("skill: demo", "skill: dema"),
         EVAL.replace("executor: mock", "executor: copilot-sdk"),
         kind="eval",
@@ -246,19 +247,19 @@ SUITE_CODES = (
     ),
     Code(
         "nobody-judges",
-        "The executor has no model that could judge",
+        "No judge model",
         "information",
-        "A `prompt`, `llm` or `llm_comparison` grader asks the executor of the suite unless a run names "
-        "another for it; without a model each of them is an error of its grader.",
+        "A `prompt`, `llm` or `llm_comparison` grader uses the suite's executor unless the run names another "
+        "one; without a model the grader ends with an error.",
         f"{EVAL}graders:\n  - {{type: prompt, name: c, config: {{prompt: Is it good?}}}}\n",
         f"{EVAL.replace('executor: mock', 'executor: openai')}graders:\n"
         "  - {type: prompt, name: c, config: {prompt: Is it good?}}\n",
-        "Which executor is to judge is for the author to say.",
+        "Only the author knows which executor should judge.",
         kind="eval",
     ),
     Code(
         "unknown-grader-name",
-        "The suite has no grader of this name",
+        "Unknown grader name",
         "warning",
         "`expected.graders` names graders of `eval.yaml` or the task; a name that is not there does nothing.",
         f"{TASK}expected:\n  graders: [answr]\n",
@@ -269,9 +270,9 @@ SUITE_CODES = (
     ),
     Code(
         "grader-name-of-suite",
-        "A grader of the task is called like one of its suite",
+        "Task grader with the name of a suite grader",
         "warning",
-        "For this task the result of the suite's grader is overwritten, and a failure can disappear.",
+        "For this task, its result overwrites that of the suite's grader, and a failure can disappear.",
         graders("  - type: text\n    name: c\n    config: {contains: [a]}\n"),
         graders("  - type: text\n    name: c_2\n    config: {contains: [a]}\n"),
         files={

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 from waza_engine.files import shown
 from waza_engine.spec.reading.csv_table import TableError, read_table
 from waza_language_server.analysis.problem import Problem
@@ -19,7 +22,13 @@ def datasets(view: SuiteView) -> Found:
     document, path, root = view.document, path_of(view.document.uri), view.document.tree.root
     node = root.get("tasks_from") if root is not None and document.kind == "eval" else None
     written = word(node) if node is not None else None
-    if node is None or path is None or not written or not is_plain(written):
+    if node is None or path is None or not written or "\0" in written:
+        return
+    if not Path(os.path.normpath(path.parent / written)).is_relative_to(path.parent):
+        message = f"`{shown(written)}` is not in the folder of the suite; move the dataset there."
+        yield Problem(CODE, node.span, message)
+        return
+    if not is_plain(written):
         return
     text = view.workspace.project.text(path.parent / written)
     if text.absent:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from waza_engine.boundary import is_foreign
 from waza_engine.files import from_home, shown
+from waza_engine.spec.rubric_paths import is_rubric_path
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.suite_rules.skills import items_of
@@ -19,9 +20,9 @@ from waza_language_server.syntax.nodes import Node
 CODE = "outside-repository"
 _UNKNOWN = frozenset("\0{$")
 """Characters of paths that name no file yet."""
-TYPES_WITH_PATHS = frozenset({"diff", "json_schema", "script", "trigger"})
+TYPES_WITH_PATHS = frozenset({"diff", "json_schema", "llm", "prompt", "script", "trigger"})
 _KEYS_OF_GRADERS = ("context_dir", "schema_file", "script", "skill_path")
-_KEYS_OF_TASKS = frozenset({"context_dir", "skill_directories"})
+_KEYS_OF_TASKS = frozenset({"context_dir", "inputs", "skill_directories"})
 _KEYS_OF_CONFIG = ("adapter", "recording")
 
 
@@ -42,6 +43,7 @@ def outside_paths(view: SuiteView) -> Found:
             listed.append(task.target)
         else:
             listed += [task.get("context_dir"), *items_of(task.get("skill_directories"))]
+            listed += [repository.get("source") for repository in items_of(task.get("inputs", "repos"))]
     yield from _outside(view, path, listed)
     yield from outside_paths_of(view, (yield from view.graders.where(names_paths, TYPES_WITH_PATHS)))
 
@@ -52,12 +54,18 @@ def outside_paths_of(view: SuiteView, graders: Iterable[Node]) -> Found:
     if path is not None:
         for grader in graders:
             yield None
-            yield from _outside(view, path, [grader.get("config", key) for key in _KEYS_OF_GRADERS])
+            yield from _outside(view, path, _paths_of(grader))
 
 
 def names_paths(grader: Node) -> bool:
     """Return whether a grader names a path that starts at the suite."""
-    return any(grader.get("config", key) is not None for key in _KEYS_OF_GRADERS)
+    return any(_paths_of(grader))
+
+
+def _paths_of(grader: Node) -> list[Node | None]:
+    rubric = grader.get("config", "rubric") or grader.get("rubric")
+    is_path = rubric is not None and is_rubric_path(word(rubric) or "")
+    return [*(grader.get("config", key) for key in _KEYS_OF_GRADERS), rubric if is_path else None]
 
 
 def _names_paths(task: Node) -> bool:

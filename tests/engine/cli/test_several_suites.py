@@ -1,0 +1,110 @@
+"""``waza-engine run`` with several suites: which are selected, what is printed, and the exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from junitparser import JUnitXml
+
+from tests.command_line import Finished, engine
+from tests.conftest import StartModel
+from tests.engine.suites import GREETS, task, write_suite
+from waza_engine.executors.base import Cancellation
+from waza_engine.runs.run import PreparedRun, RunReport
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with suites for `fails`, `passes` and a `broken` one that cannot be loaded."""
+    for skill, prompt in (("passes", "hello"), ("fails", "goodbye")):
+        path = write_suite(tmp_path / "evals" / skill, {"t": task("t", prompt=prompt)}, graders=GREETS)
+        path.write_text(path.read_text("utf-8").replace("skill: writer", f"skill: {skill}"), "utf-8")
+    (tmp_path / "evals" / "broken").mkdir()
+    (tmp_path / "evals" / "broken" / "eval.yaml").write_text("name: broken\nskill: broken\n", "utf-8")
+    return tmp_path
+
+
+def run(project: Path, *arguments: object) -> Finished:
+    return engine("run", *arguments, cwd=project)
+
+
+def rows(found: Finished) -> list[list[str]]:
+    """Return the first words of each row of the table."""
+    table = found.stdout[found.stdout.index("suite  ") :].splitlines()[1:4]
+    return [row.replace("could not", "could_not").split()[:3] for row in table]
+
+
+@pytest.mark.parametrize("selected", [(), (".",), ("evals",), ("evals", "evals/passes", "passes")])
+def test_a_directory_means_all_suites_below_it_each_once(project: Path, selected: tuple[str, ...]) -> None:
+    found = run(project, *selected)
+    assert found.returncode == 2
+    assert rows(found) == [
+        ["evals/broken/eval.yaml", "–", "could_not"],
+        ["evals/fails/eval.yaml", "✗", "failed"],
+        ["evals/passes/eval.yaml", "✓", "passed"],
+    ]
+    assert found.stdout.endswith("1 of 3 suites passed, 1 could not run\n")
+    assert "`config` is missing" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("selected", "code", "said"),
+    [
+        (("passes",), 0, "passed: 1 of 1 task passed"),
+        (("fails",), 1, "failed: 0 of 1 task passed"),
+        (("evals/passes", "fails"), 1, "1 of 2 suites passed"),
+        (("passe",), 2, "did you mean `passes`?"),
+        (("evals/passes/tasks",), 2, "there is no eval.yaml in this directory or below it"),
+    ],
+)
+def test_a_suite_is_selected_by_its_path_or_its_skill(
+    project: Path, selected: tuple[str, ...], code: int, said: str
+) -> None:
+    found = run(project, *selected)
+    assert (found.returncode, said in found.stdout + found.stderr) == (code, True), found
+
+
+def test_one_document_and_one_junit_file_have_all_suites(project: Path) -> None:
+    found = run(project, "-f", "json", "-o", "copy.json", "--reporter", "junit:report.xml")
+    assert found.returncode == 2
+    *documents, refused = json.loads(found.stdout)["suites"]
+    assert [document["skill"] for document in documents] == ["fails", "passes"]
+    assert refused["path"].endswith("evals/broken/eval.yaml")
+    assert "`config` is missing" in refused["error"]
+    assert sorted(path.name for path in project.glob("copy*")) == [
+        "copy_evals_fails.json",
+        "copy_evals_passes.json",
+    ]
+    suites = list(JUnitXml.fromfile(str(project / "report.xml")))
+    assert [(suite.tests, suite.failures, suite.errors) for suite in suites] == [
+        (1, 1, 0),
+        (1, 0, 0),
+        (1, 0, 1),
+    ]
+
+
+def test_an_interruption_reports_the_finished_suites(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = PreparedRun.run
+
+    def interrupted(prepared: PreparedRun, listener: object, cancellation: Cancellation) -> RunReport:
+        report = whole(prepared, listener, cancellation)  # type: ignore[arg-type]
+        cancellation.request()  # type: ignore[attr-defined]
+        return report
+
+    monkeypatch.setattr(PreparedRun, "run", interrupted)
+    found = run(project, "passes", "fails")
+    assert found.stdout.endswith("1 of 2 suites passed, 1 not run\n")
+
+
+def test_suites_share_one_budget(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model("hello", "hello")
+    config = (
+        "config: {trials_per_task: 1, timeout_seconds: 20, executor: openai, model: m, "
+        f"provider: {{base_url: '{model.base_url}'}}}}\n"
+    )
+    for name in ("a", "b"):
+        write_suite(tmp_path / name, {"t": task("t")}, graders=GREETS, config=config)
+    found = engine("run", tmp_path, "--max-tokens", "1")
+    assert (found.returncode, len(model.requests)) == (3, 1), found
