@@ -188,7 +188,8 @@ def _not_checked(project: Project, file: Path, *, named: bool) -> Report | None:
     """
     text = project.text(file.absolute())
     if text.known:
-        return Report(file, note="not a file of a suite, so nothing was checked") if named else None
+        note = "not a file of a suite, so nothing was checked"
+        return Report(file, note=note, unread=file.name in _OURS_BY_NAME) if named else None
     if named or file.name in _OURS_BY_NAME:
         return Report(file, note=text.why or "it cannot be read", unread=True)
     return None

@@ -54,16 +54,28 @@ class Format(StrEnum):
 @application.command()
 def check(
     paths: Annotated[
-        list[Path], typer.Argument(help="The files to check, or directories to search for suite files.")
-    ],
+        list[Path] | None,
+        typer.Argument(
+            help="The files to check, or directories to search for suite files; by default this directory."
+        ),
+    ] = None,
     fix: Annotated[bool, typer.Option("--fix", help="Apply the safe fixes first.")] = False,
     output: Annotated[Format, typer.Option("--format", help="The format of the findings.")] = Format.text,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if there are warnings.")] = False,
+    max_warnings: Annotated[
+        int | None,
+        typer.Option(
+            "--max-warnings", min=0, metavar="NUMBER", help="Exit with 1 if there are more warnings."
+        ),
+    ] = None,
     verbose: Verbose = False,
 ) -> None:
     """Check suite files and print their problems; with --fix, apply the safe fixes first.
 
-    Exit code 0: no errors. 1: errors. 2: some files could not be checked.
+    Exit code 0: no errors. 1: errors, or too many warnings. 2: some files could not be checked, or there was
+    no file to check.
     """
+    paths = paths or [Path()]
     _start_log()
     missing = [path for path in paths if not path.exists()]
     for path in missing:
@@ -90,9 +102,15 @@ def check(
         _say_for_build_server(findings, output)
     else:
         say(_summary(findings, files, incomplete, unread) + (f" ({repaired} fixed)" if repaired else ""))
+    if not (files or missing or unread):
+        complain(f"There is no suite file in {', '.join(map(str, paths))}, so nothing was checked.")
+        raise typer.Exit(FAILED)
     if missing or incomplete or unread:
         raise typer.Exit(FAILED)
-    raise typer.Exit(any(finding.severity == "error" for finding in findings))
+    counts = Counter(finding.severity for finding in findings)
+    allowed = 0 if strict else max_warnings
+    too_many = allowed is not None and counts["warning"] > allowed
+    raise typer.Exit(bool(counts["error"]) or too_many)
 
 
 @application.command()

@@ -41,7 +41,7 @@ def test_check_prints_each_problem_at_its_place_and_counts(tmp_path: Path) -> No
 
 
 def test_the_help_that_a_complaint_names_is_there() -> None:
-    advice = language_server("check").stderr.splitlines()[-1]
+    advice = language_server("check", "--fixx").stderr.splitlines()[-1]
     words = advice.removeprefix("Try waza-language-server ").removesuffix(" for help.")
     assert language_server(*words.split()).stdout.startswith("Usage: waza-language-server check ")
 
@@ -132,7 +132,33 @@ def test_check_says_why_a_named_file_was_not_checked(tmp_path: Path) -> None:
     other.write_text("kind: Pod\n", "utf-8")
     done = language_server("check", other)
     assert "not a file of a suite" in done.stderr
-    assert done.returncode == 0
+    assert done.returncode == 2
+
+
+def test_check_without_a_suite_file_is_no_success(tmp_path: Path) -> None:
+    (tmp_path / "deployment.yaml").write_text("kind: Pod\n", "utf-8")
+    done = language_server("check", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "There is no suite file in ., so nothing was checked.\n",
+    )
+
+
+def test_check_of_a_named_eval_file_that_is_none_is_no_success(tmp_path: Path) -> None:
+    write_suite(tmp_path / "suite", VALID, one=TASK)
+    (tmp_path / "eval.yaml").write_text("stimuli: []\n", "utf-8")
+    done = language_server("check", tmp_path / "suite", tmp_path / "eval.yaml")
+    assert (done.returncode, "1 not read" in done.stdout) == (2, True), done
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [((), 0), (("--strict",), 1), (("--max-warnings", "1"), 0), (("--max-warnings", "0"), 1)],
+)
+def test_warnings_fail_a_check_on_request(tmp_path: Path, options: tuple[str, ...], code: int) -> None:
+    write_suite(tmp_path, VALID, one=f"{TASK}unknown: 1\n")
+    done = language_server("check", *options, cwd=tmp_path)
+    assert (done.returncode, "1 warning" in done.stdout) == (code, True), done
 
 
 def test_check_of_a_missing_path_is_bad_use(tmp_path: Path) -> None:
