@@ -9,6 +9,8 @@ from waza_engine.files import is_named
 from waza_engine.results.reading.missing import no_results_words, why_newest_unread
 from waza_engine.results.reading.newest_scores import newest_result_file
 from waza_engine.results.reading.recordings import RecordingError
+from waza_engine.runs.loading.discovery import eval_file_of, eval_files
+from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.spec.reading.file_names import EVAL_NAMES
 
 RUN_FIRST = "run it first"
@@ -19,7 +21,8 @@ _EVAL_SUFFIXES = (".yaml", ".yml")
 def record_of(path: Path, *, of_prompts: bool = False, advice: str = "") -> Path:
     """Return a result file as it is; for a suite's directory or eval file that of its newest run.
 
-    In a directory that is no suite's the newest result file is taken. ``of_prompts`` is as for
+    In a directory that is no suite's, that is the newest result file in it or, without one, the newest run of
+    the only suite below it. ``of_prompts`` is as for
     ``newest_result_file``; ``advice`` says what to do where there are none, else that of the command line.
 
     Raises ``RecordingError`` when the suite has no results.
@@ -30,6 +33,12 @@ def record_of(path: Path, *, of_prompts: bool = False, advice: str = "") -> Path
         files = [] if found or is_suite else [file for file in path.glob("*.json") if file.is_file()]
         if files:
             return max(files, key=lambda file: (file.stat().st_mtime, file.name))
+        if not (found or is_suite) and eval_files(path):
+            try:
+                path = eval_file_of(path)
+            except SuiteError as error:
+                raise RecordingError(str(error)) from None
+            found = newest_result_file(path.parent, eval_file=path.name, of_prompts=of_prompts)
     elif path.suffix in _EVAL_SUFFIXES and not is_named(path):
         raise RecordingError(f"There is no eval file {path}.")
     elif path.suffix in _EVAL_SUFFIXES and path.is_file():

@@ -24,19 +24,16 @@ def eval_files(root: Path) -> list[Path]:
 
 
 def eval_file_of(path: Path) -> Path:
-    """Return the eval file in a directory; a path that is none stays, and loading it says what is wrong.
+    """Return the eval file in a directory or, without one, the only one below it.
 
-    Raises ``SuiteError`` for a directory without one.
+    A path that is no directory is returned as it is; loading it reports what is wrong. Raises ``SuiteError``
+    for a directory without a suite, or with several.
     """
-    if not path.is_dir():
-        return path
-    if not path.is_absolute():
-        # Of a current folder that was deleted nothing can be said; this raises ``OSError`` for it.
-        Path.cwd()
-    found = next((path / name for name in EVAL_NAMES if is_named(path / name)), None)
-    if found is None:
-        raise SuiteError(f"{path}: there is no eval.yaml in this directory.")
-    return found
+    found = eval_files_of([path])
+    if len(found) > 1:
+        listed = ", ".join(str(file.parent) for file in found)
+        raise SuiteError(f"{path}: there are several suites below this directory ({listed}); name one.")
+    return found[0]
 
 
 def eval_files_of(paths: Iterable[Path]) -> list[Path]:
@@ -74,13 +71,14 @@ def _selected(path: Path) -> list[Path]:
     if not path.is_dir():
         is_name = len(path.parts) == 1 and not path.suffix and not is_named(path)
         return _testing_skill(path.name) if is_name else [path]
-    try:
-        return [eval_file_of(path)]
-    except SuiteError:
-        below = eval_files(path)
-        if below:
-            return below
-    raise SuiteError(f"{path}: there is no eval.yaml in this directory or below it.")
+    if not path.is_absolute():
+        # The current folder may have been deleted; this raises ``OSError`` then.
+        Path.cwd()
+    own = next((path / name for name in EVAL_NAMES if is_named(path / name)), None)
+    found = eval_files(path) if own is None else [own]
+    if not found:
+        raise SuiteError(f"{path}: there is no eval.yaml in this directory or below it.")
+    return found
 
 
 def _testing_skill(skill: str) -> list[Path]:
