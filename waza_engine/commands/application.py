@@ -110,7 +110,7 @@ def run(
 def preflight(
     eval_file: Annotated[
         Path, typer.Argument(metavar="EVAL", help="The eval.yaml, or the directory it is in.")
-    ],
+    ] = Path(),
     context_dir: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The fixtures directory of tasks that do not name one.")
     ] = None,
@@ -134,7 +134,7 @@ def preflight(
 
 @application.command(short_help="Grade a recorded run again, without an agent.")
 def grade(
-    record: Annotated[Path, recorded("RECORD")],
+    record: Annotated[Path, recorded("RECORD")] = Path(),
     suite: Annotated[
         Path | None,
         typer.Option(metavar="EVAL", help="The eval.yaml, if the record does not name it."),

@@ -21,8 +21,8 @@ _EVAL_SUFFIXES = (".yaml", ".yml")
 def record_of(path: Path, *, of_prompts: bool = False, advice: str = "") -> Path:
     """Return a result file as it is; for a suite's directory or eval file that of its newest run.
 
-    In a directory that is no suite's, that is the newest result file in it or, without one, the newest run of
-    the only suite below it. ``of_prompts`` is as for
+    For a directory without an eval file, that is the newest run of the only suite below it or, without one,
+    the newest result file in the directory. ``of_prompts`` is as for
     ``newest_result_file``; ``advice`` says what to do where there are none, else that of the command line.
 
     Raises ``RecordingError`` when the suite has no results.
@@ -30,15 +30,16 @@ def record_of(path: Path, *, of_prompts: bool = False, advice: str = "") -> Path
     if path.is_dir():
         found = newest_result_file(path, of_prompts=of_prompts)
         is_suite = any((path / name).is_file() for name in EVAL_NAMES)
-        files = [] if found or is_suite else [file for file in path.glob("*.json") if file.is_file()]
-        if files:
-            return max(files, key=lambda file: (file.stat().st_mtime, file.name))
         if not (found or is_suite) and eval_files(path):
             try:
                 path = eval_file_of(path)
             except SuiteError as error:
                 raise RecordingError(str(error)) from None
             found = newest_result_file(path.parent, eval_file=path.name, of_prompts=of_prompts)
+        elif not (found or is_suite):
+            files = [file for file in path.glob("*.json") if file.is_file()]
+            if files:
+                return max(files, key=lambda file: (file.stat().st_mtime, file.name))
     elif path.suffix in _EVAL_SUFFIXES and not is_named(path):
         raise RecordingError(f"There is no eval file {path}.")
     elif path.suffix in _EVAL_SUFFIXES and path.is_file():
