@@ -19,7 +19,6 @@ EXACT = {"matching_mode": "exact_match"}
 def test_the_types_come_in_alphabetical_order() -> None:
     names = list(grader_types())
     assert names == sorted(names)
-    assert len(names) == 21
     assert all(grader.type == name for name, grader in grader_types().items())
 
 

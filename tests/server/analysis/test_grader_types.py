@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from tests.server.analysis.drawing import drawn, fixed, graders, problems
+from waza_engine.graders.registry import grader_types
 
 
 def test_an_unknown_type_is_one_problem_on_its_value() -> None:
     text = graders("  - type: tekst\n    name: a\n    config:\n      contains: [done]\n      whatever: 1\n")
-    assert drawn(text, fixes=True) == (
-        "\n"
-        "⋯\n"
-        "  - type: tekst\n"
-        "          ^^^^^ error unknown-grader-type: There is no grader type `tekst`; did you mean `text`"
-        "? The types are `action_sequence`, `behavior`, `code`, `diff`, `file`, `human`, `human_calibrat"
-        "ion`, `inline`, `json_schema`, `program`, `prompt`, `skill_invocation`, `text`, `tool_calls`, `"
-        "tool_constraint` and `trigger`.\n"
-        "            = fix: Change to `text`\n"
+    current = [f"`{name}`" for name, grader in grader_types().items() if not grader.replaced_by]
+    (problem,) = problems(text)
+    assert (text[problem.span.start : problem.span.end], problem.code) == ("tekst", "unknown-grader-type")
+    assert problem.message == (
+        "There is no grader type `tekst`; did you mean `text`? "
+        f"The types are {', '.join(current[:-1])} and {current[-1]}."
     )
+    assert [fix.title for fix in problem.fixes] == ["Change to `text`"]
 
 
 def test_a_missing_type_is_reported_on_the_entry() -> None:
