@@ -133,9 +133,9 @@ def suite_boundary(
     """Return the boundary of the suite, task or record in a directory.
 
     That is the outermost repository around it. Without a repository it is the directory itself, the skill
-    that it lies in, and the working directory or an open folder of the editor above it. ``opened`` are
-    folders that a person has opened: they count wherever they are, with their repositories. The home folder
-    and those above it never do.
+    that it belongs to, and an open folder of the editor above it; on a command line, the working directory.
+    ``opened`` are folders that a person has opened: they count wherever they are, with their repositories.
+    The home folder and those above it never do.
     """
     here = Path(os.path.abspath(directory))  # noqa: PTH100 - links stay as they are
     folders: dict[Path, None] = {}
@@ -143,12 +143,14 @@ def suite_boundary(
     starts = [here] if "\0" in str(here) else [here, Path(os.path.realpath(here))]
     for start in dict.fromkeys(starts):
         repository = repository_around(start, is_there)
-        above = (here for here in (*_working_directory(), *_open_folders()) if start.is_relative_to(here))
+        above = (opened for opened in _opened_folders() if start.is_relative_to(opened))
         skills = (level for level in (start, *start.parents[:_LEVELS_UP]) if is_there(level / "SKILL.md"))
         folders |= dict.fromkeys([repository] if repository else [start, *above, *[*skills][:1]])
     for root in opened:
         folders |= dict.fromkeys(place for place in (root, repository_around(root, is_there)) if place)
-    allowed = [folder for folder in folders if not is_too_wide(folder)]
+    # A folder may be a link to the home folder or to the root of the disk.
+    possible = [folder for folder in folders if "\0" not in str(folder)]
+    allowed = [folder for folder in possible if not is_too_wide(Path(os.path.realpath(folder)))]
     name = str(min(allowed, key=lambda folder: len(folder.parts), default="the folder of the suite"))
     return Boundary.around(*allowed, name=name)
 
@@ -199,8 +201,9 @@ def repository_around(folder: Path, is_there: Callable[[Path], bool] = os.path.l
 
 def is_too_wide(folder: Path) -> bool:
     """Return whether a folder is the home folder, holds it, or is the root of a disk: too much."""
-    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - that of pathlib raises
-    return home.is_relative_to(folder) or folder == folder.parent
+    home = os.path.expanduser("~")  # noqa: PTH111 - that of pathlib raises
+    homes = (Path(home), Path(os.path.realpath(home)))
+    return folder == folder.parent or any(each.is_relative_to(folder) for each in homes)
 
 
 def is_foreign(written: str) -> bool:
@@ -217,8 +220,12 @@ def is_foreign(written: str) -> bool:
     return name.casefold() in _DEVICES
 
 
-def _open_folders() -> tuple[Path, ...]:
-    return tuple(map(Path, filter(None, os.environ.get(_OPEN_FOLDERS, "").split(os.pathsep))))
+def _opened_folders() -> tuple[Path, ...]:
+    """Return the folders that a person works in: those of the editor, else the working directory."""
+    in_editor = os.environ.get(_OPEN_FOLDERS)
+    if in_editor is None:
+        return _working_directory()
+    return tuple(map(Path, filter(None, in_editor.split(os.pathsep))))
 
 
 def _working_directory() -> tuple[Path, ...]:

@@ -13,7 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from waza_engine.boundary import Boundary, FileError, is_foreign, suite_boundary, suite_place
+from waza_engine.boundary import (
+    Boundary,
+    FileError,
+    is_foreign,
+    note_open_folders,
+    suite_boundary,
+    suite_place,
+)
 from waza_engine.files import (
     create_file,
     make_folder,
@@ -71,6 +78,18 @@ def test_without_a_repository_it_is_the_folder_and_that_of_the_work(
     assert suite_boundary(tmp_path / "a" / "b").folders == (str(tmp_path / "a" / "b"),)
 
 
+def test_in_an_editor_the_open_folders_count_in_place_of_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "open" / "suite").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WAZA_OPEN_FOLDERS", "")
+    assert suite_boundary(tmp_path / "open" / "suite").folders == (str(tmp_path / "open" / "suite"),)
+    note_open_folders([tmp_path / "open"])
+    assert suite_boundary(tmp_path / "open" / "suite").holds(tmp_path / "open" / "x")
+    assert not suite_boundary(tmp_path / "open" / "suite").holds(tmp_path / "x")
+
+
 def test_it_is_never_the_home_folder_or_one_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path / "home" / "me"
     (home / ".git").mkdir(parents=True)
@@ -83,6 +102,19 @@ def test_it_is_never_the_home_folder_or_one_above(tmp_path: Path, monkeypatch: p
     assert suite_boundary(home / "suite", [home, Path(home.anchor)]).folders == (str(home / "suite"),)
     assert suite_boundary(home).folders == ()
     assert not suite_boundary(home).holds(home / ".ssh" / "id_rsa")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="makes links")
+@pytest.mark.parametrize("place", ["/", "~", "~/.."])
+def test_a_folder_that_is_a_link_to_the_home_folder_or_above_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    (tmp_path / "disk" / "home").mkdir(parents=True)
+    (tmp_path / "home").symlink_to(tmp_path / "disk" / "home", target_is_directory=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "suite").symlink_to(Path(place).expanduser(), target_is_directory=True)
+    assert not suite_boundary(tmp_path / "suite").holds(tmp_path / "disk" / "home" / "secret")
+    assert not suite_boundary(tmp_path / "a", opened=[tmp_path / "suite"]).holds(Path("/etc/passwd"))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="makes links")
