@@ -1,8 +1,8 @@
 """Documents, docstrings, comments and messages are written in plain English.
 
 The markers are phrases that readers stumble over: fronted clauses, passive verbs without a subject, and words
-that mean something else elsewhere. ``python -m tests.test_plain_language`` prints the table, with ``--all`` also
-each finding.
+that mean something else elsewhere. ``python -m tests.test_plain_language`` prints the table, and with
+``--all`` each finding.
 """
 
 from __future__ import annotations
