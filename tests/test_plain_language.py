@@ -82,7 +82,13 @@ def texts() -> Iterator[tuple[str, str, str]]:
 
 def documents() -> list[Path]:
     """Return the documents that people read."""
-    places = ("*.md", "docs/**/*.md", "examples/**/README.md", "vscode-extension/*.md")
+    places = (
+        "*.md",
+        "docs/**/*.md",
+        "examples/**/README.md",
+        "vscode-extension/*.md",
+        "vscode-extension/walkthrough/*.md",
+    )
     return sorted(path for place in places for path in ROOT.glob(place))
 
 
