@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md says about additions is true: each takes three files at most, and works everywhere.
+"""Each addition of `docs/howto` touches three files at most, and works everywhere.
 
 The additions are in ``tests/extending``, one file each. All are made in one copy of both packages, which is
 then used as people use it: by its commands, and by an editor.

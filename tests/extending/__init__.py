@@ -1,1 +1,1 @@
-"""One small addition of each sort, written as CONTRIBUTING.md says how to add it."""
+"""One small addition of each sort, written as `docs/howto` describes it."""

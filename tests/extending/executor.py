@@ -45,6 +45,10 @@ class LoudEchoExecutor:
             "EXECUTORS: Mapping[str, ExecutorKind] = MappingProxyType(\n    {",
             '        "loud-echo": ExecutorKind("the prompt comes back in capital letters."),\n',
         ),
-        Lines("docs/executors.md", "# Executors", "\n## loud-echo\n\nAnswers with the prompt, louder.\n"),
+        Lines(
+            "docs/executors.md",
+            "# Choose an executor: agents, models, recordings",
+            "\n## loud-echo\n\nAnswers with the prompt, louder.\n",
+        ),
     ),
 )

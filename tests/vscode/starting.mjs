@@ -57,11 +57,11 @@ async function scenario(page) {
     const results = () => fs.readdirSync(path.join(suite, ".waza", "results")).filter((name) => name.endsWith(".json")).length;
     const before = results();
     const open = async () => {
-      if (!(await walkthrough.getByText("Run it, free").first().isVisible())) {
+      if (!(await walkthrough.getByText("Run it for free").first().isVisible())) {
         await editor.command(page, "Welcome: Open Walkthrough");
         await page.locator(".quick-input-list .monaco-list-row", { hasText: "Evaluate a skill" }).first().click({ timeout: 5_000 });
       }
-      await walkthrough.getByText("Run it, free").first().click({ timeout: 5_000 });
+      await walkthrough.getByText("Run it for free").first().click({ timeout: 5_000 });
     };
     await editor.repeatUntil(page, "the step of the walkthrough", open, () => run.isVisible());
     await page.screenshot({ path: path.join(options.artifacts, "walkthrough.png") });
