@@ -195,6 +195,6 @@ class TextReport:
 
 
 def _mark(verdict: Validation) -> Part:
-    if verdict.status != "graded":
-        return MARKS[verdict.status]
+    if verdict.shown_status != "graded":
+        return MARKS[verdict.shown_status]
     return MARKS["passed" if verdict.passed else "failed"]

@@ -18,8 +18,9 @@ from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, evide
 from waza_engine.graders.judging.rubric import Rubric
 from waza_engine.graders.judging.rubrics import RubricError, built_in_names, load_rubric
 from waza_engine.graders.judging.verdicts import HOW_TO_ANSWER, VerdictBox, names_tools
+from waza_engine.graders.judging.votes import JudgeConfig, decided
 from waza_engine.graders.registry import register
-from waza_engine.spec.block import Discouraged, Given
+from waza_engine.spec.block import Conflict, Discouraged, Given
 from waza_engine.spec.fields import Number, PlainText, Switch
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
@@ -65,6 +66,11 @@ class PromptConfig(JudgedConfig):
         description="How long the judge may think, as the model names it.",
         examples=["low", "high"],
     )
+    judge: JudgeConfig | None = Field(
+        default=None,
+        description="Ask the judge several times and combine its votes. Upstream does not know this key.",
+        examples=[{"votes": 3, "aggregate": "majority"}],
+    )
     threshold: Number | None = Field(
         default=None,
         ge=0,
@@ -84,6 +90,13 @@ class PromptConfig(JudgedConfig):
         description="Rating form: the judge answers with an object (`json`, the default), or `Score: N`.",
     )
 
+    conflicts: ClassVar = (
+        Conflict(
+            ("judge",),
+            ("continue_session",),
+            "`judge` asks in sessions of its own, and `continue_session` in that of the agent: leave out one",
+        ),
+    )
     at_least_one: ClassVar = {"prompt": Given.WRITTEN, "rubric": Given.WRITTEN}
     discouraged: ClassVar = (
         Discouraged(
@@ -128,6 +141,10 @@ class PromptGrader(Grader[PromptConfig]):
     wins, 0.5 for a tie, 0 when the baseline wins; two answers that contradict each other are a tie. It passes
     unless the baseline wins. Without a baseline the answer is judged on its own, and the feedback says so.
 
+    **Votes:** `judge: {votes: 3}` asks three times, each time in a session of its own, and takes the majority
+    (`aggregate`: `majority`, `mean` or `median`). The feedback says how many votes pass and how far their
+    scores are apart. A vote without an answer is an error of the grader.
+
     **Rubrics:** a path ends in `.md` or `.yaml`, starts with `.`, `/` or `~/`, or has a `/` in it, and is
     looked up beside the eval file, then in the folders above it. A single word is a rubric that comes with
     the engine (`docs/rubrics.md`): `groundedness`, `helpfulness`, `instruction-following`,
@@ -167,8 +184,8 @@ class PromptGrader(Grader[PromptConfig]):
 
     @property
     def longest_seconds(self) -> float:
-        """One question, or two of the pairwise form."""
-        return limit_seconds() * (2 if self.config.mode == "pairwise" else 1)
+        """One question, or two of the pairwise form, for each vote."""
+        return limit_seconds() * (2 if self.config.mode == "pairwise" else 1) * self._panel.votes
 
     @property
     def compares(self) -> bool:
@@ -190,10 +207,24 @@ class PromptGrader(Grader[PromptConfig]):
             return tuple(_without_effect(key, rubric) for key in self.config.written_rating_keys)
         return ()
 
+    @property
+    def _panel(self) -> JudgeConfig:
+        return self.config.judge or JudgeConfig()
+
     def grade(self, context: GradingContext) -> Verdict:
-        """Ask the judge. Raises ``GraderError`` when it does not answer."""
-        rubric = self._rubric(context.suite_directory, context.files)
-        if self.config.mode == "pairwise" and context.baseline_output is not None:
+        """Ask the judge, as often as it has votes. Raises ``GraderError`` when it does not answer."""
+        rubric, panel = self._rubric(context.suite_directory, context.files), self._panel
+        if panel.votes == 1:
+            return self._vote(rubric, context)
+        rates = rubric is not None and self._rates(rubric) and not self._compares(context)
+        votes = [self._vote(rubric, context) for _ in range(panel.votes)]
+        return decided(votes, panel.aggregate, self._threshold if rates else None)
+
+    def _compares(self, context: GradingContext) -> bool:
+        return self.config.mode == "pairwise" and context.baseline_output is not None
+
+    def _vote(self, rubric: Rubric | None, context: GradingContext) -> Verdict:
+        if self._compares(context):
             return self._compared(rubric, context)
         if rubric is not None and self._rates(rubric):
             verdict = self._rated(rubric, context)
@@ -227,13 +258,17 @@ class PromptGrader(Grader[PromptConfig]):
         rating = Rating(
             rubric=rubric,
             model=config.model,
-            threshold=DEFAULT_THRESHOLD if config.threshold is None else config.threshold,
+            threshold=self._threshold,
             raw=config.score_type == "raw",
             text_reply=config.response_format == "text",
             continue_session=config.continue_session,
             reasoning_effort=config.reasoning_effort,
         )
         return rate(rating, context)
+
+    @property
+    def _threshold(self) -> float:
+        return DEFAULT_THRESHOLD if self.config.threshold is None else self.config.threshold
 
     def _judged(self, rubric: Rubric | None, context: GradingContext) -> Verdict:
         prompt = self._verdict_question(rubric, context)

@@ -41,10 +41,10 @@ def _task_completion(tasks: Sequence[TaskOutcome]) -> float:
 
 
 def _behavior_quality(tasks: Sequence[TaskOutcome]) -> float:
-    """Return the mean score of all trials; a task that broke before its first trial counts as one with 0."""
+    """Return the mean weighted score of all trials; a task that broke before its first one counts with 0."""
     scores: list[float] = []
     for task in tasks:
-        scores += [trial.score.score for trial in task.trials if trial.status != "skipped"] or [0.0]
+        scores += [trial.score.weighted_score for trial in task.trials if trial.status != "skipped"] or [0.0]
     return mean(scores)
 
 

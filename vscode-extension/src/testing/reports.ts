@@ -41,7 +41,7 @@ interface TaskState {
     several: boolean;
 }
 
-const MARKS: Readonly<Record<string, string>> = { passed: "✓", failed: "✗", errored: "!", skipped: "–", pending: "◷" };
+const MARKS: Readonly<Record<string, string>> = { passed: "✓", failed: "✗", errored: "!", skipped: "–", pending: "◷", advisory: "○" };
 const TRIAL = "#trial-";
 
 /** The id of a trial of a task, and of a grader in it. */
@@ -187,7 +187,7 @@ export class RunReports {
         const number = event.trial ?? 1;
         const own = this.state(task).graded.filter(({ trial }) => trial === number).map((graded) => graded.event);
         const id = trialId(task, number);
-        const failing = own.filter((grader) => saidBy(grader) !== "passed" && saidBy(grader) !== "pending");
+        const failing = own.filter((grader) => ["failed", "errored"].includes(saidBy(grader)));
         const messages = [...reasonsOf(event), ...failing.map((grader) => ({ text: `${graderOf(grader)}: ${grader.message ?? ""}` }))];
         return [
             ended({ ...together(event, own), label: `Trial ${number}` }, verdictOf(event.kind), messages, id),
@@ -290,11 +290,12 @@ function outputOf(event: RunEvent): Report[] {
 }
 
 /** What a grader said of one trial, as its event tells it. */
-function saidBy(event: RunEvent): "passed" | "failed" | "errored" | "pending" {
+function saidBy(event: RunEvent): "passed" | "failed" | "errored" | "pending" | "advisory" {
     if (event.status === "error") {
         return "errored";
     }
-    return event.status === "pending" ? "pending" : event.passed === true ? "passed" : "failed";
+    const isOpen = event.status === "pending" || event.status === "advisory";
+    return isOpen ? event.status : event.passed === true ? "passed" : "failed";
 }
 
 function failuresOf(event: RunEvent): ReportMessage[] {

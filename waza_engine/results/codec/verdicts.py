@@ -33,11 +33,14 @@ def verdict_blocks(trial: Block) -> dict[str, Block]:
 
 
 def passed_unjudged(run: Block) -> bool:
-    """Tell whether a trial passed for want of graders; not known of one without a list of verdicts.
+    """Tell whether a trial passed for want of required graders; not known of one without a list of verdicts.
 
     The same as ``task_conclusion.nothing_judged``, of the trial as it is written.
     """
-    judged = verdict_count({"runs": [run]})
+    parts = (run, *blocks_of(run.get("checkpoints")))
+    judged = any(
+        block.get("required") is not False for each in parts for block in verdict_blocks(each).values()
+    )
     return run.get("status") == "passed" and isinstance(run.get("validations"), Mapping) and not judged
 
 
@@ -69,6 +72,7 @@ def verdict_of(name: str, verdict: Block) -> Validation:
         details,
         tuple(map(_check, blocks_of(checks))) if checks else (),
         duration_of(found("duration_ms")),
+        found("required") is not False,
     )
 
 
@@ -96,6 +100,7 @@ def verdict_document(verdict: Validation) -> Json:
         "feedback": verdict.feedback,
         **given(details=dict(verdict.details), checks=checks),
         **({"status": verdict.status} if verdict.status != "graded" else {}),
+        **({} if verdict.required else {"required": False}),
         "duration_ms": verdict.duration_ms,
     }
 

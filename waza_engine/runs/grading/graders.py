@@ -142,6 +142,7 @@ def _validation(
         passed=verdict.passed,
         feedback=verdict.feedback,
         weight=built.entry.weight,
+        required=built.entry.required,
         status=status,
         details=verdict.details,
         checks=with_rules(verdict, built.entry),

@@ -313,6 +313,8 @@ class _View:
         lines = [f"**{code(task.id)}** {'!' if task.status == 'error' else label}"]
         if task.error:
             lines += ["", fenced(task.error)]
+        if any(grader.weight != 1 for grader in task.graders.values()):
+            lines += ["", f"The score is weighted; the plain mean is {shown_score(task.plain_score)}."]
         judged = chain(task.graders.values(), task.checkpoints.values())
         shown = sorted(judged, key=lambda grader: grader.passed)[:MAX_LISTED]
         again = self._judging.again(task)
