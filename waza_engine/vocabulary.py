@@ -74,10 +74,17 @@ class ToolDenial:
 
 @frozen()
 class SkillInvocation:
-    """One skill that the agent invoked, in order."""
+    """One skill that the agent invoked, in order, by the name with which it did."""
 
     name: str
     path: str = ""
+
+    def is_of(self, skill: str) -> bool:
+        """Return whether it is of this skill: ``/writer`` and ``plugin:writer`` are of ``writer``."""
+        mine, other = self.name.removeprefix("/"), skill.removeprefix("/")
+        if ":" in mine and ":" in other:
+            return mine == other
+        return mine.rpartition(":")[2] == other.rpartition(":")[2]
 
 
 @frozen()
