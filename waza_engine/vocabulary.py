@@ -19,6 +19,11 @@ CANCELLED = "the run was cancelled"
 """How the reason of a run begins that a person has ended."""
 COULD_NOT_GRADE = "The grader could not grade: "
 """How the feedback of a grader begins that broke."""
+METRICS = ("trigger_accuracy", "task_completion", "behavior_quality", "pass_at_k", "pass_exp_k")
+"""The figures of a whole suite that are computed."""
+METRIC_ALIASES = {"pass@k": "pass_at_k", "pass^k": "pass_exp_k"}
+MEASURES_JUDGES = "human_calibration"
+"""The type of graders whose labels measure a judge: they fail no task."""
 LONGEST_COMPARED = 20_000
 """Characters of a text that is kept with the check that compared it."""
 

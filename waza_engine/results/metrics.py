@@ -8,13 +8,12 @@ from dataclasses import replace
 from waza_engine.results.record import MetricOutcome, TaskOutcome
 from waza_engine.results.task_conclusion import nothing_judged
 from waza_engine.scoring.statistics import mean
-
-_OTHER_NAMES = {"pass@k": "pass_at_k", "pass^k": "pass_exp_k"}
+from waza_engine.vocabulary import METRIC_ALIASES
 
 
 def follows_from_tasks(metric: str) -> bool:
     """Tell whether a metric is known, and one of the tasks."""
-    return _OTHER_NAMES.get(metric, metric) in FIGURES
+    return METRIC_ALIASES.get(metric, metric) in FIGURES
 
 
 def metric_value(metric: str, tasks: Iterable[TaskOutcome]) -> float | None:
@@ -22,7 +21,7 @@ def metric_value(metric: str, tasks: Iterable[TaskOutcome]) -> float | None:
     judged = [
         task for task in tasks if task.status != "skipped" and not any(map(nothing_judged, task.trials))
     ]
-    return FIGURES[_OTHER_NAMES.get(metric, metric)](judged) if judged else None
+    return FIGURES[METRIC_ALIASES.get(metric, metric)](judged) if judged else None
 
 
 def counted_again(metrics: Iterable[MetricOutcome], tasks: Sequence[TaskOutcome]) -> Iterator[MetricOutcome]:
