@@ -17,7 +17,8 @@ from waza_engine.graders.judging.pairwise import ChoiceBox, compared, question
 from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, evidence_for, rate
 from waza_engine.graders.judging.rubric import Rubric
 from waza_engine.graders.judging.rubrics import RubricError, built_in_names, load_rubric
-from waza_engine.graders.judging.verdicts import HOW_TO_ANSWER, VerdictBox, names_tools
+from waza_engine.graders.judging.text_ratings import without_thoughts
+from waza_engine.graders.judging.verdicts import HOW_TO_ANSWER, NO_REPLY, VerdictBox, names_tools
 from waza_engine.graders.judging.votes import JudgeConfig, decided
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Conflict, Discouraged, Given
@@ -70,6 +71,7 @@ class PromptConfig(JudgedConfig):
         default=None,
         description="Ask the judge several times and combine its votes. Upstream does not know this key.",
         examples=[{"votes": 3, "aggregate": "majority"}],
+        json_schema_extra={"x-waza-nullable": True},
     )
     threshold: Number | None = Field(
         default=None,
@@ -129,7 +131,7 @@ class PromptGrader(Grader[PromptConfig]):
     **Verdict form** (a `prompt`, or a rubric for pass and fail): the judge calls `set_waza_grade_pass` or
     `set_waza_grade_fail`, once or for every criterion. Score = passes / all verdicts; it passes when there is
     at least one pass and no fail. A judge that calls neither fails the grader with 0 and the words “no
-    verdict”.
+    verdict”. One that refuses, replies nothing, or is cut off is an error of the grader, in every form.
 
     **Rating form** (a `rubric` in plain words or in a YAML file, without `prompt`): the judge answers with a
     rating, which its scale turns into a score: (rating − 1) / 4 from 1 to 5, unless the rubric says
@@ -280,6 +282,8 @@ class PromptGrader(Grader[PromptConfig]):
             # What was said before the session broke holds.
             if not box.given or isinstance(error, UnusableReplyError):
                 raise without_judge(error) from None
+        if not box.given and not without_thoughts(response).strip():
+            raise GraderError(f"{NO_REPLY}, and no verdict")
         details: dict[str, Any] = {"response": response, "prompt": prompt}
         if rubric is not None:
             details["rubric"] = rubric.details
@@ -313,8 +317,10 @@ class PromptGrader(Grader[PromptConfig]):
             try:
                 responses.append(self._ask(prompt, context, box.tools))
             except JudgeError as error:
-                if not box.choice.called:
+                if not box.choice.called or isinstance(error, UnusableReplyError):
                     raise without_judge(error) from None
+        if not (first.choice.called or second.choice.called or any(map(without_thoughts, responses))):
+            raise GraderError(f"{NO_REPLY}, and no choice")
         details: dict[str, Any] = {"prompt": prompts[0], "response": "\n\n".join(filter(None, responses))}
         if rubric is not None:
             details["rubric"] = rubric.details

@@ -116,7 +116,12 @@ def random_config(schema: Mapping[str, Any], rng: random.Random) -> dict[str, An
 
 
 def known_gap(name: str, config: Mapping[str, Any]) -> bool:
-    """Tell whether JSON Schema cannot say it: bounds that contradict each other (`x-waza-not-greater`)."""
+    """Tell whether JSON Schema cannot say it: bounds that contradict each other (`x-waza-not-greater`).
+
+    Or says it only when the schema is published: that a block may be empty (`x-waza-nullable`).
+    """
+    if name == "prompt" and config.get("judge", ...) is None:
+        return True
     low, high = config.get("min_calls"), config.get("max_calls")
     return (
         name == "tool_calls" and isinstance(low, int | float) and isinstance(high, int | float) and low > high
