@@ -95,7 +95,8 @@ class TaskConclusion:
     @property
     def may_yet_fail(self) -> bool:
         """Whether it passed, and people are to grade it as well."""
-        return self.verdict == "passed" and any(grader.verdict == "pending" for grader in self.graders)
+        said = (verdict for trial in self.task.trials for _, verdict in verdicts_of(trial))
+        return self.verdict == "passed" and any(one.status == "pending" and one.required for one in said)
 
     @property
     def has_no_grader(self) -> bool:

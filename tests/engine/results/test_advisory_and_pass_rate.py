@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.engine.suites import CONFIG, GREETS, only_task, run, task, verdicts, write_suite
+from waza_engine.results.codec.figures import counted_run
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.codec.tasks import task_of
 from waza_engine.results.conclusion import conclude
@@ -116,3 +117,12 @@ def test_the_score_that_counts_is_the_weighted_one_with_the_plain_mean_beside_it
     result = task_result(document["tasks"][0], NOW)
     assert (result.score, result.plain_score) == (0.25, 0.5)
     assert metric_value("behavior_quality", report.outcome.tasks) == 0.25
+
+
+def test_a_label_that_fails_measures_the_judge_and_fails_no_task() -> None:
+    label = {"type": "human_calibration", "score": 0.0, "passed": False, "details": {"status": "reviewed"}}
+    judge = {"type": "prompt", "score": 1.0, "passed": True}
+    run = counted_run({"validations": {"judge": judge, "label": label}}, execution_error=False)
+    assert run["status"] == "passed"
+    written = {"test_id": "a", "status": "passed", "runs": [run]}
+    assert conclude_task(task_of(written)).verdict == task_result(written, NOW).status == "passed"

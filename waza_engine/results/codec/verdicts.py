@@ -18,7 +18,7 @@ from waza_engine.results.json_values import (
 )
 from waza_engine.results.record import Validation, VerdictStatus
 from waza_engine.scoring.composite import effective_weight
-from waza_engine.vocabulary import Check
+from waza_engine.vocabulary import MEASURES_JUDGES, Check
 
 _STEPS = (str, int)
 
@@ -38,9 +38,7 @@ def passed_unjudged(run: Block) -> bool:
     The same as ``task_conclusion.nothing_judged``, of the trial as it is written.
     """
     parts = (run, *blocks_of(run.get("checkpoints")))
-    judged = any(
-        block.get("required") is not False for each in parts for block in verdict_blocks(each).values()
-    )
+    judged = any(_is_required(block) for each in parts for block in verdict_blocks(each).values())
     return run.get("status") == "passed" and isinstance(run.get("validations"), Mapping) and not judged
 
 
@@ -72,8 +70,12 @@ def verdict_of(name: str, verdict: Block) -> Validation:
         details,
         tuple(map(_check, blocks_of(checks))) if checks else (),
         duration_of(found("duration_ms")),
-        found("required") is not False,
+        _is_required(verdict),
     )
+
+
+def _is_required(verdict: Block) -> bool:
+    return verdict.get("required") is not False and verdict.get("type") != MEASURES_JUDGES
 
 
 def score_of(written: object) -> float:
