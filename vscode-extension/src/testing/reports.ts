@@ -205,12 +205,18 @@ export class RunReports {
         const reason = cut || (event.conclusion?.reason ?? event.message ?? "");
         const reports = closed.some((trial) => trial.message === reason) ? [] : unjudged(cut ? { ...event, kind: "errored" } : event, reason);
         const failing: string[] = [];
+        // VS Code shows a task as red as what is below it; this one passes with some of its trials.
+        const isPassed = concludedVerdict(event) === "passed";
+        if (isPassed) {
+            reports.push(...this.spared(task));
+        }
         for (const concluded of event.conclusion?.graders ?? []) {
             const own = graded.filter((each) => each.event.grader === concluded.name).map((each) => each.event);
             const telling = own.find((each) => saidBy(each) === concluded.verdict) ?? own[0];
             if (telling !== undefined) {
-                reports.push(ended(telling, verdictOf(concluded.verdict), failuresOf(telling), telling.item));
-                if (telling.message && ["failed", "errored"].includes(concluded.verdict)) {
+                const verdict = isPassed ? sparedVerdict(verdictOf(concluded.verdict)) : verdictOf(concluded.verdict);
+                reports.push(ended(telling, verdict, failuresOf(telling), telling.item));
+                if (telling.message && ["failed", "errored"].includes(verdict)) {
                     failing.push(`${graderOf(telling)}: ${telling.message}`);
                 }
             }
@@ -223,6 +229,13 @@ export class RunReports {
             reports.push(ended(whole, verdict, reason ? [{ text, location: event.location }] : [], task));
         }
         return reports;
+    }
+
+    /** The trials that failed, and their graders, of a task that passed without them. */
+    private spared(task: string): Report[] {
+        const { several, closed } = this.state(task);
+        const failed = several ? closed.filter(({ kind }) => sparedVerdict(verdictOf(kind)) !== verdictOf(kind)) : [];
+        return failed.flatMap((trial) => this.trialReports(task, trial)).map((report) => ({ ...report, verdict: sparedVerdict(report.verdict ?? "skipped") }));
     }
 
     private runEnded(event: RunEvent): Report[] {
@@ -287,6 +300,11 @@ function unjudged({ kind, item, label, location }: RunEvent, reason: string | un
 
 function outputOf(event: RunEvent): Report[] {
     return event.message ? [{ kind: "output", item: event.item, text: event.message }] : [];
+}
+
+/** The verdict of what its task passed without. */
+function sparedVerdict(verdict: Verdict): Verdict {
+    return verdict === "failed" || verdict === "errored" ? "skipped" : verdict;
 }
 
 /** What a grader said of one trial, as its event tells it. */

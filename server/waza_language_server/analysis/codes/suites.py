@@ -259,8 +259,9 @@ SUITE_CODES = (
     Code(
         "unknown-grader-name",
         "The suite has no grader of this name",
-        "warning",
-        "`expected.graders` names graders of `eval.yaml` or the task; a name that is not there does nothing.",
+        "error",
+        "`expected.graders` names graders of `eval.yaml` or the task; one that is not there is an error "
+        "of each trial. Elsewhere such a name does nothing, which is a warning.",
         f"{TASK}expected:\n  graders: [answr]\n",
         f"{TASK}expected:\n  graders: [answer]\n",
         files={

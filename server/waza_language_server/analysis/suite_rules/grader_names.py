@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from waza_engine.frozen import frozen
 from waza_engine.steps import in_steps
 from waza_language_server.analysis.file_rules.grader_names import name_node, name_of, renaming, rewritten
-from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.suite_file import SuiteFile, word
@@ -80,8 +80,10 @@ def unknown_names(view: SuiteView) -> Found:
         own = {
             grader.name for grader in SuiteFile(document.tree).own_graders() if grader.place != "checkpoint"
         }
-        unknown = [node for node in nodes if node.step == "grader" or node.value not in own]
-        yield from _unknown(document, unknown, known.value or tuple(own - {""}))
+        names = known.value or tuple(own - {""})
+        unknown = [node for node in nodes if node.step != "grader" and node.value not in own]
+        yield from _unknown(document, unknown, names, "error")
+        yield from _unknown(document, [node for node in nodes if node.step == "grader"], names)
 
 
 def _unknown_in_inline_tasks(document: Document) -> Found:
@@ -95,7 +97,7 @@ def _unknown_in_inline_tasks(document: Document) -> Found:
         if nodes := [node for node in nodes if node.kind == "scalar"]:
             graders = (*of_suite, *file.graders_of(task))
             names = dict.fromkeys(one.name for one in graders if one.name and one.place != "checkpoint")
-            yield from _unknown(document, nodes, tuple(names))
+            yield from _unknown(document, nodes, tuple(names), "error")
 
 
 def unknown_judges(view: SuiteView) -> Found:
@@ -128,7 +130,9 @@ def _calibrates(grader: Node) -> bool:
     return _calibrated(grader) is not None
 
 
-def _unknown(document: Document, nodes: list[Node], names: tuple[str, ...]) -> Found:
+def _unknown(
+    document: Document, nodes: list[Node], names: tuple[str, ...], severity: Severity = "warning"
+) -> Found:
     known = frozenset(names)
     unknown = [node for node in nodes if node.value and node.value not in known]
     for number, node in enumerate(unknown):
@@ -142,7 +146,7 @@ def _unknown(document: Document, nodes: list[Node], names: tuple[str, ...]) -> F
             safe = meant == slip_of(node.value, names)
             fixes = (Fix(f"Change to `{meant}`", repair, preferred=safe),)
         message = f"The suite has no grader `{node.value}`; {choice}"
-        yield Problem("unknown-grader-name", node.span, message, "warning", fixes)
+        yield Problem("unknown-grader-name", node.span, message, severity, fixes)
 
 
 def _places_of_names(project: Project, path: Path) -> dict[str, _Elsewhere]:
