@@ -45,7 +45,7 @@ def print_results(
         why = f"  {_shortened(told)}" if told else ""
         printer.line(mark_of(task), f" {task.id or task.name}{score}", (f"{trials}{flaky}{why}", "dim"))
     for task in found.tasks:
-        if task.error or task.verdict in ("failed", "errored") or task.waits:
+        if task.error or task.verdict in ("failed", "errored") or task.waits or task.has_advice:
             _explain(printer, task)
     print_conclusion(printer, found, run.summary.duration_ms)
     if spent := spending_words(document):

@@ -104,6 +104,11 @@ class TaskConclusion:
         return self.verdict == "skipped" and any(map(nothing_judged, self.task.trials))
 
     @property
+    def has_advice(self) -> bool:
+        """Whether an advisory grader did not pass."""
+        return any(grader.verdict == "advisory" for grader in self.graders)
+
+    @property
     def passed_trials(self) -> int:
         """How many trials passed."""
         return self.trials.count("passed")

@@ -56,6 +56,7 @@ def test_it_does_not_speak_against_its_task_in_a_report(tmp_path: Path) -> None:
     assert document["tasks"][0]["runs"][0]["validations"]["advice"]["required"] is False
     assert b"<failure" not in junit_report(document)
     assert "✅" in markdown_report(document).splitlines()[0]
+    assert "(advisory) 0.00: " in markdown_report(document)
     result = task_result(document["tasks"][0], NOW)
     assert (result.status, result.graders["advice"].status) == ("passed", "advisory")
     assert conclude_task(task_of(document["tasks"][0])).verdict == "passed"

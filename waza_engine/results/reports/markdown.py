@@ -94,7 +94,7 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
     if found.triggers is not None:
         yield from _mistakes(found.triggers)
     for task in found.tasks:
-        if task.verdict != "passed" and (task.graders or task.error):
+        if (task.verdict != "passed" or task.has_advice) and (task.graders or task.error):
             yield _details(task)
 
 
