@@ -32,6 +32,12 @@ def shown_score(score: float, digits: int = 2) -> str:
     return f"{score if full else math.floor(score * 10**digits) / 10**digits:.{digits}f}"
 
 
+def shown_scores(score: float, plain: float, digits: int = 2) -> str:
+    """Return a score, and beside it the mean without weights where that reads differently."""
+    weighted, unweighted = shown_score(score, digits), shown_score(plain, digits)
+    return weighted if weighted == unweighted else f"{weighted} (plain mean {unweighted})"
+
+
 def shown_share(share: float, digits: int = 0) -> str:
     """Return a share of 0 to 1 in percent; only all of something reads as ``100%``."""
     return f"{shown_percent(share, digits)}%"

@@ -19,6 +19,11 @@ CANCELLED = "the run was cancelled"
 """How the reason of a run begins that a person has ended."""
 COULD_NOT_GRADE = "The grader could not grade: "
 """How the feedback of a grader begins that broke."""
+METRICS = ("trigger_accuracy", "task_completion", "behavior_quality", "pass_at_k", "pass_exp_k")
+"""The figures of a whole suite that are computed."""
+METRIC_ALIASES = {"pass@k": "pass_at_k", "pass^k": "pass_exp_k"}
+MEASURES_JUDGES = "human_calibration"
+"""The type of graders whose labels measure a judge: they fail no task."""
 LONGEST_COMPARED = 20_000
 """Characters of a text that is kept with the check that compared it."""
 
@@ -74,10 +79,17 @@ class ToolDenial:
 
 @frozen()
 class SkillInvocation:
-    """One skill that the agent invoked, in order."""
+    """One skill that the agent invoked, in order, by the name with which it did."""
 
     name: str
     path: str = ""
+
+    def is_of(self, skill: str) -> bool:
+        """Return whether it is of this skill: ``/writer`` and ``plugin:writer`` are of ``writer``."""
+        mine, other = self.name.removeprefix("/"), skill.removeprefix("/")
+        if ":" in mine and ":" in other:
+            return mine == other
+        return mine.rpartition(":")[2] == other.rpartition(":")[2]
 
 
 @frozen()

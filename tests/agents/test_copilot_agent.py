@@ -246,12 +246,12 @@ def test_an_mcp_server_that_does_not_start_is_an_error(
     assert "no licence" in response.error
 
 
-def test_the_first_skill_ends_the_turn_when_asked_to(
+def test_the_tested_skill_ends_the_turn_when_asked_to(
     start_agent: StartAgent, scripted_model: StartModel, workspace: Path, skills: Path
 ) -> None:
     model = scripted_model(call("skill", skill="greeter"), Held())
     response = ask(
-        start_agent(model.base_url), workspace, skill_directories=[skills], stop_at_first_skill=True
+        start_agent(model.base_url), workspace, skill_directories=[skills], stop_at_skill="greeter"
     )
     assert response.error is None
     assert [skill.name for skill in response.skill_invocations] == ["greeter"]

@@ -22,7 +22,7 @@ export interface CheckFailure {
 
 export interface GraderConclusion {
     readonly name: string;
-    readonly verdict: "passed" | "failed" | "errored" | "pending";
+    readonly verdict: "passed" | "failed" | "errored" | "pending" | "advisory";
     readonly feedback: string;
 }
 

@@ -42,6 +42,22 @@ void test("the verdict is the conclusion's, whatever trials said before", () => 
     assert.deepEqual(reports.map(({ verdict }) => verdict), ["passed", "passed"]);
 });
 
+void test("an advisory grader that does not pass is skipped, and its task passes", () => {
+    const advice: RunEvent = { ...graded(1, false), status: "advisory" };
+    const conclusion = { verdict: "passed", reason: "", graders: [{ name: "short", verdict: "advisory" as const, feedback: "" }] };
+    const reports = told("suite", advice, closed("passed", 1), { ...closed("passed"), conclusion });
+    assert.deepEqual(reports.map(({ verdict }) => verdict), ["skipped", "passed"]);
+});
+
+void test("a trial that failed does not redden a task that passed without it", () => {
+    const second: RunEvent = { ...closed("started"), trial: 2 };
+    const conclusion = { verdict: "passed", reason: "", graders: [{ name: "short", verdict: "failed" as const, feedback: "" }] };
+    const reports = told("suite", graded(1, true), closed("passed", 1), second, graded(2, false), closed("failed", 2), { ...closed("passed"), conclusion });
+    const last = new Map(reports.map(({ item, verdict }) => [item, verdict]));
+    assert.equal(last.get(task), "passed");
+    assert.ok(![...last.values()].includes("failed"));
+});
+
 void test("what broke is errored, with its reason, and never failed", () => {
     const reason = "not logged in to GitHub";
     const [report] = told("suite", { ...closed("errored"), conclusion: { verdict: "errored", reason, graders: [] } });

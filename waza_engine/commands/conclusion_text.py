@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from waza_engine.commands.printer import Part, Printer
-from waza_engine.figures import shown_score
+from waza_engine.figures import shown_scores
 from waza_engine.results.conclusion import Conclusion, Reason
 from waza_engine.results.reports.words import (
     mistake_words,
@@ -22,6 +22,7 @@ MARKS: dict[str, tuple[str, str]] = {
     "lost": ("⚠", "yellow"),
     "not run": ("–", "dim"),
     "pending": ("◷", "cyan"),
+    "advisory": ("○", "yellow"),
     "unjudged": ("–", "dim"),
 }
 _RUN_MARKS = {"passed": MARKS["passed"], "unjudged": MARKS["unjudged"], "errored": MARKS["errored"]}
@@ -63,7 +64,7 @@ def run_mark(found: Conclusion) -> tuple[str, str]:
 
 def score_words(found: Conclusion) -> str:
     """Return the score as the part of a line that follows others, "" for a run that has none."""
-    return f"  ·  score {shown_score(found.score)}" if found.scored else ""
+    return f"  ·  score {shown_scores(found.score, found.plain_score)}" if found.scored else ""
 
 
 def mark_of(task: TaskConclusion) -> Part:

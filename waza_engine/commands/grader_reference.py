@@ -35,7 +35,8 @@ graders:
         - 'https?://\\S+'
 ```
 
-- A trial passes when all its graders pass. The weighted mean of the scores informs, it decides nothing.
+- A trial passes when all its graders pass, but for those with `required: false`. The weighted mean of the
+  scores decides nothing about that.
 - Most graders count checks: score = passed checks / all checks.
 - A grader that cannot grade (a broken option, a path outside of the workspace) is an error of its own: it
   scores 0, and the other graders still count.

@@ -188,6 +188,15 @@ def gate(
     on_removed_tasks: Annotated[
         TaskPolicy, typer.Option(help="How to treat tasks that only the baseline has.")
     ] = TaskPolicy.WARN,
+    fail_under_trigger: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            metavar="SHARE",
+            help="Fail with a smaller share of trigger prompts classified correctly, 0 to 1.",
+        ),
+    ] = None,
     output_format: Annotated[
         GateFormat, typer.Option("-f", "--format", help="The format of the result.")
     ] = GateFormat.HUMAN,
@@ -200,5 +209,7 @@ def gate(
     from waza_engine.commands.gate import gate_command
     from waza_engine.results.reports.gate import GateLimits
 
-    limits = GateLimits(max_regression_pct, golden_must_pass, on_new_tasks.value, on_removed_tasks.value)
+    limits = GateLimits(
+        max_regression_pct, golden_must_pass, on_new_tasks.value, on_removed_tasks.value, fail_under_trigger
+    )
     raise typer.Exit(gate_command(baseline, current, limits, output_format))

@@ -78,7 +78,9 @@ def graded(
 def _written(task: RegradedTask, *, kept: bool = False) -> Json:
     """Return a task as a record has it; with ``kept`` the verdicts of graders that were not asked count."""
     trials = [(trial.recorded, trial.validations) for trial in task.trials]
-    return regraded_task(task.recorded.document, trials, error=task.error, kept=kept)
+    return regraded_task(
+        task.recorded.document, trials, error=task.error, kept=kept, pass_rate=task.pass_rate
+    )
 
 
 def conclusion_of(regrading: Regrading, reports: Sequence[TaskReport]) -> Conclusion:

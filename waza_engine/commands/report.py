@@ -158,7 +158,13 @@ class TextReport:
 
     def _explain(self, found: TaskConclusion) -> None:
         task = found.task
-        told = found.verdict in ("failed", "errored") or found.waits or task.error or task.impact
+        told = (
+            found.verdict in ("failed", "errored")
+            or found.waits
+            or task.error
+            or task.impact
+            or found.has_advice
+        )
         if not (told or self._verbose):
             return
         trials = f"  {found.share} trials" if found.share else ""
@@ -195,6 +201,6 @@ class TextReport:
 
 
 def _mark(verdict: Validation) -> Part:
-    if verdict.status != "graded":
-        return MARKS[verdict.status]
+    if verdict.shown_status != "graded":
+        return MARKS[verdict.shown_status]
     return MARKS["passed" if verdict.passed else "failed"]

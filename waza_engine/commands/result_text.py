@@ -8,7 +8,7 @@ from waza_engine.commands.conclusion_text import MARKS, feedback_part, mark_of, 
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.standing import standing_words
 from waza_engine.counting import counted
-from waza_engine.figures import shown_score
+from waza_engine.figures import shown_score, shown_scores
 from waza_engine.moments import is_known
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import Conclusion, conclude
@@ -38,14 +38,14 @@ def print_results(
     found = conclude(run, fail_under=fail_under)
     printer.line(*_headline(run.header, found))
     for task in found.tasks:
-        score = f"  {shown_score(task.score)}" if task.scored else ""
+        score = f"  {shown_scores(task.score, task.plain_score)}" if task.scored else ""
         trials = f"  {task.share} trials" if task.share and task.ended_trials > 1 else ""
         flaky = "  flaky" if task.flaky else ""
         told = task.reason if task.passes_part else task.untold
         why = f"  {_shortened(told)}" if told else ""
         printer.line(mark_of(task), f" {task.id or task.name}{score}", (f"{trials}{flaky}{why}", "dim"))
     for task in found.tasks:
-        if task.error or task.verdict in ("failed", "errored") or task.waits:
+        if task.error or task.verdict in ("failed", "errored") or task.waits or task.has_advice:
             _explain(printer, task)
     print_conclusion(printer, found, run.summary.duration_ms)
     if spent := spending_words(document):

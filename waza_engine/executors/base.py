@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -91,7 +91,7 @@ class ExecutionRequest:
     ``instructions`` are added to what the agent is told about itself (the body of the skill under test, the
     list of skills, instruction files). ``mcp_servers`` holds their configuration by name, mocks included.
     ``tools`` are offered besides the agent's own. A session that is ``ephemeral`` is deleted afterwards.
-    With ``stop_at_first_skill`` the turn ends as soon as any skill is invoked, which is no error.
+    With ``stop_at_skill`` the turn ends as soon as this skill is invoked, which is no error.
     ``task_id`` and ``trial`` (from 1) say what the call is for, empty and 0 for triggers and judges;
     ``follow_ups`` says how many more prompts of the same conversation are sure to come. ``commands`` are the
     programs that are mocked for it. ``watch`` gets every tool call as it begins, from any thread.
@@ -118,13 +118,17 @@ class ExecutionRequest:
     tools: Sequence[AgentTool] = ()
     reasoning_effort: str = ""
     ephemeral: bool = False
-    stop_at_first_skill: bool = False
+    stop_at_skill: str = ""
     task_id: str = ""
     trial: int = 0
     follow_ups: int = 0
     commands: MockedCommands | None = None
     watch: Callable[[ToolCall], None] = unwatched
     paid: Callable[[PaidAnswer], None] = unpaid
+
+    def stops_after(self, invoked: Iterable[SkillInvocation]) -> bool:
+        """Return whether the skill is among the invoked ones that ends the turn."""
+        return bool(self.stop_at_skill) and any(skill.is_of(self.stop_at_skill) for skill in invoked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +184,11 @@ class Executor(Protocol):
     def close(self) -> None:
         """End everything that was started; can be called twice and from another thread."""
         ...
+
+
+def blindness_to_skills(executor: Executor) -> str:
+    """Return why an executor cannot tell which skills the agent uses, "" when it can."""
+    return getattr(executor, "blind_to_skills", "")
 
 
 @runtime_checkable

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from waza_engine.boundary import FileError, suite_boundary
 from waza_engine.counting import in_seconds
-from waza_engine.executors.adapter.checks import adapter_warnings
+from waza_engine.executors.adapter.checks import adapter_warnings, tells_tool_calls
 from waza_engine.executors.adapter.command_line import (
     PastTurn,
     arguments_of,
@@ -35,6 +35,7 @@ from waza_engine.executors.base import (
     ExecutorError,
     ExecutorSettings,
 )
+from waza_engine.executors.chat.skill_tool import names_by_folder
 from waza_engine.executors.mocked_commands import environment_with
 from waza_engine.executors.registry import register
 from waza_engine.masking import keep_settings_secret
@@ -43,6 +44,10 @@ from waza_engine.spec.loading import load_adapter_file
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.vocabulary import CANCELLED, Usage
 
+_BLIND = (
+    "the adapter {} reports no tool calls, so nothing tells which skills the agent uses; map its tool calls "
+    'in `outputEvents` (`"emitAs": "tool_call"`)'
+)
 _UNNAMED = "command-session-"
 _SHOWN = 500
 
@@ -89,6 +94,7 @@ class CommandExecutor:
             raise ExecutorError(f"{path}: {error}") from None
         self._limit_note = f"`timeout` of {path.name}"
         self.warnings = (*map(str, found), *adapter_warnings(path, self._adapter, settings.config.model))
+        self.blind_to_skills = "" if tells_tool_calls(self._adapter) else _BLIND.format(path.name)
         usage = self._adapter.extensions.usage
         self.reports_cost = usage is not None and bool(usage.cost_usd)
         self._scope = ProcessScope()
@@ -103,7 +109,12 @@ class CommandExecutor:
             self._adapter,
             new_id=lambda: f"call-{next(self._numbers)}",
             follow_up=f"-{next(self._numbers)}" if request.session else "",
-            stop_at_first_skill=request.stop_at_first_skill,
+            ends=request.stops_after,
+            skill_names=(
+                names_by_folder(request.skill_directories)
+                if self._adapter.extensions.skills_directory
+                else {}
+            ),
             watch=request.watch,
             paid=request.paid,
             model=request.model,
@@ -232,7 +243,7 @@ class CommandExecutor:
             return f"the agent reports an error: {turn.output[:_SHOWN] or 'it does not say which'}"
         is_text = self._adapter.extensions.output_mode == "text"
         answered = turn.answer is not None and not is_text
-        if answered or (request.stop_at_first_skill and turn.skills):
+        if answered or request.stops_after(turn.skills):
             return ""
         said = ended.stderr.strip()[-_SHOWN:] or turn.noise
         if ended.exit_code not in (0, None):

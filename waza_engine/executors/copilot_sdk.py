@@ -211,7 +211,7 @@ class _Turn:
         self._record.add(str(told["type"]), told.get("data") or {}, event.agent_id or "")
         if self._record.idle:
             self._idle.set()
-        stops = self.request.stop_at_first_skill and self._record.skill_invocations
+        stops = self.request.stops_after(self._record.skill_invocations)
         if self._record.idle or self._record.error or stops:
             self._over.set()
 

@@ -17,9 +17,11 @@ from waza_engine.graders.judging.pairwise import ChoiceBox, compared, question
 from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, evidence_for, rate
 from waza_engine.graders.judging.rubric import Rubric
 from waza_engine.graders.judging.rubrics import RubricError, built_in_names, load_rubric
-from waza_engine.graders.judging.verdicts import HOW_TO_ANSWER, VerdictBox, names_tools
+from waza_engine.graders.judging.text_ratings import without_thoughts
+from waza_engine.graders.judging.verdicts import HOW_TO_ANSWER, NO_REPLY, VerdictBox, names_tools
+from waza_engine.graders.judging.votes import JudgeConfig, decided
 from waza_engine.graders.registry import register
-from waza_engine.spec.block import Discouraged, Given
+from waza_engine.spec.block import Conflict, Discouraged, Given
 from waza_engine.spec.fields import Number, PlainText, Switch
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
@@ -65,6 +67,12 @@ class PromptConfig(JudgedConfig):
         description="How long the judge may think, as the model names it.",
         examples=["low", "high"],
     )
+    judge: JudgeConfig | None = Field(
+        default=None,
+        description="Ask the judge several times and combine its votes. Upstream does not know this key.",
+        examples=[{"votes": 3, "aggregate": "majority"}],
+        json_schema_extra={"x-waza-nullable": True},
+    )
     threshold: Number | None = Field(
         default=None,
         ge=0,
@@ -84,6 +92,13 @@ class PromptConfig(JudgedConfig):
         description="Rating form: the judge answers with an object (`json`, the default), or `Score: N`.",
     )
 
+    conflicts: ClassVar = (
+        Conflict(
+            ("judge",),
+            ("continue_session",),
+            "`judge` asks in sessions of its own, and `continue_session` in that of the agent: leave out one",
+        ),
+    )
     at_least_one: ClassVar = {"prompt": Given.WRITTEN, "rubric": Given.WRITTEN}
     discouraged: ClassVar = (
         Discouraged(
@@ -116,7 +131,7 @@ class PromptGrader(Grader[PromptConfig]):
     **Verdict form** (a `prompt`, or a rubric for pass and fail): the judge calls `set_waza_grade_pass` or
     `set_waza_grade_fail`, once or for every criterion. Score = passes / all verdicts; it passes when there is
     at least one pass and no fail. A judge that calls neither fails the grader with 0 and the words “no
-    verdict”.
+    verdict”. One that refuses, replies nothing, or is cut off is an error of the grader, in every form.
 
     **Rating form** (a `rubric` in plain words or in a YAML file, without `prompt`): the judge answers with a
     rating, which its scale turns into a score: (rating − 1) / 4 from 1 to 5, unless the rubric says
@@ -127,6 +142,10 @@ class PromptGrader(Grader[PromptConfig]):
     with `set_pairwise_winner`, twice, with their places swapped. Score = 1 when the answer with the skill
     wins, 0.5 for a tie, 0 when the baseline wins; two answers that contradict each other are a tie. It passes
     unless the baseline wins. Without a baseline the answer is judged on its own, and the feedback says so.
+
+    **Votes:** `judge: {votes: 3}` asks three times, each time in a session of its own, and takes the majority
+    (`aggregate`: `majority`, `mean` or `median`). The feedback says how many votes pass and how far their
+    scores are apart. A vote without an answer is an error of the grader.
 
     **Rubrics:** a path ends in `.md` or `.yaml`, starts with `.`, `/` or `~/`, or has a `/` in it, and is
     looked up beside the eval file, then in the folders above it. A single word is a rubric that comes with
@@ -167,8 +186,8 @@ class PromptGrader(Grader[PromptConfig]):
 
     @property
     def longest_seconds(self) -> float:
-        """One question, or two of the pairwise form."""
-        return limit_seconds() * (2 if self.config.mode == "pairwise" else 1)
+        """One question, or two of the pairwise form, for each vote."""
+        return limit_seconds() * (2 if self.config.mode == "pairwise" else 1) * self._panel.votes
 
     @property
     def compares(self) -> bool:
@@ -190,10 +209,24 @@ class PromptGrader(Grader[PromptConfig]):
             return tuple(_without_effect(key, rubric) for key in self.config.written_rating_keys)
         return ()
 
+    @property
+    def _panel(self) -> JudgeConfig:
+        return self.config.judge or JudgeConfig()
+
     def grade(self, context: GradingContext) -> Verdict:
-        """Ask the judge. Raises ``GraderError`` when it does not answer."""
-        rubric = self._rubric(context.suite_directory, context.files)
-        if self.config.mode == "pairwise" and context.baseline_output is not None:
+        """Ask the judge, as often as it has votes. Raises ``GraderError`` when it does not answer."""
+        rubric, panel = self._rubric(context.suite_directory, context.files), self._panel
+        if panel.votes == 1:
+            return self._vote(rubric, context)
+        rates = rubric is not None and self._rates(rubric) and not self._compares(context)
+        votes = [self._vote(rubric, context) for _ in range(panel.votes)]
+        return decided(votes, panel.aggregate, self._threshold if rates else None)
+
+    def _compares(self, context: GradingContext) -> bool:
+        return self.config.mode == "pairwise" and context.baseline_output is not None
+
+    def _vote(self, rubric: Rubric | None, context: GradingContext) -> Verdict:
+        if self._compares(context):
             return self._compared(rubric, context)
         if rubric is not None and self._rates(rubric):
             verdict = self._rated(rubric, context)
@@ -227,13 +260,17 @@ class PromptGrader(Grader[PromptConfig]):
         rating = Rating(
             rubric=rubric,
             model=config.model,
-            threshold=DEFAULT_THRESHOLD if config.threshold is None else config.threshold,
+            threshold=self._threshold,
             raw=config.score_type == "raw",
             text_reply=config.response_format == "text",
             continue_session=config.continue_session,
             reasoning_effort=config.reasoning_effort,
         )
         return rate(rating, context)
+
+    @property
+    def _threshold(self) -> float:
+        return DEFAULT_THRESHOLD if self.config.threshold is None else self.config.threshold
 
     def _judged(self, rubric: Rubric | None, context: GradingContext) -> Verdict:
         prompt = self._verdict_question(rubric, context)
@@ -245,6 +282,8 @@ class PromptGrader(Grader[PromptConfig]):
             # What was said before the session broke holds.
             if not box.given or isinstance(error, UnusableReplyError):
                 raise without_judge(error) from None
+        if not box.given and not without_thoughts(response).strip():
+            raise GraderError(f"{NO_REPLY}, and no verdict")
         details: dict[str, Any] = {"response": response, "prompt": prompt}
         if rubric is not None:
             details["rubric"] = rubric.details
@@ -278,8 +317,10 @@ class PromptGrader(Grader[PromptConfig]):
             try:
                 responses.append(self._ask(prompt, context, box.tools))
             except JudgeError as error:
-                if not box.choice.called:
+                if not box.choice.called or isinstance(error, UnusableReplyError):
                     raise without_judge(error) from None
+        if not (first.choice.called or second.choice.called or any(map(without_thoughts, responses))):
+            raise GraderError(f"{NO_REPLY}, and no choice")
         details: dict[str, Any] = {"prompt": prompts[0], "response": "\n\n".join(filter(None, responses))}
         if rubric is not None:
             details["rubric"] = rubric.details

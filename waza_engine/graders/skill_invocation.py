@@ -75,6 +75,8 @@ class SkillInvocationGrader(Grader[SkillInvocationConfig]):
 
     **Worth knowing:**
 
+    - `/writer` and `plugin:writer` are invocations of `writer`.
+    - An agent without a tool for skills invokes one by reading its `SKILL.md` (executor `command`).
     - `forbidden_skills` may stand alone: 1.0 when none of them was invoked.
     - The modes are `exact_match`, `in_order` and `any_order`; those of `action_sequence` are named
       differently.
@@ -98,7 +100,7 @@ class SkillInvocationGrader(Grader[SkillInvocationConfig]):
         """Compare the recorded skill names; a run without any is a run with an empty list."""
         config = self.config
         wanted = config.required_skills
-        actual = [invocation.name for invocation in context.skill_invocations]
+        actual = self._invoked(context)
         hits = list(dict.fromkeys(skill for skill in config.forbidden_skills if skill in actual))
         order = _ORDERS[config.mode or "any_order"]
         measure = agreement(wanted, actual) if wanted else Agreement(1.0, 1.0, 1.0)
@@ -129,7 +131,7 @@ class SkillInvocationGrader(Grader[SkillInvocationConfig]):
 
     def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
         """Show the required skills beside the invoked ones, or how often a forbidden one was invoked."""
-        actual = [invocation.name for invocation in context.skill_invocations]
+        actual = self._invoked(context)
         match path:
             case ("required_skills", *_) | ("mode" | "allow_extra",) if self.config.required_skills:
                 return explained_sequence(self.config.required_skills, actual, "skills")
@@ -140,7 +142,7 @@ class SkillInvocationGrader(Grader[SkillInvocationConfig]):
 
     def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
         """Propose skills as they are called, and the sequence as it was."""
-        actual = [[one.name for one in context.skill_invocations] for context in contexts]
+        actual = [self._invoked(context) for context in contexts]
         match path:
             case ("required_skills", *rest):
                 if rest and isinstance(rest[0], int):
@@ -149,6 +151,13 @@ class SkillInvocationGrader(Grader[SkillInvocationConfig]):
                 yield from proposed_sequence(("required_skills",), wanted, actual, "skills")
             case _:
                 pass
+
+    def _invoked(self, context: GradingContext) -> list[str]:
+        """Return the invoked skills by the names that the configuration has for them, else as invoked."""
+        known = (*self.config.required_skills, *self.config.forbidden_skills)
+        return [
+            next((name for name in known if one.is_of(name)), one.name) for one in context.skill_invocations
+        ]
 
 
 def _checks(

@@ -84,7 +84,7 @@ def _of_failed(task: TaskConclusion) -> Cause:
         name
         for trial in failed
         for name, verdict in verdicts_of(trial)
-        if verdict.status == "graded" and not verdict.passed
+        if verdict.shown_status == "graded" and not verdict.passed
     }
     failing = [grader.name for grader in task.graders if grader.verdict == "failed"]
     names = [name for name in failing if name in against] or failing
@@ -116,7 +116,7 @@ def _silent(task: TaskConclusion) -> Mapping[str, tuple[str, str]]:
     found: dict[str, tuple[str, str] | None] = {}
     for trial in task.task.trials:
         for name, verdict in () if trial.stopped else verdicts_of(trial):
-            if verdict.status == "graded" and not verdict.passed:
+            if verdict.shown_status == "graded" and not verdict.passed:
                 why = said_nothing(verdict.details)
                 found[name] = None if why is None else found.get(name, why)
     return {name: why for name, why in found.items() if why is not None}

@@ -73,8 +73,9 @@ class MissedMetric:
 class Conclusion:
     """What a run comes to. ``reasons`` say why it is no pass, ``notes`` what else is worth knowing of it.
 
-    ``score`` is the mean of the task scores, 0..1. ``pass_at_k`` and ``pass_exp_k`` are means over the tasks,
-    None without tasks of several trials. ``part`` says how many graders were run, "" for all of them: what
+    ``score`` is the mean of the weighted task scores, 0..1, ``plain_score`` that without weights.
+    ``pass_at_k`` and ``pass_exp_k`` are means over the tasks, None without tasks of several trials. ``part``
+    says how many graders were run, "" for all of them: what
     these let pass has no verdict of its own, and is skipped.
     """
 
@@ -90,6 +91,7 @@ class Conclusion:
     pass_at_k: float | None
     pass_exp_k: float | None
     part: str = ""
+    plain_score: float = 0.0
 
     @property
     def exit_code(self) -> int:
@@ -214,7 +216,8 @@ def conclude(
         ),
         counts=counts,
         tasks=tasks,
-        score=run.summary.aggregate_score,
+        score=run.summary.weighted_score,
+        plain_score=run.summary.aggregate_score,
         missed=missed,
         triggers=triggers,
         baseline=baseline,
@@ -305,9 +308,10 @@ def _waiting_words(tasks: Sequence[TaskConclusion]) -> str:
 def _without_graders(tasks: Sequence[TaskConclusion]) -> str:
     """Return how many tasks have nothing that judges their answers, "" when none has not."""
     count = sum(task.has_no_grader for task in tasks)
+    what = "required grader" if any(task.has_no_grader and task.graders for task in tasks) else "grader"
     if count and count == len(tasks):
-        return "there is no grader"
-    return f"{counted(count, 'task')} {'has' if count == 1 else 'have'} no grader" if count else ""
+        return f"there is no {what}"
+    return f"{counted(count, 'task')} {'has' if count == 1 else 'have'} no {what}" if count else ""
 
 
 def _failures(
@@ -392,8 +396,8 @@ def _below(fail_under: float | None, run: RunOutcome, tasks: Sequence[TaskConclu
     if not judged and not errored:
         words = f"there is no score, for nothing was judged; at least {fail_under:g} is wanted"
         yield Reason(words, "failed", SCORE)
-    elif judged and not reaches(mean(judged) if errored else run.summary.aggregate_score, fail_under):
-        score, least = shown_below(run.summary.aggregate_score, fail_under)
+    elif judged and not reaches(mean(judged) if errored else run.summary.weighted_score, fail_under):
+        score, least = shown_below(run.summary.weighted_score, fail_under)
         yield Reason(f"the score is {score}, below {least}", "failed", SCORE)
 
 

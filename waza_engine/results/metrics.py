@@ -8,13 +8,12 @@ from dataclasses import replace
 from waza_engine.results.record import MetricOutcome, TaskOutcome
 from waza_engine.results.task_conclusion import nothing_judged
 from waza_engine.scoring.statistics import mean
-
-_OTHER_NAMES = {"pass@k": "pass_at_k", "pass^k": "pass_exp_k"}
+from waza_engine.vocabulary import METRIC_ALIASES
 
 
 def follows_from_tasks(metric: str) -> bool:
     """Tell whether a metric is known, and one of the tasks."""
-    return _OTHER_NAMES.get(metric, metric) in FIGURES
+    return METRIC_ALIASES.get(metric, metric) in FIGURES
 
 
 def metric_value(metric: str, tasks: Iterable[TaskOutcome]) -> float | None:
@@ -22,7 +21,7 @@ def metric_value(metric: str, tasks: Iterable[TaskOutcome]) -> float | None:
     judged = [
         task for task in tasks if task.status != "skipped" and not any(map(nothing_judged, task.trials))
     ]
-    return FIGURES[_OTHER_NAMES.get(metric, metric)](judged) if judged else None
+    return FIGURES[METRIC_ALIASES.get(metric, metric)](judged) if judged else None
 
 
 def counted_again(metrics: Iterable[MetricOutcome], tasks: Sequence[TaskOutcome]) -> Iterator[MetricOutcome]:
@@ -41,10 +40,10 @@ def _task_completion(tasks: Sequence[TaskOutcome]) -> float:
 
 
 def _behavior_quality(tasks: Sequence[TaskOutcome]) -> float:
-    """Return the mean score of all trials; a task that broke before its first trial counts as one with 0."""
+    """Return the mean weighted score of all trials; a task that broke before its first one counts with 0."""
     scores: list[float] = []
     for task in tasks:
-        scores += [trial.score.score for trial in task.trials if trial.status != "skipped"] or [0.0]
+        scores += [trial.score.weighted_score for trial in task.trials if trial.status != "skipped"] or [0.0]
     return mean(scores)
 
 

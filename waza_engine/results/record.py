@@ -52,7 +52,10 @@ RunStatus = Literal["completed", "failed", "canceled", "error"]
 
 @frozen()
 class Validation:
-    """What one grader said of one trial. ``duration_ms`` is its own wall clock in milliseconds."""
+    """What one grader said of one trial. ``duration_ms`` is its own wall clock in milliseconds.
+
+    One that is not ``required`` is advisory: it counts in the score and fails no trial.
+    """
 
     name: str
     type: str
@@ -64,11 +67,18 @@ class Validation:
     details: Mapping[str, Any] = field(default_factory=dict[str, Any])
     checks: Sequence[Check] = ()
     duration_ms: int = 0
+    required: bool = True
 
     @property
     def graded(self) -> Graded:
         """What scoring needs of it."""
-        return Graded(self.score, self.passed, self.weight, self.status)
+        return Graded(self.score, self.passed, self.weight, self.status, self.required)
+
+    @property
+    def shown_status(self) -> VerdictStatus | Literal["advisory"]:
+        """The status that people see: ``advisory`` of a grader that did not pass and need not."""
+        advises = not self.required and not self.passed and self.status != "pending"
+        return "advisory" if advises else self.status
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +235,7 @@ class TaskOutcome:
     """One task with its trials; ``error`` says why it could not run, or not to its end.
 
     ``cached`` trials were taken from an earlier run. ``impact`` compares with the baseline, if there is one.
+    ``pass_rate`` is the share of its trials that it needs to pass.
     Of one that is ``doubted`` the file says that it, or a trial of it, passed, and verdicts say otherwise.
     """
 
@@ -240,14 +251,19 @@ class TaskOutcome:
     cached: bool = False
     impact: SkillImpact | None = None
     doubted: bool = False
+    pass_rate: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriggerOutcome(TriggerAnswer):
-    """What happened to one trigger prompt, with its text and what the agent said."""
+    """What happened to one trigger prompt, with its text and what the agent said.
+
+    ``skills`` are those that it invoked, in order, by the names with which it did.
+    """
 
     prompt: str
     output: str = ""
+    skills: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,11 @@ people are to do it.
 ``lost``: its trials were begun and none came to its end. ``not run``: none was begun."""
 
 TrialVerdict = Literal["passed", "failed", "errored", "skipped", "lost"]
-GraderVerdict = Literal["passed", "failed", "errored", "pending"]
+GraderVerdict = Literal["passed", "failed", "errored", "pending", "advisory"]
+"""``advisory``: it did not pass, or broke, and is not required."""
 
 NO_GRADER = "nothing was judged: it has no grader"
+_NONE_REQUIRED = "nothing was judged: none of its graders is required"
 _FEEDBACK_CHARACTERS = 2_000
 _TRIAL_VERDICTS: dict[str, TrialVerdict] = {
     "passed": "passed",
@@ -53,7 +55,8 @@ class GraderConclusion:
 class TaskConclusion:
     """A task. ``reason`` says why it did not pass, ``error`` what broke it or kept it from running.
 
-    ``trials`` are the verdicts of all its trials; ``score`` is their mean, 0..1. ``pass_at_k`` and
+    ``trials`` are the verdicts of all its trials; ``score`` is the mean of their weighted scores, 0..1, and
+    ``plain_score`` that of the scores without weights. ``pass_at_k`` and
     ``pass_exp_k`` are None for a task with one trial. ``executor`` answered, "" when that is not known.
     """
 
@@ -70,6 +73,7 @@ class TaskConclusion:
     pass_exp_k: float | None
     task: TaskOutcome
     executor: str = ""
+    plain_score: float = 0.0
     passes_part: bool = False
     """Whether the graders that were run let it pass, and others were not run."""
 
@@ -91,12 +95,18 @@ class TaskConclusion:
     @property
     def may_yet_fail(self) -> bool:
         """Whether it passed, and people are to grade it as well."""
-        return self.verdict == "passed" and any(grader.verdict == "pending" for grader in self.graders)
+        said = (verdict for trial in self.task.trials for _, verdict in verdicts_of(trial))
+        return self.verdict == "passed" and any(one.status == "pending" and one.required for one in said)
 
     @property
     def has_no_grader(self) -> bool:
         """Whether nothing judges its answers: upstream lets it pass with score 0."""
         return self.verdict == "skipped" and any(map(nothing_judged, self.task.trials))
+
+    @property
+    def has_advice(self) -> bool:
+        """Whether an advisory grader did not pass."""
+        return any(grader.verdict == "advisory" for grader in self.graders)
 
     @property
     def passed_trials(self) -> int:
@@ -144,6 +154,7 @@ class TaskConclusion:
             **({"cut_short": self.cut_short} if self.cut_short else {}),
             **({"cause": asdict(cause)} if cause is not None else {}),
             "score": self.score,
+            **({"plain_score": self.plain_score} if self.plain_score != self.score else {}),
             "duration_ms": self.duration_ms,
             "trials": list(self.trials),
             "graders": [
@@ -167,7 +178,8 @@ def conclude_task(task: TaskOutcome, executor: str = "") -> TaskConclusion:
         verdict=verdict,
         reason=_reason(verdict, error, graders, has_graders=not any(map(nothing_judged, ended))),
         error=error,
-        score=0.0 if figures is None else figures.avg_score,
+        score=0.0 if figures is None else figures.avg_weighted_score,
+        plain_score=0.0 if figures is None else figures.avg_score,
         trials=tuple(_trial_verdict(trial) for trial in task.trials),
         graders=graders,
         duration_ms=sum(trial.duration_ms for trial in task.trials),
@@ -194,8 +206,9 @@ def tasks_by_name(tasks: Sequence[TaskConclusion]) -> dict[str, TaskConclusion]:
 
 
 def nothing_judged(trial: TrialOutcome) -> bool:
-    """Tell whether a trial passed for want of graders; not known of one without a list of verdicts."""
-    return trial.status == "passed" and trial.validations is not None and not any(verdicts_of(trial))
+    """Tell whether a trial passed for want of required graders; not known without a list of verdicts."""
+    judged = any(verdict.required for _, verdict in verdicts_of(trial))
+    return trial.status == "passed" and trial.validations is not None and not judged
 
 
 def trial_changes(then: TaskConclusion, now: TaskConclusion) -> list[int]:
@@ -237,7 +250,7 @@ def _verdict(task: TaskOutcome, ended: Sequence[TrialOutcome]) -> TaskVerdict:
                 return "lost" if task.trials else "not run"
             case written:
                 return "lost" if task.trials else written
-    match task_status([judged_status(trial) for trial in ended]):
+    match task_status([judged_status(trial) for trial in ended], task.pass_rate):
         case "error":
             return "errored"
         case found if "failed" in (found, task.status):
@@ -262,7 +275,8 @@ def _reason(
             waiting = _names(graders, "pending")
             if waiting:
                 return f"waits for a review: {waiting}"
-            return error or ("its answers were not graded" if has_graders else NO_GRADER)
+            without = _NONE_REQUIRED if graders else NO_GRADER
+            return error or ("its answers were not graded" if has_graders else without)
         case "lost":
             return error or "no trial came to its end"
         case "not run":
@@ -298,10 +312,11 @@ def conclude_grader(name: str, verdicts: Sequence[Validation]) -> GraderConclusi
             worst = verdict
             break
     telling = next((found for found, of in zip(verdicts, said, strict=True) if of == worst), verdicts[-1])
+    advises = worst in ("failed", "errored") and not any(verdict.required for verdict in verdicts)
     return GraderConclusion(
         name=name,
         type=verdicts[0].type,
-        verdict=worst,
+        verdict="advisory" if advises else worst,
         score=mean([verdict.score for verdict in verdicts if verdict.status != "pending"]),
         passed_trials=said.count("passed"),
         trials=len(verdicts),

@@ -92,6 +92,7 @@ def prepare(
     except ExecutorError as error:
         executor.close()
         raise SuiteError(f"{suite.path}: {error}.") from None
+    triggers = _tries_triggers(settings, changed) and has_triggers(suite)
     try:
         if executor.costs:
             _check_prompts(tasks)
@@ -104,7 +105,7 @@ def prepare(
             warnings.append("tasks of a `scenario` are not cached, so every one of them runs")
         without, complaint = baseline_pass(suite, tasks) if tasks else (None, list[str]())
         warnings += complaint
-        warnings += pass_preflight(suite, tasks, agent, judges, kept=kept)
+        warnings += pass_preflight(suite, tasks, agent, judges, kept=kept, triggers=triggers)
         if cache is None:
             judged = any(built.grader is not None and built.grader.judged for built in graders_of(tasks))
             check_reachable(suite, agent, *([judges] if judged and judges is not agent else []))
@@ -114,12 +115,11 @@ def prepare(
         raise
     if any(built.grader is not None and built.grader.judged for built in graders_of(tasks)):
         warnings += [complaint for complaint in [limit_warning()] if complaint]
-    triggers = _tries_triggers(settings, changed)
-    if triggers and not has_triggers(suite):
+    if _tries_triggers(settings, changed) and not triggers:
         warnings += untested_metrics(suite.spec.metrics)
     return PreparedRun(
         replace(settings, cache=cache is not None),
-        Pass(suite, tasks, triggers=triggers),
+        Pass(suite, tasks, triggers=_tries_triggers(settings, changed)),
         without,
         agent,
         judges,

@@ -37,6 +37,7 @@ def grader_schema(grader: type[AnyGrader]) -> Schema:
             **_deprecation(grader),
         },
         "weight": entry["properties"]["weight"],
+        "required": entry["properties"]["required"],
         "config": config if needs_config else {**config, "type": ["object", "null"]},
         **{key: _beside(key, config["properties"][key]) for key in grader.entry_keys},
     }

@@ -13,13 +13,14 @@ TrialStatus = Literal["passed", "failed", "error", "skipped"]
 class Graded:
     """What scoring needs to know of one grader's verdict. ``weight`` is as written.
 
-    Zero and below count as 1.
+    Zero and below count as 1. One that is not ``required`` counts in the score and never in the status.
     """
 
     score: float
     passed: bool
     weight: float = 1.0
     status: Literal["graded", "pending", "error"] = "graded"
+    required: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def effective_weight(weight: float) -> float:
 def trial_status(
     graded: Sequence[Graded], checkpoints: Sequence[TrialStatus] = (), *, execution_error: bool = False
 ) -> TrialStatus:
-    """Return whether a trial passed: all its graders must have passed, whatever their weights.
+    """Return whether a trial passed: all its required graders must have passed, whatever their weights.
 
     A failed grader outranks one in error: ``failed`` says that the answer is wrong, ``error`` only that it
     could not be judged completely. A trial whose graders all wait for a person is ``skipped``; one without
@@ -61,6 +62,7 @@ def trial_status(
     """
     if execution_error:
         return "error"
+    graded = [said for said in graded if said.required]
     if "failed" in checkpoints or any(said.status == "graded" and not said.passed for said in graded):
         return "failed"
     if "error" in checkpoints or any(said.status == "error" for said in graded):

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from waza_engine.spec.block import Block
 from waza_engine.spec.executors import EXECUTORS
-from waza_engine.spec.fields import ListOf, SkillNameList, Switch, Text, WholeNumber
+from waza_engine.spec.fields import ListOf, Number, SkillNameList, Switch, Text, WholeNumber
 from waza_engine.spec.limits import MOST_ATTEMPTS, MOST_TRIALS, MOST_WORKERS
 from waza_engine.spec.schema_version import after_0_38
 from waza_engine.spec.values import (
@@ -135,6 +135,16 @@ class EvalConfig(Block):
         ),
         examples=[1, 3, 5],
         json_schema_extra={"x-waza-missing": "warning"},
+    )
+    pass_rate: Number = Field(
+        default=1.0,
+        gt=0,
+        le=1,
+        description=(
+            "Which share of its trials a task needs to pass: `0.66` is 2 of 3. A task may set its own. "
+            "Upstream does not know this key; there all trials must pass."
+        ),
+        examples=[0.66],
     )
     timeout_seconds: Seconds = Field(
         description=(

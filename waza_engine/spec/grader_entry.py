@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from waza_engine.spec.block import Block
-from waza_engine.spec.fields import Number, Text
+from waza_engine.spec.fields import Number, Switch, Text
 from waza_engine.spec.schema_version import after_0_38
 from waza_engine.spec.values import AnyMap, kind, severity
 
@@ -26,7 +26,8 @@ REF_DESCRIPTION = (
 )
 WEIGHT_DESCRIPTION = (
     "How much the grader counts in the weighted score: `3` counts three times, `0.5` half. A weight "
-    "of zero or below counts as 1. The weight never decides whether a trial passes: all graders must pass."
+    "of zero or below counts as 1. The weight never decides whether a trial passes: all required graders "
+    "must pass."
 )
 
 
@@ -68,6 +69,14 @@ class GraderEntry(Block):
     )
     weight: Annotated[Number, severity("warning", exclusiveMinimum=0)] = Field(
         default=1.0, description=WEIGHT_DESCRIPTION, examples=[3.0, 0.5]
+    )
+    required: Switch = Field(
+        default=True,
+        description=(
+            "`false` makes the grader advisory: it is graded, shown and counted in the score, and a trial "
+            "passes without it. Upstream does not know this key; there the grader is required."
+        ),
+        examples=[False],
     )
     config: AnyMap = Field(default_factory=dict[str, Any], description="The options of this grader type.")
     assertions: Any = Field(default=None, description="Older place of `config.assertions`.")

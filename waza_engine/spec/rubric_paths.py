@@ -9,6 +9,12 @@ YAML_RUBRICS = (".yaml", ".yml", ".json")
 _TEXT_RUBRICS = (".txt", ".prompt", ".prompty")
 
 
+def example_rubric(written: str) -> str:
+    """Return the name of a rubric in upstream's `examples/rubrics`, "" for another path."""
+    found = re.search(r"(?:^|[\\/])examples[\\/]rubrics[\\/]([\w-]+)\.ya?ml$", written.strip())
+    return found[1] if found else ""
+
+
 def is_rubric_path(written: str) -> bool:
     """Tell whether a rubric is written as a path: one line, and few blanks, before a known ending."""
     text = written.strip()

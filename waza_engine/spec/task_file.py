@@ -10,7 +10,7 @@ from waza_engine.spec.block import Block, Conflict, Given, PlacedError
 from waza_engine.spec.checkpoint import Checkpoint
 from waza_engine.spec.command_mocks import COMMAND_MOCKS_EXAMPLE, CommandMock, without_twins
 from waza_engine.spec.expected import Expected
-from waza_engine.spec.fields import ListOf, Switch, Text
+from waza_engine.spec.fields import ListOf, Number, Switch, Text
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.requirements import Requirement
 from waza_engine.spec.schema_version import after_0_38, since
@@ -86,6 +86,16 @@ class TaskKeys(Block):
     )
     tags: TagList = Field(
         default=(), description="Words for selecting tasks with `--tags`.", examples=[["basic", "smoke"]]
+    )
+    pass_rate: Number | None = Field(
+        default=None,
+        gt=0,
+        le=1,
+        description=(
+            "Which share of its trials the task needs to pass, instead of the suite's: `0.66` is 2 of 3. "
+            "Upstream does not know this key."
+        ),
+        examples=[0.66],
     )
     context_dir: Annotated[Text, kind("path.suite")] = Field(
         default="",

@@ -5,7 +5,13 @@ What a code means, how grave it is and an example of it stand in ``codes/``.
 
 from __future__ import annotations
 
-from waza_language_server.analysis.file_rules.eval_file import inline_ids, mock_servers, rows, weights
+from waza_language_server.analysis.file_rules.eval_file import (
+    inline_ids,
+    metric_names,
+    mock_servers,
+    rows,
+    weights,
+)
 from waza_language_server.analysis.file_rules.expected_graders import expected_graders
 from waza_language_server.analysis.file_rules.grader_names import duplicate_names
 from waza_language_server.analysis.file_rules.hook_commands import hook_commands
@@ -97,6 +103,7 @@ ITEM_RULES: tuple[Rule[FileView], ...] = (
     Rule("commands of hooks", hook_commands, _words("unlikely-value")),
     Rule("rows", rows, _words("bounds-reversed")),
     Rule("weights", weights, _words("weights-not-one")),
+    Rule("names of metrics", metric_names, _words("unknown-metric")),
     Rule("ids of inline tasks", inline_ids, _words("duplicate-task-id")),
     Rule("trigger prompts", both_sides, _words("prompt-on-both-sides")),
     Rule("expected contradictions", contradictions_of_expected, _words("contradiction")),

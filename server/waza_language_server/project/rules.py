@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
     from waza_language_server.text.span import Span
 
-_BESIDE_CONFIG = frozenset({"type", "name", "identifier", "weight", "enabled", "feedback"})
+_BESIDE_CONFIG = frozenset({"type", "name", "identifier", "weight", "required", "enabled", "feedback"})
 
 
 @frozen()

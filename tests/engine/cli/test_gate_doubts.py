@@ -98,3 +98,19 @@ def test_a_baseline_of_one_grader_says_so_and_a_comparison_too(tmp_path: Path) -
     assert f"⚠ B: {words}" in engine("compare", good, part).stdout
     # What a mock says is no model's.
     assert "(" not in engine("compare", good, good).stdout.splitlines()[0]
+
+
+def test_a_gate_may_ask_for_a_share_of_the_trigger_prompts(tmp_path: Path) -> None:
+    def tried(document: dict[str, Any]) -> None:
+        prompts = [(True, True), (True, False), (False, False)]
+        document["trigger_results"] = [
+            {"prompt": str(number), "should_trigger": should, "did_trigger": did}
+            for number, (should, did) in enumerate(prompts)
+        ]
+        document["trigger_metrics"] = {"true_positives": 1, "false_negatives": 1, "true_negatives": 1}
+
+    both = recorded(tmp_path, "both.json", tried)
+    assert warned(both, both)[0] == warned(both, both, "--fail-under-trigger", "0.6")[0] == 0
+    assert warned(both, both, "--fail-under-trigger", "0.7")[0] == 1
+    said = engine("gate", "--baseline", both, "--current", both, "--fail-under-trigger", "0.7").stdout
+    assert "1 of 3 trigger prompts misclassified: 0.67 classified correctly, below 0.7" in said

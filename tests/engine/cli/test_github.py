@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -88,9 +90,19 @@ should_not_trigger_prompts:
   - reason: not that
     prompt: Greet me
 """
-ANSWERS_AND_NEVER_LOADS = (
-    '{"version": 1, "name": "a", "command": ["echo"], "sessionMode": "iterative", "prompt": {},'
-    ' "x-waza": {"output_mode": "text"}}'
+ECHO = "import json, sys; print(json.dumps({'type': 'result', 'content': ' '.join(sys.argv[1:])}))"
+TOOLS = {"match": {"path": "$.type", "value": "tool"}, "emitAs": "tool_call", "extract": {"title": "$.name"}}
+ANSWERS_AND_NEVER_LOADS = json.dumps(
+    {
+        "version": 1,
+        "name": "a",
+        "command": [sys.executable, "-c", ECHO],
+        "sessionMode": "iterative",
+        "prompt": {},
+        "output": {"flag": "", "value": ""},
+        "outputEvents": [TOOLS],
+        "result": {"matchPath": "$.type", "matchValue": "result", "contentPath": "$.content"},
+    }
 )
 
 

@@ -169,13 +169,15 @@ def test_a_tool_that_loads_a_skill_is_its_invocation(
     assert "skill.invoked" in types(found)
 
 
-def test_the_turn_of_a_trigger_prompt_ends_with_the_first_skill(tmp_path: Path) -> None:
+def test_the_turn_of_a_trigger_prompt_goes_on_until_the_tested_skill(tmp_path: Path) -> None:
     script = """
+        say(type='tool', id='0', name='skill', status='pending', input={'skill': 'other'})
         say(type='tool', id='1', name='skill', status='pending', input={'skill': 'writer'})
         time.sleep(60)
     """
-    found = ask(executor_of(tmp_path, script), tmp_path, stop_at_first_skill=True)
-    assert (list(found.skill_invocations), found.error) == ([SkillInvocation("writer")], None)
+    found = ask(executor_of(tmp_path, script), tmp_path, stop_at_skill="writer")
+    assert found.error is None
+    assert list(found.skill_invocations) == [SkillInvocation("other"), SkillInvocation("writer")]
 
 
 def test_usage_and_cost_are_those_that_the_agent_reports(tmp_path: Path) -> None:

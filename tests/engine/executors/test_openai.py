@@ -409,15 +409,15 @@ def test_the_files_of_a_skill_can_be_read_but_not_changed(scripted_model: StartM
     assert notes.read_text() == "careful"
 
 
-def test_a_trigger_test_ends_at_the_first_skill(scripted_model: StartModel, tmp_path: Path) -> None:
+def test_a_trigger_test_goes_on_until_the_tested_skill(scripted_model: StartModel, tmp_path: Path) -> None:
     skills = write_skill(tmp_path / "skills", "one")
     write_skill(skills, "two")
     model = scripted_model(Answer(calls=[call("skill", skill="two"), call("skill", skill="one")]), "never")
 
     with openai_executor(model.base_url) as executor:
-        response = ask(executor, "Explain.", tmp_path, skill_directories=[skills], stop_at_first_skill=True)
+        response = ask(executor, "Explain.", tmp_path, skill_directories=[skills], stop_at_skill="one")
 
-    assert [skill.name for skill in response.skill_invocations] == ["two"]
+    assert [skill.name for skill in response.skill_invocations] == ["two", "one"]
     assert response.error is None
     assert len(model.requests) == 1
 
@@ -429,7 +429,7 @@ def test_a_conversation_that_ended_at_a_skill_can_be_continued(
     model = scripted_model(Answer(calls=[call("skill", skill="one"), call("skill", skill="one")]), "On.")
 
     with openai_executor(model.base_url) as executor:
-        first = ask(executor, "Explain.", tmp_path, skill_directories=[skills], stop_at_first_skill=True)
+        first = ask(executor, "Explain.", tmp_path, skill_directories=[skills], stop_at_skill="one")
         ask(executor, "Go on.", tmp_path, session=first.session)
 
     calls = [made["id"] for said in model.requests[1].messages for made in said.get("tool_calls", ())]

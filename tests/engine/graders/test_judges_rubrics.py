@@ -447,3 +447,14 @@ def test_no_text_breaks_the_reader_of_replies(text: str) -> None:
 )
 def test_durations(written: str, seconds: float | None) -> None:
     assert seconds_of(written) == seconds
+
+
+def test_a_rubric_of_upstreams_examples_is_the_one_that_comes_with_the_engine(tmp_path: Path) -> None:
+    for written in ("examples/rubrics/task_adherence.yaml", "../../examples/rubrics/task_adherence.yaml"):
+        assert load_rubric(written, tmp_path).source == "builtin:task_adherence"
+    with pytest.raises(RubricError, match="does not exist"):
+        load_rubric("examples/rubrics/no_such.yaml", tmp_path)
+    own = tmp_path / "examples" / "rubrics" / "task_adherence.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text("name: mine\nevaluation_criteria: Rate it.\n", "utf-8")
+    assert load_rubric("examples/rubrics/task_adherence.yaml", tmp_path).source != "builtin:task_adherence"

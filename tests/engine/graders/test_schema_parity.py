@@ -116,7 +116,13 @@ def random_config(schema: Mapping[str, Any], rng: random.Random) -> dict[str, An
 
 
 def known_gap(schema: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
-    """Return whether JSON Schema cannot refuse it: bounds that contradict each other."""
+    """Return whether JSON Schema cannot say it: bounds that contradict each other.
+
+    Or says it only when the schema is published: that a block may be empty.
+    """
+    empty = [name for name, value in config.items() if value is None]
+    if any(schema["properties"][name].get("x-waza-nullable") for name in empty):
+        return True
     bounds = [
         (config.get(low), config.get(high)) for low, high in schema.get("x-waza-not-greater", {}).items()
     ]

@@ -200,9 +200,9 @@ def test_a_refusal_is_no_rating_whatever_numbers_it_has(scripted_model: StartMod
 
 
 def test_the_reply_of_a_judge_without_a_verdict_is_quoted(scripted_model: StartModel, tmp_path: Path) -> None:
-    model = scripted_model("I say hello.", "I am not able to help with that.")
+    model = scripted_model("I say hello.", "Let me think about it.")
     verdict = judge_of(suite_at(tmp_path, model, executor="openai"))
-    assert "it replied “I am not able to help with that.”" in verdict.feedback
+    assert "it replied “Let me think about it.”" in verdict.feedback
 
 
 def test_a_judge_that_repeats_one_call_ends(scripted_model: StartModel, tmp_path: Path) -> None:

@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 
 from tests.engine.suites import run, task, write_suite
+from waza_engine.results.conclusion import DECIDING
+from waza_engine.results.metrics import FIGURES
 from waza_engine.results.record import MetricOutcome, TaskOutcome, TrialOutcome, Validation
 from waza_engine.runs.passes.metrics import suite_metrics, unknown_metrics
 from waza_engine.scoring.composite import TrialStatus
 from waza_engine.scoring.tasks import TrialScore, task_statistics, task_status
 from waza_engine.spec.suite_parts import Metric
+from waza_engine.vocabulary import METRICS
 
 
 def a_task(*trials: tuple[TrialStatus, float]) -> TaskOutcome:
@@ -76,6 +79,10 @@ def test_what_no_grader_judged_is_left_out() -> None:
     )
     assert metric("task_completion", [a_task(("failed", 0.0)), ungraded]).value == 0
     assert suite_metrics([Metric(name="task_completion", threshold=0.8)], [ungraded], None) == []
+
+
+def test_editors_know_the_names_that_are_computed() -> None:
+    assert (DECIDING, *FIGURES) == METRICS
 
 
 def test_unknown_names_are_warnings() -> None:

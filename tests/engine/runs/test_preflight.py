@@ -338,3 +338,24 @@ def test_a_file_that_cannot_be_loaded_is_named_once(tmp_path: Path) -> None:
     eval_file.write_text("name: n\nskill: s\ntasks: [tasks/*.yaml]\n", encoding="utf-8")
     (finding,) = preflight(RunSettings(eval_file)).findings
     assert finding.sentence == f"{eval_file}: line 1: `config` is missing; correct it"
+
+
+@pytest.mark.parametrize("keys", [{"x-waza": {"output_mode": "text"}}, {"outputEvents": []}])
+def test_what_only_skills_can_tell_is_not_asked_of_an_agent_that_shows_none(
+    tmp_path: Path, keys: dict[str, Any]
+) -> None:
+    write_agent(tmp_path, "say(type='result', content='x')", **keys)
+    grader = "- {type: skill_invocation, name: uses, config: {mode: any_order, required_skills: [writer]}}\n"
+    path = write_suite(tmp_path, {"a": task("a")}, config=PAID, graders=GREETS + grader)
+    with pytest.raises(SuiteError, match=r"`uses`.*reports no tool calls"):
+        prepare(RunSettings(path))
+    assert "skill.unseen" in [found.code for found in preflight(RunSettings(path)).findings]
+
+
+def test_trigger_prompts_are_not_tried_on_an_agent_that_shows_no_skills(tmp_path: Path) -> None:
+    write_agent(tmp_path, "print('x')", **{"x-waza": {"output_mode": "text"}})
+    path = write_suite(tmp_path, {"a": task("a")}, config=PAID, graders=GREETS)
+    (tmp_path / "trigger_tests.yaml").write_text("skill: writer\nshould_trigger_prompts: [{prompt: Write}]\n")
+    with pytest.raises(SuiteError, match="the trigger prompts"):
+        prepare(RunSettings(path))
+    prepare(RunSettings(path, tasks=("a",)))

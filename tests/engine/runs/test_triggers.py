@@ -12,6 +12,7 @@ from tests.engine.runs.agents import Agent, Answer
 from tests.engine.suites import CONFIG, run, task, write_suite
 from tests.scripted_model import ModelRequest, Reply, call
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
+from waza_engine.results.codec.runs import trigger_document
 from waza_engine.results.record import TriggerOutcome
 from waza_engine.runs.agent.setup import agent_setup
 from waza_engine.runs.limits.bounded import CancelledRunError
@@ -84,6 +85,28 @@ def test_another_skill_counts_as_none(tmp_path: Path) -> None:
     assert [one.did_trigger for one in found] == [False, False, False]
 
 
+def test_a_skill_of_a_plugin_and_a_command_are_the_skill(tmp_path: Path) -> None:
+    for name in ("docs:writer", "/writer"):
+        found = triggered(suite(tmp_path), Agent(invoking("Write a text", skill=name)))
+        assert [(one.did_trigger, one.skills) for one in found] == [(True, (name,)), (False, ()), (False, ())]
+
+
+def test_the_record_says_which_skill_came_first(tmp_path: Path) -> None:
+    def answer(request: ExecutionRequest) -> ExecutionResponse:
+        names = ("reader", "writer") if request.prompt == "Write a text" else ("reader",)
+        return ExecutionResponse("", skill_invocations=tuple(map(SkillInvocation, names)), error="too late")
+
+    lines: list[str] = []
+    found = triggered(suite(tmp_path, settings="workers: 1"), Agent(answer), lines)
+    assert [(one.did_trigger, one.skills, one.error) for one in found] == [
+        (True, ("reader", "writer"), ""),
+        (False, ("reader",), ""),
+        (False, ("reader",), ""),
+    ]
+    assert lines[1].endswith("did not trigger (`reader` was invoked first), which is wrong: Write more")
+    assert trigger_document(found[0])["skills"] == ["reader", "writer"]
+
+
 def test_an_error_is_a_wrong_answer_and_is_counted(tmp_path: Path) -> None:
     def answer(request: ExecutionRequest) -> ExecutionResponse:
         if request.prompt == "Write a text":
@@ -131,7 +154,7 @@ def test_the_agent_knows_of_the_skill_but_has_not_read_it(tmp_path: Path) -> Non
     for request in agent.requests:
         assert request.instructions == "Skills at hand:\n- writer: Writes."
         assert request.skill_directories == (folder.parent,)
-        assert request.stop_at_first_skill
+        assert request.stop_at_skill == "writer"
         assert (request.timeout_seconds, request.first_event_timeout_seconds) == (20.0, 3.0)
 
 

@@ -27,6 +27,35 @@ def test_rows_that_are_fine() -> None:
     assert problems(ROWS + "range: [0, 0]\n", "eval") == ()
 
 
+def test_a_grader_may_be_advisory_and_a_task_may_fail_in_some_trials() -> None:
+    lenient = EVAL.replace("  trials_per_task: 1\n", "  trials_per_task: 3\n  pass_rate: 0.66\n")
+    assert "pass_rate" in lenient
+    text = lenient + "graders:\n- {type: text, name: g, required: false, config: {contains: [a]}}\n"
+    assert problems(text, "eval") == ()
+    wrong = text.replace("0.66", "2").replace("required: false", "required: [a]")
+    assert [(found.code, found.severity) for found in problems(wrong, "eval")] == [
+        ("out-of-range", "error"),
+        ("wrong-type", "error"),
+    ]
+
+
+def test_a_metric_that_nothing_computes() -> None:
+    text = EVAL + "metrics:\n- {name: trigger_acuracy, threshold: 0.8}\n- {name: pass@k}\n"
+    (problem,) = (found for found in problems(text, "eval") if found.code == "unknown-metric")
+    assert (problem.severity, problem.message) == (
+        "warning",
+        "The metric `trigger_acuracy` is not computed; did you mean `trigger_accuracy`?",
+    )
+    assert "name: trigger_accuracy," in fixed(text, "unknown-metric", "eval")
+    other = EVAL + "metrics:\n- {name: elegance}\n"
+    (problem,) = (found for found in problems(other, "eval") if found.code == "unknown-metric")
+    assert problem.severity == "information"
+    assert problem.message == (
+        "The metric `elegance` is not computed; `trigger_accuracy`, `task_completion`, `behavior_quality`, "
+        "`pass_at_k` and `pass_exp_k` are."
+    )
+
+
 def test_two_mock_servers_of_one_name() -> None:
     text = EVAL + "mcp_mocks:\n  - {name: a, fixtures: x}\n  - {name: ' a', fixtures: y}\n"
     (problem,) = problems(text, "eval")

@@ -112,6 +112,21 @@ def test_expected_may_name_the_graders_of_the_suite_and_of_the_task(tmp_path: Pa
     assert codes_beside_suite(tmp_path / "unknown", other, suite) == ["unknown-grader-name"]
 
 
+@pytest.mark.parametrize("own", ["", "graders: [{type: text, name: own, config: {contains: [a]}}]\n"])
+def test_expected_names_no_grader_of_a_suite_without_any(tmp_path: Path, own: str) -> None:
+    text = f"{TASK}{own}expected:\n  graders: [nosuch]\n"
+    assert codes_beside_suite(tmp_path, text, EVAL) == ["unknown-grader-name"]
+
+
+def test_expected_of_a_task_in_the_eval_file_names_a_grader(tmp_path: Path) -> None:
+    graders = "graders:\n- {type: text, name: polite, config: {contains: [please]}}\n"
+    task = "tasks:\n- {id: a, name: A, inputs: {prompt: Go}, expected: {graders: [NAME]}}\n"
+    head = "name: s\nskill: k\nconfig: {trials_per_task: 1, timeout_seconds: 9, executor: mock, model: m}\n"
+    for name, expected in (("polite", []), ("polit", ["unknown-grader-name"])):
+        text = head + graders + task.replace("NAME", name)
+        assert [found.code for found in problems(text, "eval")] == expected
+
+
 def test_a_check_of_a_requirement_names_a_grader_of_its_scope(tmp_path: Path) -> None:
     suite = f"{EVAL}graders:\n  - {{type: text, name: polite, config: {{contains: [please]}}}}\n"
     own = "graders:\n  - {type: text, name: own, config: {contains: [a]}}\n"

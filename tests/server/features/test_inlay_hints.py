@@ -318,3 +318,10 @@ def test_crlf_hints_stand_before_the_line_break(suite: Path) -> None:
     text = EVAL.replace("\n", "\r\n")
     hint = Editor().hints(suite, "eval", text)[0]
     assert text[: hint.offset].endswith("# important")
+
+
+def test_an_advisory_grader_that_does_not_pass_is_no_failure(suite: Path) -> None:
+    trial = [grade("mentions", 0.5, "not found", required=False), grade("own", 1.0)]
+    write_results(suite, {"first": [trial], "second": [trial]})
+    labels = [hint.label for hint in Editor().hints(suite, "eval")]
+    assert "○ 0.50 0/2 tasks · advisory" in labels

@@ -250,6 +250,7 @@ def test_a_suite_of_which_a_part_was_run_again_comes_to_what_its_tasks_came_to_l
     assert of_suite.label == "✓ 2/2 tasks"
     assert "Of several runs, the last one recorded" in of_suite.tooltip
     assert of_metric.label == "✗ 0.00 < 0.90 · stale"
+    assert of_metric.tooltip.startswith("**`task_completion`** 0.00, threshold 0.90")
     assert "a part of it was run again since" in of_metric.tooltip
 
 

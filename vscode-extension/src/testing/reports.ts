@@ -41,7 +41,7 @@ interface TaskState {
     several: boolean;
 }
 
-const MARKS: Readonly<Record<string, string>> = { passed: "✓", failed: "✗", errored: "!", skipped: "–", pending: "◷" };
+const MARKS: Readonly<Record<string, string>> = { passed: "✓", failed: "✗", errored: "!", skipped: "–", pending: "◷", advisory: "○" };
 const TRIAL = "#trial-";
 
 /** The id of a trial of a task, and of a grader in it. */
@@ -187,7 +187,7 @@ export class RunReports {
         const number = event.trial ?? 1;
         const own = this.state(task).graded.filter(({ trial }) => trial === number).map((graded) => graded.event);
         const id = trialId(task, number);
-        const failing = own.filter((grader) => saidBy(grader) !== "passed" && saidBy(grader) !== "pending");
+        const failing = own.filter((grader) => ["failed", "errored"].includes(saidBy(grader)));
         const messages = [...reasonsOf(event), ...failing.map((grader) => ({ text: `${graderOf(grader)}: ${grader.message ?? ""}` }))];
         return [
             ended({ ...together(event, own), label: `Trial ${number}` }, verdictOf(event.kind), messages, id),
@@ -205,12 +205,18 @@ export class RunReports {
         const reason = cut || (event.conclusion?.reason ?? event.message ?? "");
         const reports = closed.some((trial) => trial.message === reason) ? [] : unjudged(cut ? { ...event, kind: "errored" } : event, reason);
         const failing: string[] = [];
+        // VS Code shows a task as red as what is below it; this one passes with some of its trials.
+        const isPassed = concludedVerdict(event) === "passed";
+        if (isPassed) {
+            reports.push(...this.spared(task));
+        }
         for (const concluded of event.conclusion?.graders ?? []) {
             const own = graded.filter((each) => each.event.grader === concluded.name).map((each) => each.event);
             const telling = own.find((each) => saidBy(each) === concluded.verdict) ?? own[0];
             if (telling !== undefined) {
-                reports.push(ended(telling, verdictOf(concluded.verdict), failuresOf(telling), telling.item));
-                if (telling.message && ["failed", "errored"].includes(concluded.verdict)) {
+                const verdict = isPassed ? sparedVerdict(verdictOf(concluded.verdict)) : verdictOf(concluded.verdict);
+                reports.push(ended(telling, verdict, failuresOf(telling), telling.item));
+                if (telling.message && ["failed", "errored"].includes(verdict)) {
                     failing.push(`${graderOf(telling)}: ${telling.message}`);
                 }
             }
@@ -223,6 +229,13 @@ export class RunReports {
             reports.push(ended(whole, verdict, reason ? [{ text, location: event.location }] : [], task));
         }
         return reports;
+    }
+
+    /** The trials that failed, and their graders, of a task that passed without them. */
+    private spared(task: string): Report[] {
+        const { several, closed } = this.state(task);
+        const failed = several ? closed.filter(({ kind }) => sparedVerdict(verdictOf(kind)) !== verdictOf(kind)) : [];
+        return failed.flatMap((trial) => this.trialReports(task, trial)).map((report) => ({ ...report, verdict: sparedVerdict(report.verdict ?? "skipped") }));
     }
 
     private runEnded(event: RunEvent): Report[] {
@@ -289,12 +302,18 @@ function outputOf(event: RunEvent): Report[] {
     return event.message ? [{ kind: "output", item: event.item, text: event.message }] : [];
 }
 
+/** The verdict of what its task passed without. */
+function sparedVerdict(verdict: Verdict): Verdict {
+    return verdict === "failed" || verdict === "errored" ? "skipped" : verdict;
+}
+
 /** What a grader said of one trial, as its event tells it. */
-function saidBy(event: RunEvent): "passed" | "failed" | "errored" | "pending" {
+function saidBy(event: RunEvent): "passed" | "failed" | "errored" | "pending" | "advisory" {
     if (event.status === "error") {
         return "errored";
     }
-    return event.status === "pending" ? "pending" : event.passed === true ? "passed" : "failed";
+    const isOpen = event.status === "pending" || event.status === "advisory";
+    return isOpen ? event.status : event.passed === true ? "passed" : "failed";
 }
 
 function failuresOf(event: RunEvent): ReportMessage[] {

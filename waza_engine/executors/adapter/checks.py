@@ -29,6 +29,14 @@ def adapter_warnings(path: Path, adapter: AdapterFile, model: str) -> Iterator[s
         yield f"{path}: `prompt.stdinFormat` has no effect: the prompt is sent as text"
 
 
+def tells_tool_calls(adapter: AdapterFile) -> bool:
+    """Return whether the events of an adapter tell of tool calls."""
+    if adapter.extensions.output_mode == "text":
+        return False
+    passes_on = adapter.output_mode == "passthrough" and adapter.passthrough_type_map is not None
+    return passes_on or any(mapping.emit_as == "tool_call" for mapping in adapter.output_events)
+
+
 def _paths(adapter: AdapterFile) -> Iterator[tuple[str, str]]:
     for position, mapping in enumerate(adapter.output_events):
         where = f"outputEvents[{position}]"

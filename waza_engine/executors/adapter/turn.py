@@ -7,12 +7,13 @@ tool are never merged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from waza_engine.executors.adapter.events import Line, ToolState, Update, event_of, read_event
+from waza_engine.executors.adapter.skill_reads import skills_read
 from waza_engine.executors.base import unpaid, unwatched
 from waza_engine.peers.bounds import LONGEST_MESSAGE_BYTES, MOST_BYTES
 from waza_engine.spec.adapter import AdapterFile
@@ -20,6 +21,11 @@ from waza_engine.vocabulary import ModelUsage, PaidAnswer, SkillInvocation, Tool
 
 _SHOWN = 300
 _SKILL_TOOLS = {"skill": "skill", "Skill": "skill"}
+
+
+def never_ends(_: Sequence[SkillInvocation]) -> bool:
+    """Go on whatever skill is invoked."""
+    return False
 
 
 @dataclass(slots=True)
@@ -37,15 +43,17 @@ class Turn:
     """What the agent has said and done so far in a turn.
 
     ``new_id`` names calls without an id; ``follow_up`` is added to the agent's own ids, which may count anew
-    in every turn. ``watch`` gets every tool call as it begins, ``paid`` what has been answered by then, its
-    tokens those of ``model``. ``trouble`` says what was lost;
+    in every turn. ``ends`` tells by the skills so far whether the turn is over, ``skill_names`` what the
+    skills in the folders of the skills directory are called. ``watch`` gets every tool call as it begins,
+    ``paid`` what has been answered by then, its tokens those of ``model``. ``trouble`` says what was lost;
     ``noise`` is the beginning of what was no event, ``unmatched`` the first event without a meaning.
     """
 
     adapter: AdapterFile
     new_id: Callable[[], str]
     follow_up: str = ""
-    stop_at_first_skill: bool = False
+    ends: Callable[[Sequence[SkillInvocation]], bool] = never_ends
+    skill_names: Mapping[str, str] = field(default_factory=dict[str, str])
     watch: Callable[[ToolCall], None] = unwatched
     paid: Callable[[PaidAnswer], None] = unpaid
     model: str = ""
@@ -102,7 +110,7 @@ class Turn:
             self.noise = f"{self.noise} {line}".strip()[:_SHOWN]
         else:
             self.unmatched = self.unmatched or line[:_SHOWN]
-        return found.answer is not None or (self.stop_at_first_skill and bool(self.skills))
+        return found.answer is not None or self.ends(self.skills)
 
     def close(self) -> None:
         """Bring the texts of messages that came in pieces into the transcript."""
@@ -229,11 +237,22 @@ class Turn:
     def _tell_skill(self, call: _Call) -> None:
         argument = {**_SKILL_TOOLS, **self.adapter.extensions.skill_tools}.get(call.call.name)
         name = call.call.arguments.get(argument) if argument else None
-        if call.skill_told or not isinstance(name, str) or not name.strip():
+        if call.skill_told:
             return
-        call.skill_told = True
-        self.skills.append(SkillInvocation(name.strip()))
-        self.note("skill.invoked", name=name.strip())
+        if isinstance(name, str) and name.strip():
+            call.skill_told = True
+            self._invoke(name.strip())
+            return
+        directory = self.adapter.extensions.skills_directory
+        for folder in skills_read(call.call.name, call.call.arguments, directory):
+            call.skill_told = True
+            # What a tool has loaded may be read once more.
+            if not any(skill.is_of(self.skill_names.get(folder, folder)) for skill in self.skills):
+                self._invoke(self.skill_names.get(folder, folder))
+
+    def _invoke(self, skill: str) -> None:
+        self.skills.append(SkillInvocation(skill))
+        self.note("skill.invoked", name=skill)
 
 
 class LineSink:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,16 @@ def skill_tools(directories: Sequence[Path]) -> list[Tool]:
     return [_tool(skills)] if skills else []
 
 
+def names_by_folder(directories: Sequence[Path]) -> dict[str, str]:
+    """Return what the skills are called, by the names of their folders."""
+    found: dict[str, str] = {}
+    for path in _skill_files(directories):
+        with contextlib.suppress(SuiteFileError):
+            name = load_skill_file(path, within=suite_boundary(path.parent)).name.strip()
+            found[path.parent.resolve().name] = name or name_without_frontmatter(path)
+    return found
+
+
 def skill_folders(directories: Sequence[Path]) -> list[Path]:
     """Return the folders of the skills."""
     return [path.parent for path in _skill_files(directories)]
@@ -54,7 +65,8 @@ def _tool(skills: Mapping[str, tuple[SkillFile, Path]]) -> Tool:
 
     def call(arguments: Mapping[str, Any]) -> ToolOutcome:
         asked = text_argument(arguments, "skill").strip()
-        name = next((name for name in skills if name.casefold() == asked.casefold()), None)
+        invoked = SkillInvocation(asked.casefold())
+        name = next((name for name in skills if invoked.is_of(name.casefold())), None)
         if name is None:
             raise ToolError(f"there is no skill `{asked}`; there are {known}")
         skill, path = skills[name]

@@ -127,7 +127,7 @@ class Turn:
             results = list(self._called(answer.calls))
             self._remember(answer, results)
             self._check_progress()
-            if not answer.calls or (self._skills and self._request.stop_at_first_skill):
+            if not answer.calls or self._request.stops_after(self._skills):
                 self._record("session.idle")
                 return
         raise ExecutorError(f"the model went on calling tools; the turn ends after {MOST_ROUNDS} answers")
@@ -242,7 +242,7 @@ class Turn:
                 self._skills.append(outcome.skill)
                 self._record("skill.invoked", name=outcome.skill.name, path=outcome.skill.path)
             yield identifier, masked(text)
-            if outcome.skill is not None and self._request.stop_at_first_skill:
+            if self._request.stops_after(self._skills):
                 return
 
     def _outcome(self, name: str, arguments: dict[str, Any] | None) -> ToolOutcome:

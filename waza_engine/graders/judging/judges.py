@@ -19,7 +19,9 @@ from waza_engine.graders.judging.judge import (
     JudgeError,
     JudgeQuestion,
     LostJudgeError,
+    UnusableReplyError,
 )
+from waza_engine.graders.judging.replies import is_refusal, quoted_reply
 from waza_engine.masking import masked
 from waza_engine.spec.fields import PlainText
 
@@ -70,7 +72,10 @@ def ask(
         reasoning_effort=reasoning_effort or "",
         timeout_seconds=limit_seconds(),
     )
-    return context.judge.ask(question)
+    response = context.judge.ask(question)
+    if is_refusal(response):
+        raise UnusableReplyError(f"the judge refused to answer: {quoted_reply(response)}")
+    return response
 
 
 def without_judge(error: JudgeError) -> GraderError:

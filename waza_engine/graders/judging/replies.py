@@ -48,6 +48,16 @@ _NO_RATINGS = frozenset(
         "weight",
     }
 )
+_SORRY = r"(?:(?:i'm |i am )?(?:very |truly )?sorry|i apologi[sz]e|unfortunately|as an ai)[^.!?]{0,30}?"
+_CANNOT = r"(?:i (?:can't|cannot|won't|will not|must decline to)|(?:i am|i'm) (?:unable|not able) to)"
+# "I cannot rate this above 3" is a rating.
+_NO_LIMIT = r"\b(?![^.!?]{0,60}\b(?:of|above|higher|more|better|than|full|perfect|over|below|lower|less)\b)"
+_RATES = rf"(?:rate|grade|judge|evaluate|assess|score|answer|discuss|review|respond to){_NO_LIMIT}"
+_GIVES = r"(?:provide|give|offer) (?:\w+ ){1,2}(?:rating|score|grade|verdict|evaluation|answer)"
+_HELPS = r"(?:assist|help(?! but)|comply|continue|fulfill?|engage|participate|do (?:that|this)|proceed)\b"
+_REFUSAL = re.compile(
+    rf"\W*(?:{_SORRY})?[,.!;: -]*(?:but )?{_CANNOT} (?:{_HELPS}|{_RATES}|{_GIVES}{_NO_LIMIT})", re.IGNORECASE
+)
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 
 
@@ -264,6 +274,11 @@ def _braced(text: str) -> Iterator[tuple[int, int]]:
 
 def _as_text(value: object) -> str:
     return value.strip() if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def is_refusal(said: str) -> bool:
+    """Return whether a reply begins with a refusal to judge, whatever rating comes after it."""
+    return _REFUSAL.match(" ".join(without_thoughts(said).replace("\u2019", "'").split())) is not None
 
 
 def quoted_reply(text: str) -> str:

@@ -18,7 +18,7 @@ from waza_engine.graders.judging.rubric import Rubric
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.yaml_reader import read_text
-from waza_engine.spec.rubric_paths import MARKDOWN_RUBRICS, YAML_RUBRICS, is_rubric_path
+from waza_engine.spec.rubric_paths import MARKDOWN_RUBRICS, YAML_RUBRICS, example_rubric, is_rubric_path
 
 _OURS = Path(__file__).parents[2] / "rubrics"
 
@@ -33,10 +33,17 @@ def load_rubric(
     """Return a rubric. Raises ``RubricError``.
 
     A relative path is looked up beside the eval file, then in the folders above it; its file is read through
-    ``files``. Without ``words_are_names`` a single word that names nothing is the rubric itself.
+    ``files``. Where none is, upstream's ``examples/rubrics/NAME.yaml`` is the rubric NAME of ours. Without
+    ``words_are_names`` a single word that names nothing is the rubric itself.
     """
     if is_rubric_path(written):
-        return _from_file(_found(written.strip(), suite_directory, files), f"file:{written.strip()}", files)
+        try:
+            place = _found(written.strip(), suite_directory, files)
+        except RubricError:
+            if (name := example_rubric(written)) in built_in_names():
+                return built_in(name)
+            raise
+        return _from_file(place, f"file:{written.strip()}", files)
     name = written.strip()
     if re.search(r"\s", name):
         return Rubric(written)

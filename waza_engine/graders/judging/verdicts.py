@@ -17,6 +17,7 @@ HOW_TO_ANSWER = (
     "for every one that is not, each with a description of the criterion and your reason."
 )
 NO_VERDICT = "The judge gave no verdict: it called neither `set_waza_grade_pass` nor `set_waza_grade_fail`"
+NO_REPLY = "the judge gave an empty reply"
 _MOST = 1000
 _ABOUT = {
     "description": "What was looked at, in a few words.",

@@ -60,7 +60,7 @@ def _summary(trial: TrialOutcome, failed: list[Validation]) -> Iterator[str]:
 
 
 def _well(found: Validation) -> bool:
-    return found.status == "pending" or (found.status == "graded" and found.passed)
+    return found.shown_status in ("pending", "advisory") or (found.status == "graded" and found.passed)
 
 
 def _beginning(text: str) -> tuple[str, bool]:

@@ -10,7 +10,7 @@ from dataclasses import asdict
 
 from waza_engine.results.codec.trials import status_borne_out
 from waza_engine.results.codec.verdicts import verdicts_of
-from waza_engine.results.json_values import Block, Json, blocks_of, duration_of, text_of
+from waza_engine.results.json_values import Block, Json, blocks_of, duration_of, number_or_none, text_of
 from waza_engine.scoring.composite import Graded, TrialStatus, composite, trial_status
 from waza_engine.scoring.statistics import CONFIDENCE, Interval, RateInterval, wilson
 from waza_engine.scoring.tasks import (
@@ -46,10 +46,20 @@ def counted_task(task: Block, runs: Sequence[Block], *, resampled: bool = True) 
     statistics = task_statistics(scores, resampled=resampled)
     return {
         **task,
-        "status": task_status([score.status for score in scores]),
+        "status": task_status([score.status for score in scores], pass_rate_of(task)),
         "runs": list(runs),
         **({"stats": statistics_document(statistics)} if statistics else {}),
     }
+
+
+def pass_rate_of(task: Block) -> float:
+    """Return the share of its trials that a task of a document needs to pass."""
+    return number_or_none(task.get("required_pass_rate")) or 1.0
+
+
+def required_pass_rate(pass_rate: float) -> Json:
+    """Return that share as it stands in a task; of 1, all trials, nothing is written."""
+    return {"required_pass_rate": pass_rate} if pass_rate < 1 else {}
 
 
 def trial_score(run: Block) -> TrialScore:

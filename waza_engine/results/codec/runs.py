@@ -26,6 +26,7 @@ from waza_engine.results.json_values import (
     number,
     plain,
     text_of,
+    texts_of,
     whole,
 )
 from waza_engine.results.record import (
@@ -179,7 +180,7 @@ def trigger_document(trigger: TriggerOutcome) -> Json:
         **given(confidence=trigger.confidence),
         "should_trigger": trigger.should_trigger,
         "did_trigger": trigger.did_trigger,
-        **given(error_msg=trigger.error, final_output=trigger.output),
+        **given(error_msg=trigger.error, final_output=trigger.output, skills=list(trigger.skills)),
     }
 
 
@@ -202,8 +203,9 @@ def _summary_of(summary: Block) -> SuiteSummary:
         number(interval.get("mean")),
         whole(interval.get("num_bootstraps")),
     )
+    # The first version knew no weights.
     return replace(
-        figures_of(SuiteSummary, summary),
+        figures_of(SuiteSummary, {"weighted_score": summary.get("aggregate_score"), **summary}),
         interval=found if interval else None,
         pass_hat_k=tuple(map(number, cast("list[object]", chances))) if isinstance(chances, list) else (),
     )
@@ -246,6 +248,7 @@ def _trigger_of(trigger: Block) -> TriggerOutcome:
         confidence=text_of(trigger.get("confidence")),
         error=text_of(trigger.get("error_msg")),
         output=text_of(trigger.get("final_output")),
+        skills=texts_of(trigger.get("skills")),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import cast
 
-from waza_engine.results.codec.figures import statistics_document
+from waza_engine.results.codec.figures import pass_rate_of, required_pass_rate, statistics_document
 from waza_engine.results.codec.trials import trial_document, trial_of
 from waza_engine.results.codec.usage import cost_document
 from waza_engine.results.json_values import Block, Json, blocks_of, figures_of, given, number, plain, text_of
@@ -14,7 +14,7 @@ from waza_engine.results.record import TaskOutcome, TrialOutcome
 from waza_engine.scoring.composite import TrialStatus, borne_out
 from waza_engine.scoring.cost import total_cost
 from waza_engine.scoring.impact import PairwiseImpact, SkillImpact
-from waza_engine.scoring.tasks import task_statistics
+from waza_engine.scoring.tasks import task_statistics, task_status
 
 _STATUSES: dict[str, TrialStatus] = {"passed": "passed", "failed": "failed", "skipped": "skipped"}
 
@@ -29,6 +29,7 @@ def task_document(task: TaskOutcome) -> Json:
                 "test_id": task.id,
                 "display_name": task.name,
                 **given(golden=task.golden, group=task.group),
+                **required_pass_rate(task.pass_rate),
                 "status": task.status,
                 "runs": [trial_document(trial) for trial in task.trials],
                 **({"stats": statistics_document(task.statistics)} if task.statistics else {}),
@@ -49,9 +50,10 @@ def task_of(document: Block, *, resampled: bool = True) -> TaskOutcome:
     runs = blocks_of(document.get("runs"))
     trials = tuple(trial_of(run, position) for position, run in enumerate(runs, 1))
     written = _STATUSES.get(text_of(document.get("status")), "error")
-    status = borne_out(written, [trial.status for trial in trials if not trial.stopped])
+    ended, pass_rate = [trial for trial in trials if not trial.stopped], pass_rate_of(document)
+    status = borne_out(written, [task_status([trial.status for trial in ended], pass_rate)])
     doubted = [run.get("status") == "passed" != trial.status for run, trial in zip(runs, trials, strict=True)]
-    scores = [trial.score for trial in trials if not trial.stopped]
+    scores = [trial.score for trial in ended]
     return TaskOutcome(
         id=text_of(document.get("test_id")),
         name=text_of(document.get("display_name")),
@@ -65,6 +67,7 @@ def task_of(document: Block, *, resampled: bool = True) -> TaskOutcome:
         cached=document.get("cached") is True,
         impact=_impact_of(document.get("skill_impact")),
         doubted=status != written or any(doubted),
+        pass_rate=pass_rate,
     )
 
 

@@ -18,7 +18,7 @@ from waza_engine.results.json_values import (
 )
 from waza_engine.results.record import Validation, VerdictStatus
 from waza_engine.scoring.composite import effective_weight
-from waza_engine.vocabulary import Check
+from waza_engine.vocabulary import MEASURES_JUDGES, Check
 
 _STEPS = (str, int)
 
@@ -33,11 +33,12 @@ def verdict_blocks(trial: Block) -> dict[str, Block]:
 
 
 def passed_unjudged(run: Block) -> bool:
-    """Tell whether a trial passed for want of graders; not known of one without a list of verdicts.
+    """Tell whether a trial passed for want of required graders; not known of one without a list of verdicts.
 
     The same as ``task_conclusion.nothing_judged``, of the trial as it is written.
     """
-    judged = verdict_count({"runs": [run]})
+    parts = (run, *blocks_of(run.get("checkpoints")))
+    judged = any(_is_required(block) for each in parts for block in verdict_blocks(each).values())
     return run.get("status") == "passed" and isinstance(run.get("validations"), Mapping) and not judged
 
 
@@ -69,7 +70,12 @@ def verdict_of(name: str, verdict: Block) -> Validation:
         details,
         tuple(map(_check, blocks_of(checks))) if checks else (),
         duration_of(found("duration_ms")),
+        _is_required(verdict),
     )
+
+
+def _is_required(verdict: Block) -> bool:
+    return verdict.get("required") is not False and verdict.get("type") != MEASURES_JUDGES
 
 
 def score_of(written: object) -> float:
@@ -96,6 +102,7 @@ def verdict_document(verdict: Validation) -> Json:
         "feedback": verdict.feedback,
         **given(details=dict(verdict.details), checks=checks),
         **({"status": verdict.status} if verdict.status != "graded" else {}),
+        **({} if verdict.required else {"required": False}),
         "duration_ms": verdict.duration_ms,
     }
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from waza_engine.results.reading.scores import GraderResult, LaterRun, PromptResult, RunResult, TaskResult
+from waza_engine.scoring.composite import Graded, composite
 from waza_engine.steps import Steps
 
 _TASKS_PER_PAUSE = 1_000
@@ -60,8 +61,10 @@ def with_newer_graders(task: TaskResult, newer: Mapping[str, GraderResult]) -> T
     against = {one.status for one in newer.values() if not one.passed}
     if not task.status or task.status == "failed" or not against & {"graded", "error"}:
         return told
-    scores = [one.score for one in told.graders.values() if one.status != "pending"]
-    score = sum(scores) / len(scores) if scores else 0.0
+    said = [
+        Graded(one.score, one.passed, one.weight) for one in told.graders.values() if one.status != "pending"
+    ]
+    score = composite(said).weighted_score
     status = "failed" if "graded" in against else "error"
     return replace(told, status=status, score=score, passed_trials=0)
 

@@ -47,6 +47,7 @@ class _Validation(TypedDict, total=False):
     status: _Scalar
     score: _Scalar
     weight: _Scalar
+    required: _Scalar
     passed: _Scalar
     feedback: _Scalar
     message: _Scalar
@@ -81,6 +82,7 @@ class _Trial(TypedDict, total=False):
 
 class _Figures(TypedDict, total=False):
     avg_score: _Scalar
+    avg_weighted_score: _Scalar
     mean_score: _Scalar
 
 
@@ -91,6 +93,7 @@ class _Task(TypedDict, total=False):
     name: _Scalar
     status: _Scalar
     error_msg: _Scalar
+    required_pass_rate: _Scalar
     stats: _Figures | None
     aggregate: _Figures | None
     runs: list[_Trial | None] | None

@@ -34,7 +34,9 @@ class RunOrigin:
 
 @dataclass(frozen=True, slots=True)
 class GraderResult:
-    """One grader of one task, over all trials. ``status`` is ``graded``, ``pending`` or ``error``.
+    """One grader of one task, over all trials.
+
+    ``status`` is ``graded``, ``pending``, ``error``, or ``advisory`` if it did not pass and is not required.
 
     ``score`` is the mean of ``scores`` (one a trial in which it does not wait for a person); ``passed`` means
     that all trials passed. ``feedback`` is that of the first trial that did not pass, or of the last one.
@@ -108,6 +110,12 @@ class TaskResult:
     def passed(self) -> bool:
         """Whether the task passed."""
         return self.status == "passed"
+
+    @property
+    def plain_score(self) -> float:
+        """The mean of what its graders gave, without their weights."""
+        scores = [grader.score for grader in self.graders.values() if grader.status != "pending"]
+        return sum(scores) / len(scores) if scores else 0.0
 
     @property
     def is_unrun(self) -> bool:

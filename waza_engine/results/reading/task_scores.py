@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
+from waza_engine.results.codec.figures import pass_rate_of
 from waza_engine.results.codec.trials import status_borne_out, was_stopped_as_wrong
 from waza_engine.results.codec.verdicts import passed_unjudged, verdict_blocks, verdict_of, verdicts_of
 from waza_engine.results.json_values import Block, block_of, blocks_of, moment, number, text_of, whole
@@ -12,11 +13,13 @@ from waza_engine.results.reading.scores import CheckResult, GraderResult, RunOri
 from waza_engine.results.record import Validation
 from waza_engine.results.reviews.review import recorded_review
 from waza_engine.results.task_conclusion import conclude_grader
+from waza_engine.scoring.composite import Graded, TrialStatus, borne_out, composite
+from waza_engine.scoring.tasks import task_status
 from waza_engine.steps import Steps, finished
 from waza_engine.vocabulary import Check, checkpoint_grader
 
 _VALUES_PER_PAUSE = 1_000
-_STATUSES = {"errored": "error", "pending": "pending"}
+_STATUSES = {"errored": "error", "pending": "pending", "advisory": "advisory"}
 
 
 def task_result(task: Block, timestamp: datetime) -> TaskResult:
@@ -40,11 +43,10 @@ def task_result_in_steps(
     if status == "passed" and runs and all(map(passed_unjudged, runs)):
         # Upstream lets it pass; but nobody has looked at an answer.
         status = "skipped"
-    elif status == "passed":
+    elif status == "passed" and (against or any(run.get("status") != "passed" for run in ended)):
         # Of a file that was edited by hand the worse counts, as in ``task_conclusion``.
-        said = {one.status for one in against}
-        said |= {text_of(run.get("status")) for run in ended}
-        status = "failed" if said & {"graded", "failed"} else "error" if "error" in said else status
+        said: list[TrialStatus] = [status_borne_out(run, verdicts_of(run)) for run in ended]
+        status = borne_out("passed", [task_status(said, pass_rate_of(task))])
     elif status == "error" and runs:
         broke = [run for run in ended if run.get("status") == "error"]
         # Upstream calls it broken; but an answer was found wrong.
@@ -70,11 +72,16 @@ def _stands(run: Block) -> bool:
 
 
 def _against(*said: Mapping[str, GraderResult]) -> Iterator[GraderResult]:
-    return (grader for graders in said for grader in graders.values() if not grader.passed)
+    return (
+        grader
+        for graders in said
+        for grader in graders.values()
+        if not grader.passed and grader.status != "advisory"
+    )
 
 
 def _score_in_steps(task: Block, runs: Sequence[Block]) -> Steps[float]:
-    """Return the mean over the trials of what their graders gave; without any verdict, what is written."""
+    """Return the mean over the trials of their weighted scores; without any verdict, what is written."""
     means: list[float] = []
     judged = False
     done = 0
@@ -82,19 +89,19 @@ def _score_in_steps(task: Block, runs: Sequence[Block]) -> Steps[float]:
         if run.get("stopped") is True or run.get("status") == "skipped":
             continue
         verdicts = (verdict_of(name, block) for name, block in verdict_blocks(run).items())
-        scores: list[float] = []
+        said: list[Graded] = []
         for verdict in verdicts:
-            if verdict.status != "pending":
-                scores.append(0.0 if verdict.status == "error" else verdict.score)
+            said.append(verdict.graded)
             done += 1 + len(verdict.checks)
             if done > _VALUES_PER_PAUSE:
                 done = 0
                 yield
         broke = run.get("status") not in ("passed", "failed", "skipped") and text_of(run.get("error_msg"))
-        means.append(sum(scores) / len(scores) if scores and not broke else 0.0)
-        judged = judged or bool(scores)
+        means.append(0.0 if broke else composite(said).weighted_score)
+        judged = judged or any(one.status != "pending" for one in said)
     if not judged or not isinstance(task.get("stats", {}), Mapping):
-        return number(block_of(task, "stats").get("avg_score"))
+        figures = block_of(task, "stats")
+        return number(figures.get("avg_weighted_score", figures.get("avg_score")))
     return sum(means) / len(means)
 
 

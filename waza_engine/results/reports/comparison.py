@@ -33,7 +33,7 @@ def comparison(recordings: Sequence[Recording]) -> Json:
     runs = [run_of(document) for document in documents]
     concluded = [conclude(run) for run in runs]
     scores = [
-        None if _number(written.get("aggregate_score")) is None else run.summary.aggregate_score
+        None if _number(written.get("aggregate_score")) is None else run.summary.weighted_score
         for run, written in zip(runs, summaries, strict=True)
     ]
     rates = [

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from waza_engine.counting import counted
-from waza_engine.figures import shown_above, shown_score, shown_share
+from waza_engine.figures import reaches, shown_above, shown_below, shown_score, shown_share
 from waza_engine.markdown import sentence
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.conclusion import Conclusion, chosen_parts, conclude
+from waza_engine.results.conclusion import Conclusion, chosen_parts, conclude, misclassified_words
 from waza_engine.results.conclusion_words import PROMPTS, TASKS, WHOLE_RUN
 from waza_engine.results.json_values import Json, block_of, given, number
 from waza_engine.results.reading.recordings import Recording
@@ -24,12 +24,16 @@ PASSED, REGRESSED, GOLDEN_FAILED, NOT_GATED = 0, 1, 2, 3
 
 @dataclass(frozen=True, slots=True)
 class GateLimits:
-    """What may change: the pass rate by so many percentage points, and the tasks that come and go."""
+    """What may change: the pass rate by so many percentage points, and the tasks that come and go.
+
+    ``least_triggers`` is the share of trigger prompts, 0..1, that must be classified correctly now.
+    """
 
     most_regression: float = 0.0
     golden_must_pass: bool = False
     new_tasks: Policy = "allow"
     removed_tasks: Policy = "warn"
+    least_triggers: float | None = None
 
 
 @dataclass(slots=True)
@@ -167,6 +171,11 @@ def _rate(recording: Recording, found: Conclusion) -> float:
 
 def _tell_prompts(issues: _Issues, then: Conclusion, now: Conclusion, limits: GateLimits) -> None:
     """Tell when fewer trigger prompts were answered rightly, as for tasks, or when some came or went."""
+    share = 0.0 if now.triggers is None else now.triggers.share
+    if limits.least_triggers is not None and not reaches(share, limits.least_triggers):
+        share_words, least = shown_below(share, limits.least_triggers)
+        tried = "no trigger prompt was tried" if now.triggers is None else misclassified_words(now.triggers)
+        issues.tell("fail", "trigger_share", f"{tried}: {share_words} classified correctly, below {least}")
     if now.triggers is None or then.triggers is None:
         if then.triggers is not None:
             words = f"{counted(then.triggers.total, 'trigger prompt')} of the baseline: none was tried now"

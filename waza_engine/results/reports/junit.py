@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
-from waza_engine.figures import shown_score
+from waza_engine.figures import shown_score, shown_scores
 from waza_engine.moments import is_known
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import (
@@ -83,7 +83,7 @@ def _suite(document: Block, fail_under: float | None) -> TestSuite:
         ("skill", header.skill),
         ("model", header.asked_model),
         ("engine", header.executor),
-        ("score", shown_score(found.score, 4) if found.scored else ""),
+        ("score", shown_scores(found.score, found.plain_score, 4) if found.scored else ""),
         ("verdict", recorded_verdict_words(found.verdict, found.part)),
         ("spent", spending_words(document)),
         ("baseline", found.baseline.words if found.baseline else ""),

@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterator
 
 from waza_engine.counting import counted
-from waza_engine.figures import shown_score
+from waza_engine.figures import shown_score, shown_scores
 from waza_engine.markdown import cell, cell_sentence, code, sentence
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import Conclusion, RunVerdict, conclude
@@ -73,7 +73,7 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
         ("Skill", code(header.skill)),
         ("Model", code(header.asked_model)),
         ("Executor", code(header.executor)),
-        ("Score", _figure(found.score) if found.scored else ""),
+        ("Score", shown_scores(found.score, found.plain_score) if found.scored else ""),
         ("Duration", _duration(summary.get("duration_ms"))),
         # The names of models may be among these words.
         ("Spent", code(spending_words(document))),
@@ -86,7 +86,7 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
     if found.tasks:
         yield "| | Task | Score | Trials passed |\n|---|---|--:|--:|\n"
     for task in found.tasks:
-        score = f"{shown_score(task.score)}" if task.scored else ""
+        score = shown_scores(task.score, task.plain_score) if task.scored else ""
         score += f" ({cell_sentence(task.untold)})" if task.untold else ""
         score += f" so far: {cell_sentence(task.cut_short)}" if task.cut_short else ""
         yield f"| {_MARKS[task.verdict]} | {cell(task.id or task.name)} | {score} | {task.share} |\n"
@@ -94,7 +94,7 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
     if found.triggers is not None:
         yield from _mistakes(found.triggers)
     for task in found.tasks:
-        if task.verdict != "passed" and (task.graders or task.error):
+        if (task.verdict != "passed" or task.has_advice) and (task.graders or task.error):
             yield _details(task)
 
 
@@ -134,7 +134,9 @@ def _line(grader: GraderConclusion) -> str:
     feedback = code(_shortened(grader.feedback))
     score = "pending" if grader.verdict == "pending" else shown_score(grader.score)
     trials = f", {grader.passed_trials} of {grader.trials} trials passed" if grader.trials > 1 else ""
-    return f"- **{code(shown_grader(grader.name))}** {score}{trials}{': ' if feedback else ''}{feedback}"
+    advisory = " (advisory)" if grader.verdict == "advisory" else ""
+    name = f"**{code(shown_grader(grader.name))}**{advisory}"
+    return f"- {name} {score}{trials}{': ' if feedback else ''}{feedback}"
 
 
 def _shortened(text: str) -> str:

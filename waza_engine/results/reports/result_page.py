@@ -214,7 +214,9 @@ def _answer(trial: TrialOutcome) -> str:
 
 def _verdict(verdict: Validation, output: str) -> Iterator[str]:
     if verdict.status == "graded":
-        mark, score = "✓" if verdict.passed else "✗", f" {shown_score(verdict.score)}"
+        against = "○" if verdict.shown_status == "advisory" else "✗"
+        mark, score = "✓" if verdict.passed else against, f" {shown_score(verdict.score)}"
+        score += "" if verdict.required else ", advisory"
     else:
         mark, score = ("!", " could not grade") if verdict.status == "error" else ("◷", " waits for a review")
     yield f"**{mark} {code(shown_grader(verdict.name))}**{score} ({code(verdict.type)})"

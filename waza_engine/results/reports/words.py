@@ -74,7 +74,14 @@ def mistake_words(trigger: TriggerOutcome) -> str:
     """Return what went wrong with a trigger prompt, which is not part of it."""
     if trigger.error:
         return f"could not be tried ({' '.join(trigger.error.split())})"
-    return "should have triggered" if trigger.should_trigger else "should not have triggered"
+    wrong = "should have triggered" if trigger.should_trigger else "should not have triggered"
+    return wrong + invoked_words(trigger)
+
+
+def invoked_words(trigger: TriggerOutcome) -> str:
+    """Return which other skill came first, "" where the tested one was the only one, or none was."""
+    others = trigger.skills and not (trigger.did_trigger and len(trigger.skills) == 1)
+    return f" (`{trigger.skills[0]}` was invoked first)" if others else ""
 
 
 def repeated_words(conclusion: Conclusion) -> str:

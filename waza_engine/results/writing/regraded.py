@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import cast
 
 import waza_engine
-from waza_engine.results.codec.figures import counted_run, counted_task
+from waza_engine.results.codec.figures import counted_run, counted_task, required_pass_rate
 from waza_engine.results.codec.recounting import counted_document
 from waza_engine.results.codec.verdicts import verdict_blocks, verdict_document
 from waza_engine.results.json_values import Block, Json, block_of, given, plain, texts_of
@@ -21,7 +21,6 @@ from waza_engine.results.reviews.calibration import with_calibration
 
 # What describes the verdicts of then.
 _STALE_IN_A_TRIAL = ("failure_artifacts",)
-_STALE_IN_A_TASK = ("skill_impact", "error_msg")
 
 
 def regraded_task(
@@ -30,11 +29,12 @@ def regraded_task(
     *,
     error: str = "",
     kept: bool = False,
+    pass_rate: float = 1.0,
 ) -> Json:
     """Return a task with the new verdicts of its trials, None for a trial that had nothing to grade.
 
     ``error`` says why the task cannot be graded; its trials stay as recorded then. With ``kept`` the verdicts
-    of graders that were not asked stay and count.
+    of graders that were not asked stay and count. ``pass_rate`` is what the task asks for now.
     """
     if error:
         return {**document, "status": "error", "error_msg": error}
@@ -43,9 +43,9 @@ def regraded_task(
         return dict(document)
     # That some trials did not come to their end is as true as it was.
     lost = [trial for trial, _ in trials if trial.outcome.stopped]
-    stale = _STALE_IN_A_TASK[:1] if lost else _STALE_IN_A_TASK
+    stale = ("skill_impact", "required_pass_rate", *(() if lost else ("error_msg",)))
     rest = {key: value for key, value in document.items() if key not in stale}
-    return counted_task(rest, runs)
+    return counted_task({**rest, **required_pass_rate(pass_rate)}, runs)
 
 
 def regraded_document(

@@ -86,7 +86,7 @@ class AgentSetup:
             first_event_timeout_seconds=float(config.first_event_timeout_seconds),
             instructions=instructions_of(self.skills, workspace.instruction_files, with_body=False),
             mcp_servers=self.mcp_servers,
-            stop_at_first_skill=True,
+            stop_at_skill=skill,
             commands=command_folder(self.suite),
         )
 

@@ -17,7 +17,7 @@ from waza_engine.runs.grading.judged_rules import with_rules
 from waza_engine.runs.limits.bounded import CancelledRunError, TooSlowError, call_bounded
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.grader_entry import GraderEntry
-from waza_engine.vocabulary import COULD_NOT_GRADE, no_word
+from waza_engine.vocabulary import COULD_NOT_GRADE, MEASURES_JUDGES, no_word
 
 GRADER_SECONDS = 120.0
 _OWN_LIMIT_GRACE_SECONDS = 10.0
@@ -36,6 +36,11 @@ class BuiltGrader:
     grader: Grader[Any] | None
     error: str = ""
     notices: tuple[str, ...] = ()
+
+    @property
+    def required(self) -> bool:
+        """Whether a trial fails with it: not if it is advisory, or measures a judge."""
+        return self.entry.required and self.entry.type != MEASURES_JUDGES
 
     @property
     def deadline_seconds(self) -> float:
@@ -142,6 +147,7 @@ def _validation(
         passed=verdict.passed,
         feedback=verdict.feedback,
         weight=built.entry.weight,
+        required=built.required,
         status=status,
         details=verdict.details,
         checks=with_rules(verdict, built.entry),

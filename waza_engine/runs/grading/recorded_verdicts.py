@@ -54,6 +54,7 @@ def recorded_verdict(built: BuiltGrader, trial: RecordedTrial) -> Validation:
             passed=False,
             feedback=f"{COULD_NOT_GRADE}there is no recorded verdict, and {_ask_of(built)}",
             weight=built.entry.weight,
+            required=built.required,
             status="error",
         )
     return replace(
@@ -61,6 +62,7 @@ def recorded_verdict(built: BuiltGrader, trial: RecordedTrial) -> Validation:
         type=built.entry.type,
         score=min(1.0, max(0.0, found.score)),
         weight=built.entry.weight,
+        required=built.required,
         status="error" if found.status == "error" else "graded",
         details={**found.details, ORIGIN: RECORDED},
     )

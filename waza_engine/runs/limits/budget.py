@@ -18,6 +18,7 @@ from waza_engine.executors.base import (
     Executor,
     ExecutorError,
     Reaching,
+    blindness_to_skills,
     unpaid,
 )
 from waza_engine.results.reports.words import dollars
@@ -131,6 +132,7 @@ class _Wrapping:
         self.reports_cost = executor.reports_cost
         self.library = executor.library
         self.warnings = executor.warnings
+        self.blind_to_skills = blindness_to_skills(executor)
         self._executor = executor
 
     def reach(self) -> None:
@@ -184,7 +186,7 @@ class MeteredExecutor(_Wrapping):
                 answer = replace(response, usage=_ascribed(response.usage, request.model))
                 if not cut:
                     complete.append(answer)
-                must_tell = not (response.error or request.stop_at_first_skill or cut)
+                must_tell = not (response.error or request.stop_at_skill or cut)
                 bill.count(response.usage, must_tell=must_tell)
                 return answer
             except Exception:

@@ -114,6 +114,7 @@ def verdict_of_then(built: BuiltGrader, trial: RecordedTrial) -> Validation | No
         type=built.entry.type,
         score=min(1.0, max(0.0, found.score)),
         weight=built.entry.weight,
+        required=built.required,
         details={**found.details, ORIGIN: RECORDED},
     )
 

@@ -74,6 +74,8 @@ def packaged_grader(entry: GraderEntry, eval_path: Path, files: SuiteFiles) -> G
         own["name"] = entry.name
     if "weight" in entry.model_fields_set and entry.weight:
         own["weight"] = entry.weight
+    if "required" in entry.model_fields_set:
+        own["required"] = entry.required
     return preset.model_copy(update=own)
 
 

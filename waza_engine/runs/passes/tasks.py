@@ -300,7 +300,7 @@ class TaskRunner:
 
     def _tell_task(self, outcome: TaskOutcome, concluded: TaskConclusion, untold: int) -> None:
         """Tell what a task came to; ``untold`` of its trials were not told as ended, and will not run."""
-        score = outcome.statistics.avg_score if outcome.statistics else None
+        score = outcome.statistics.avg_weighted_score if outcome.statistics else None
         # A hook that failed is written as upstream does, as a failure; nobody has looked at an answer.
         broke = concluded.verdict == "errored"
         kind = _kind(outcome.status, pending=any(any(verdicts_of(trial)) for trial in outcome.trials))
@@ -351,15 +351,17 @@ class TaskRunner:
             ran = f"{len(finished)} of {counted(wanted, 'trial')} ran" if finished else none
             cut = next((trial.error for trial in reversed(trials) if trial.stopped), "")
             error = f"{why or cut}; {ran}"
+        pass_rate = begun.task.pass_rate
         return TaskOutcome(
             id=selected.source.id,
             name=selected.source.name,
-            status=task_status([trial.status for trial in finished]),
+            status=task_status([trial.status for trial in finished], pass_rate),
             trials=kept,
             statistics=task_statistics([trial.score for trial in finished]) if begun.task.graded else None,
             golden=begun.task.spec.golden,
             file=selected.source.path.name,
             error=error,
+            pass_rate=pass_rate,
         )
 
     def _tell_trial(self, task_id: str, trial: TrialOutcome) -> None:
@@ -372,13 +374,13 @@ class TaskRunner:
                 score=None if verdict.status == "pending" else verdict.score,
                 passed=verdict.passed,
                 message=verdict.feedback,
-                status=verdict.status,
+                status=verdict.shown_status,
                 failures=failures_of(verdict) or None,
                 duration_ms=verdict.duration_ms,
             )
         status = judged_status(trial)
         kind = _kind(status, pending=any(verdicts_of(trial)))
-        score = None if status == "skipped" else composite(trial.graded).score
+        score = None if status == "skipped" else composite(trial.graded).weighted_score
         self._tell_end(
             1,
             kind,

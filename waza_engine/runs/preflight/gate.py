@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from waza_engine.executors.base import Executor, ExecutorError, Reaching
+from waza_engine.executors.base import Executor, ExecutorError, Reaching, blindness_to_skills
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.preflight.finding import Finding
-from waza_engine.runs.preflight.inspection import inspected
+from waza_engine.runs.preflight.inspection import inspected, unseen_skills
 from waza_engine.runs.trials.selection import SelectedTask
 
 _SHOWN = 5
@@ -16,14 +16,22 @@ _OF_ONE_TASK = ("task.configuration", "grader.configuration")
 
 
 def pass_preflight(
-    suite: Suite, tasks: Sequence[SelectedTask], agent: Executor, judges: Executor, *, kept: bool
+    suite: Suite,
+    tasks: Sequence[SelectedTask],
+    agent: Executor,
+    judges: Executor,
+    *,
+    kept: bool,
+    triggers: bool = False,
 ) -> list[str]:
     """Return the warnings of a run that may begin.
 
     A run that costs nothing is not ended: what is wrong with a task stands at the task then. ``kept`` says
-    that the results are written to another place, too. Raises ``SuiteError`` for what would be paid in vain.
+    that the results are written to another place, too, ``triggers`` that trigger prompts are tried. Raises
+    ``SuiteError`` for what would be paid in vain.
     """
     found = inspected(suite, tasks, judge="" if judges.has_model else judges.name, loads_skills=agent.costs)
+    found += unseen_skills(suite, tasks, blindness_to_skills(agent), triggers=triggers)
     costs = agent.costs or judges.costs
     stopping = [finding for finding in found if costs and _stops(finding, kept=kept)]
     if stopping:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from waza_engine.graders.base import Evidence
 from waza_engine.results.writing.store import ResultsError, check_place
 from waza_engine.runs.agent.skills import SkillSet, check_required, suite_skills, task_skills
 from waza_engine.runs.agent.workspace import fixture_problems
@@ -32,6 +33,26 @@ def inspected(
     if suite.spec.hooks.before_run or suite.spec.hooks.before_task:
         found = [_left_to_hooks(finding) for finding in found]
     return [*_places(suite), *dict.fromkeys(found)]
+
+
+def unseen_skills(
+    suite: Suite, tasks: Sequence[SelectedTask], blindness: str, *, triggers: bool
+) -> Iterator[Finding]:
+    """Yield what cannot be judged where nothing tells which skills the agent uses: ``blindness`` is why."""
+    if not blindness:
+        return
+    graders = {
+        built.name: None
+        for task in tasks
+        if task.trial is not None and task.trial.graded
+        for built in task.trial.all_graders
+        if built.grader is not None and built.grader.reads() == frozenset[Evidence]({"skills"})
+    }
+    why, _, remedy = blindness.partition("; ")
+    judging = ["the trigger prompts"] * triggers + [f"grader `{name}`" for name in graders]
+    if judging:
+        told = f"nothing can be said by {', '.join(judging)}: {why}"
+        yield Finding("skill.unseen", "invalid", str(suite.path), told, remedy)
 
 
 def _places(suite: Suite) -> Iterator[Finding]:

@@ -11,16 +11,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from waza_engine.executors.base import Executor, ExecutorError, ExecutorSettings
+from waza_engine.executors.base import Executor, ExecutorError, ExecutorSettings, blindness_to_skills
 from waza_engine.executors.registry import create_executor
 from waza_engine.runs.agent.workspace import fixture_directory
 from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
 from waza_engine.runs.preflight.finding import Finding, State
-from waza_engine.runs.preflight.inspection import inspected
+from waza_engine.runs.preflight.inspection import inspected, unseen_skills
 from waza_engine.runs.preflight.requirements import planned_requirements
 from waza_engine.runs.settings.options import with_options
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask, select
+from waza_engine.runs.trials.triggers import has_triggers
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
 
@@ -79,6 +80,8 @@ def preflight(settings: RunSettings) -> Preflight:
     if executor is not None:
         executor.close()
     found += inspected(suite, selected, judge=judge, loads_skills=costs)
+    blindness = "" if executor is None else blindness_to_skills(executor)
+    found += unseen_skills(suite, selected, blindness, triggers=has_triggers(suite))
     found += _tasks_alike(suite, selected)
     tasks: list[dict[str, Any]] = []
     for task in suite.tasks:

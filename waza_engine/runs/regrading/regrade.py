@@ -97,6 +97,7 @@ class RegradedTask:
     name: str
     trials: Sequence[RegradedTrial]
     error: str = ""
+    pass_rate: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +205,7 @@ class Regrading:
         trials = [
             RegradedTrial(trial, self._verdicts(trial, task, base, cancellation)) for trial in recorded.trials
         ]
-        return RegradedTask(recorded, source.name, trials)
+        return RegradedTask(recorded, source.name, trials, pass_rate=task.pass_rate)
 
     def _verdicts(
         self, trial: RecordedTrial, task: TrialTask, base: GradingContext, cancellation: Cancellation

@@ -103,6 +103,7 @@ def select(
             id=source.id,
             tool_policy=policy,
             checkpoint_graders=checkpoints,
+            pass_rate=source.task.pass_rate or suite.spec.config.pass_rate,
         )
         selected.append(SelectedTask(source, trial, names))
     if not selected:

@@ -58,7 +58,8 @@ class TrialTask:
     """A task, ready to run: its graders are built once, those of a checkpoint by its turn.
 
     ``expected_names`` limits the ``expected`` verdicts. A task that is not ``graded`` is carried out and
-    nothing more. ``tool_policy`` is upstream's word for what the tested agent file allows.
+    nothing more. ``tool_policy`` is upstream's word for what the tested agent file allows,
+    ``pass_rate`` the share of its trials that the task needs to pass.
     """
 
     path: Path
@@ -70,6 +71,7 @@ class TrialTask:
     graded: bool = True
     id: str = ""
     tool_policy: str = ""
+    pass_rate: float = 1.0
     checkpoint_graders: Mapping[int, tuple[BuiltGrader, ...]] = field(
         default_factory=dict[int, tuple[BuiltGrader, ...]]
     )

@@ -13,6 +13,7 @@ from functools import partial
 
 from waza_engine.executors.base import Cancellation, ExecutionResponse, Executor, ExecutorError
 from waza_engine.results.record import TriggerOutcome
+from waza_engine.results.reports.words import invoked_words
 from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.agent.workspace import WorkspaceError, trigger_workspace
 from waza_engine.runs.limits.bounded import CancelledRunError
@@ -139,6 +140,7 @@ def _result(outcome: TriggerOutcome) -> str:
     if outcome.error:
         return f"error ({_shortened(outcome.error)})"
     did = "triggered" if outcome.did_trigger else "did not trigger"
+    did += invoked_words(outcome)
     return f"{did}, {'as expected' if outcome.did_trigger == outcome.should_trigger else 'which is wrong'}"
 
 
@@ -148,8 +150,8 @@ def _tried(
     executor = shared.executor
     shared.begin(prompt.prompt, should)
     response, error = _answer(prompt.prompt, skill, shared)
-    invoked = any(invocation.name == skill for invocation in response.skill_invocations)
-    if invoked:
+    invoked = any(invocation.is_of(skill) for invocation in response.skill_invocations)
+    if response.skill_invocations:
         # What broke afterwards does not change the answer.
         error = ""
     outcome = TriggerOutcome(
@@ -160,6 +162,7 @@ def _tried(
         confidence=prompt.confidence,
         output=response.output,
         error=error,
+        skills=tuple(invocation.name for invocation in response.skill_invocations),
     )
     counter.tell(outcome)
     return outcome

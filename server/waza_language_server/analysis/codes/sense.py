@@ -106,6 +106,15 @@ SENSE_CODES = (
         kind="trigger_tests",
     ),
     Code(
+        "unknown-metric",
+        "Nothing computes a metric of this name",
+        "warning",
+        "Its threshold asks for nothing: the run says so, and goes on without the metric.",
+        f"{_EVAL}metrics:\n  - name: trigger_acuracy\n    threshold: 0.8\ntasks: [tasks/*.yaml]\n",
+        f"{_EVAL}metrics:\n  - name: trigger_accuracy\n    threshold: 0.8\ntasks: [tasks/*.yaml]\n",
+        kind="eval",
+    ),
+    Code(
         "weights-not-one",
         "Weights of metrics do not add up to 1",
         "information",

@@ -260,8 +260,9 @@ SUITE_CODES = (
     Code(
         "unknown-grader-name",
         "Unknown grader name",
-        "warning",
-        "`expected.graders` names graders of `eval.yaml` or the task; a name that is not there does nothing.",
+        "error",
+        "`expected.graders` names graders of `eval.yaml` or the task; an unknown name there is an error of "
+        "each trial. Elsewhere an unknown name has no effect, which is a warning.",
         f"{TASK}expected:\n  graders: [answr]\n",
         f"{TASK}expected:\n  graders: [answer]\n",
         files={

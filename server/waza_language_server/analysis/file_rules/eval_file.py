@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
+from waza_engine.files import shown
 from waza_engine.steps import Steps
+from waza_engine.vocabulary import METRIC_ALIASES, METRICS
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
+from waza_language_server.spelling import listed, nearest, slip_of
+from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.kept_items import KeptItems
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Edits, Fix, Related
@@ -59,6 +63,26 @@ def weights(view: FileView) -> Found:
         yield from _in_percent(nodes)
         return
     yield Problem("weights-not-one", nodes[-1][0].span, message, "information", fixes)
+
+
+def metric_names(view: FileView) -> Found:
+    """Yield the names of metrics that nothing computes: their thresholds ask for nothing."""
+    metrics = view.tree.root.get("metrics") if view.kind == "eval" and view.tree.root is not None else None
+    for number, metric in enumerate(metrics.target.each_item() if metrics is not None else (), 1):
+        if not number % NODES_AT_ONCE:
+            yield None
+        name = metric.get("name")
+        node = name.target if name is not None and name.target.kind == "scalar" else None
+        if node is None or not node.value or node.value in METRICS or node.value in METRIC_ALIASES:
+            continue
+        meant = nearest(node.value, METRICS)
+        advice = f"did you mean `{meant}`?" if meant else f"{listed(METRICS, 'and')} are."
+        fixes: tuple[Fix, ...] = ()
+        if meant is not None:
+            repair = partial(replace_scalar, view.tree, node, meant)
+            fixes = (Fix(f"Change to `{meant}`", repair, preferred=slip_of(node.value, METRICS) == meant),)
+        message = f"The metric `{shown(node.value)}` is not computed; {advice}"
+        yield Problem("unknown-metric", node.span, message, "warning" if fixes else "information", fixes)
 
 
 def _in_percent(nodes: Sequence[tuple[Node, float]]) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from waza_engine.frozen import frozen
 from waza_engine.spec.program_files import is_path, script_of, words_of
-from waza_engine.spec.rubric_paths import is_rubric_path
+from waza_engine.spec.rubric_paths import example_rubric, is_rubric_path
 from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.suite_file import word
 from waza_language_server.schema.locate import grader_type
@@ -78,7 +78,9 @@ def _program(grader: Node) -> Iterator[NeededFile]:
 
 def _rubric(grader: Node) -> Iterator[NeededFile]:
     node = grader.get("config", "rubric") or grader.get("rubric")
-    if node is not None and is_rubric_path(word(node) or ""):
+    written = "" if node is None else word(node) or ""
+    # Upstream's examples come with the engine.
+    if node is not None and is_rubric_path(written) and not example_rubric(written):
         yield NeededFile(node.target)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from waza_engine.frozen import frozen
 from waza_engine.steps import in_steps
 from waza_language_server.analysis.file_rules.grader_names import name_node, name_of, renaming, rewritten
-from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.suite_file import SuiteFile, word
@@ -60,6 +60,8 @@ def names_taken_by_suite(view: SuiteView) -> Iterator[Problem]:
 def unknown_names(view: SuiteView) -> Found:
     """Yield the names in ``expected.graders`` that neither the suite has, when it is known, nor the task."""
     document, root = view.document, view.document.tree.root
+    if document.kind == "eval":
+        yield from _unknown_in_inline_tasks(document)
     if document.kind != "task" or root is None:
         return
     nodes: list[Node] = []
@@ -74,12 +76,28 @@ def unknown_names(view: SuiteView) -> Found:
             nodes.append(node)
         yield None
     known = Nearby(view.workspace.project, document).suite_grader_names() if nodes else None
-    if known is not None and known.known and known.value:
+    if known is not None and known.known:
         own = {
             grader.name for grader in SuiteFile(document.tree).own_graders() if grader.place != "checkpoint"
         }
-        unknown = [node for node in nodes if node.step == "grader" or node.value not in own]
-        yield from _unknown(document, unknown, known.value)
+        names = known.value or tuple(own - {""})
+        unknown = [node for node in nodes if node.step != "grader" and node.value not in own]
+        yield from _unknown(document, unknown, names, "error")
+        yield from _unknown(document, [node for node in nodes if node.step == "grader"], names)
+
+
+def _unknown_in_inline_tasks(document: Document) -> Found:
+    file = SuiteFile(document.tree)
+    of_suite = list(file.own_graders())
+    if any(not grader.name and grader.node.get("ref") is not None for grader in of_suite):
+        return  # a package may name it
+    for task in file.tasks():
+        listed_names = task.node.get("expected", "graders")
+        nodes = [item.target for item in listed_names.items] if listed_names is not None else []
+        if nodes := [node for node in nodes if node.kind == "scalar"]:
+            graders = (*of_suite, *file.graders_of(task))
+            names = dict.fromkeys(one.name for one in graders if one.name and one.place != "checkpoint")
+            yield from _unknown(document, nodes, tuple(names), "error")
 
 
 def unknown_judges(view: SuiteView) -> Found:
@@ -112,22 +130,23 @@ def _calibrates(grader: Node) -> bool:
     return _calibrated(grader) is not None
 
 
-def _unknown(document: Document, nodes: list[Node], names: tuple[str, ...]) -> Found:
+def _unknown(
+    document: Document, nodes: list[Node], names: tuple[str, ...], severity: Severity = "warning"
+) -> Found:
     known = frozenset(names)
     unknown = [node for node in nodes if node.value and node.value not in known]
     for number, node in enumerate(unknown):
         yield None
         meant = nearest(node.value, names) if number < MOST_MEANT else None
-        choice = (
-            f"did you mean `{meant}`?" if meant is not None else f"its graders are {listed(names, 'and')}."
-        )
+        others = f"its graders are {listed(names, 'and')}." if names else "it has none."
+        choice = f"did you mean `{meant}`?" if meant is not None else others
         fixes: tuple[Fix, ...] = ()
         if meant is not None:
             repair = partial(rewritten, document.text, node, meant)
             safe = meant == slip_of(node.value, names)
             fixes = (Fix(f"Change to `{meant}`", repair, preferred=safe),)
         message = f"The suite has no grader `{node.value}`; {choice}"
-        yield Problem("unknown-grader-name", node.span, message, "warning", fixes)
+        yield Problem("unknown-grader-name", node.span, message, severity, fixes)
 
 
 def _places_of_names(project: Project, path: Path) -> dict[str, _Elsewhere]:

@@ -15,7 +15,7 @@ from waza_engine.counting import counted
 from waza_engine.figures import shown_score
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code
-from waza_language_server.features.scores.words import age, error_label, told_by
+from waza_language_server.features.scores.words import advisory_label, age, error_label, told_by
 
 if TYPE_CHECKING:
     from waza_language_server.project.document_scores import Outcome, Score
@@ -66,12 +66,13 @@ def live_label(outcomes: Sequence[Outcome]) -> str:
         return LIVE + error_label(broken.feedback)
     trials = sum(one.result.trials for one in outcomes)
     passed = sum(one.result.passed_trials for one in outcomes)
-    label = f"{LIVE}{'✓' if passed == trials else '◐' if passed else '✗'} {passed}/{trials}"
+    glyph = "✓" if passed == trials else "◐" if passed else "✗"
+    label = LIVE + advisory_label(f"{glyph} {passed}/{trials}", (one.result.status for one in outcomes))
     if any(one.live is not None and one.live.bed is not None for one in outcomes):
         # What stands in the record is of other trials.
         return label
     recorded = [one.live.recorded for one in outcomes if one.live is not None]
-    graded = [one.score for one in recorded if one is not None and one.status == "graded"]
+    graded = [one.score for one in recorded if one is not None and one.status in ("graded", "advisory")]
     if len(graded) < len(outcomes):
         return label
     then, now = sum(graded) / len(graded), sum(one.result.score for one in outcomes) / len(outcomes)

@@ -1,9 +1,8 @@
 """Scores in words: the few characters at the end of a line, and the story behind them.
 
 The glyph and the number carry the meaning, since inlay hints have no colours of their own: ``✓ 1.00``,
-``✗ 0.67 2/3``, ``◐ 4/5 trials``, ``◷ pending``, ``! reason`` of an error. What is judged as it is
-typed has words of its own (`live_text.py`). A score that may no
-longer hold says so in words.
+``✗ 0.67 2/3``, ``○ 0.67 · advisory``, ``◐ 4/5 trials``, ``◷ pending``, ``! reason`` of an error. What is
+judged as it is typed has words of its own (`live_text.py`). A score that may no longer hold says so in words.
 """
 
 from __future__ import annotations
@@ -17,7 +16,14 @@ from waza_engine.figures import shown_score
 from waza_engine.markdown import code, fenced
 from waza_engine.vocabulary import shown_grader
 from waza_language_server.features.scores.live_text import is_live, live_label, live_story
-from waza_language_server.features.scores.words import age, error_label, suite_words, told_by
+from waza_language_server.features.scores.words import (
+    ADVISORY,
+    advisory_label,
+    age,
+    error_label,
+    suite_words,
+    told_by,
+)
 from waza_language_server.project.document_scores import Outcome, Score
 from waza_language_server.project.staleness import RUNS_AGAIN, RUNS_ELSEWHERE
 
@@ -60,7 +66,7 @@ def suite_graders_label(scores: Sequence[Score]) -> str:
     """Return in few characters what the graders of a suite said of one task, the worst by its name."""
     again = REGRADED if any(outcome.regraded for score in scores for outcome in score.outcomes) else ""
     glyphs = [(_label(score.outcomes)[:1], score.name) for score in scores]
-    for worst in "✗◐!◷":
+    for worst in "✗◐!◷○":
         names = [name for glyph, name in glyphs if glyph == worst]
         if names:
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
@@ -114,6 +120,10 @@ def check_label(passed_trials: int, trials: int) -> str:
 
 
 def _label(outcomes: Sequence[Outcome]) -> str:
+    return advisory_label(_verdict_label(outcomes), (outcome.result.status for outcome in outcomes))
+
+
+def _verdict_label(outcomes: Sequence[Outcome]) -> str:
     results = [outcome.result for outcome in outcomes]
     graded = [result for result in results if result.status not in {"pending", "error"}]
     broken = next((result for result in results if result.status == "error"), None)
@@ -137,7 +147,7 @@ def _label(outcomes: Sequence[Outcome]) -> str:
 
 def grader_line(result: GraderResult) -> str:
     """Return one grader of a task as an item of a list in Markdown."""
-    glyph = "!" if result.status == "error" else "◷" if result.status == "pending" else "✗"
+    glyph = {"error": "!", "pending": "◷", "advisory": ADVISORY}.get(result.status, "✗")
     mark = "✓" if result.passed else glyph
     line = f"- {mark} {code(shown_grader(result.name))} {shown_score(result.score)}"
     feedback = result.feedback.strip().splitlines()
@@ -151,7 +161,7 @@ def _outcome_story(outcome: Outcome) -> list[str]:
         lines += ["", fenced(result.feedback[:MAX_FEEDBACK])]
     if result.trials > 1:
         # Of a grader that broke no trial was found wrong.
-        against = "!" if result.status == "error" else "✗"
+        against = {"error": "!", "advisory": ADVISORY}.get(result.status, "✗")
         verdicts = zip(result.passes, result.scores, strict=False)
         trials = ", ".join(f"{'✓' if passed else against} {shown_score(score)}" for passed, score in verdicts)
         lines += ["", f"Trials: {trials}"]

@@ -44,6 +44,7 @@ REVIEWED = f"{STALE_WORD}: reviewed since"
 _CAME_TO = {
     "passed": "it passed",
     "failed": "it failed",
+    "advisory": "it did not pass",
     "error": "it broke",
     "errored": "it broke",
     "pending": "it waits for a review",

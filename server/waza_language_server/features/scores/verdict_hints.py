@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from waza_engine.counting import counted
-from waza_engine.figures import shown_score
+from waza_engine.figures import shown_score, shown_threshold
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.steps import Steps
@@ -294,7 +294,9 @@ class _View:
                 if metric.name.startswith("trigger_"):
                     old, because = self._of_stale_triggers(run, metric.name)
                 told = f"{_sign(again)}{said}{stale_label(old, because)}"
-                yield Verdict(word, told, self._origin(run, old, again), because)
+                value = f"{shown_score(metric.value)}, threshold {shown_threshold(metric.threshold)}"
+                origin = self._origin(run, old, again)
+                yield Verdict(word, told, f"**{code(metric.name)}** {value}\n\n{origin}", because)
 
     def of_task(self, node: Node, task_id: str, place: str) -> Iterator[Verdict]:
         """Yield the verdict of a task, and those of what its answer is expected to say."""
@@ -313,6 +315,8 @@ class _View:
         lines = [f"**{code(task.id)}** {'!' if task.status == 'error' else label}"]
         if task.error:
             lines += ["", fenced(task.error)]
+        if any(grader.weight != 1 for grader in task.graders.values()):
+            lines += ["", f"The score is weighted; the plain mean is {shown_score(task.plain_score)}."]
         judged = chain(task.graders.values(), task.checkpoints.values())
         shown = sorted(judged, key=lambda grader: grader.passed)[:MAX_LISTED]
         again = self._judging.again(task)

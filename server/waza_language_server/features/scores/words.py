@@ -13,13 +13,21 @@ from waza_engine.spec.executors import asked_model
 from waza_engine.vocabulary import COULD_NOT_GRADE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from waza_engine.results.reading.scores import RunOrigin
 
+ADVISORY = "○"
+"""Marks a grader that did not pass and is not required: no failure."""
 LONGEST_REASON = 60
 TRACEBACK = "Traceback (most recent call last):"
 _PATH_FIRST = compiled_later(r"(?:/|[A-Za-z]:\\)[^\n]*?\.\w+:(?:\d+:)? (?P<said>.+)", re.DOTALL)
+
+
+def advisory_label(label: str, statuses: Iterable[str]) -> str:
+    """Return a label of failure as that of a grader that need not pass, if ``statuses`` say so."""
+    return f"{ADVISORY}{label[1:]} · advisory" if "advisory" in statuses else label
 
 
 def error_label(reason: str) -> str:

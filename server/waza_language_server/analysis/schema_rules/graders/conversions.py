@@ -36,7 +36,7 @@ _ASSERTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
     }
 )
 """Assertions of promptfoo, and the option that says the same: https://www.promptfoo.dev/docs/configuration."""
-_BESIDE = frozenset({"type", "value", "name", "weight"})
+_BESIDE = frozenset({"type", "value", "name", "weight", "required"})
 _SUCCESSORS: Mapping[str, str] = MappingProxyType(
     {
         "regex": "text",

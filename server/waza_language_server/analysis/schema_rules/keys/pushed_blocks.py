@@ -21,7 +21,7 @@ _MOST_KEYS = 100
 """Unknown keys of a mapping; of more than these each is told alone."""
 _MOST_CHILDREN = 400
 """Keys and values of a mapping, which are all looked at."""
-_OF_GRADERS = frozenset({"type", "name", "config", "weight"})
+_OF_GRADERS = frozenset({"type", "name", "config", "weight", "required"})
 
 
 def pushed_block(

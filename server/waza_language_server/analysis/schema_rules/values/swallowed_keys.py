@@ -146,7 +146,7 @@ def _keys_of_block(shape: Shape, key: str, *, listed: bool) -> frozenset[str]:
     if items is None:
         return frozenset()
     if items.kind == "grader":
-        return frozenset({"type", "name", "config", "weight", "ref"})
+        return frozenset({"type", "name", "config", "weight", "required", "ref"})
     return frozenset(items.branch("mapping").properties)
 
 
