@@ -19,6 +19,7 @@ from waza_language_server.analysis.file_rules.turns import turns
 from waza_language_server.analysis.rule import FileView, GradersView, GraderView, Rule, SuiteView
 from waza_language_server.analysis.schema_rules.structure import structure_of_file, structure_of_grader
 from waza_language_server.analysis.suite_rules.datasets import datasets
+from waza_language_server.analysis.suite_rules.echoed_prompts import echoed_prompts
 from waza_language_server.analysis.suite_rules.grader_names import (
     names_taken_by_suite,
     unknown_judges,
@@ -27,6 +28,7 @@ from waza_language_server.analysis.suite_rules.grader_names import (
 )
 from waza_language_server.analysis.suite_rules.grader_packages import packages, packages_of
 from waza_language_server.analysis.suite_rules.judges import nobody_to_judge
+from waza_language_server.analysis.suite_rules.loaded_skills import loaded_skills, loaded_skills_of
 from waza_language_server.analysis.suite_rules.named_files import missing_files, missing_files_of
 from waza_language_server.analysis.suite_rules.outside_paths import outside_paths, outside_paths_of
 from waza_language_server.analysis.suite_rules.programs import missing_programs, missing_programs_of
@@ -42,6 +44,7 @@ from waza_language_server.analysis.suite_rules.tasks import (
 )
 from waza_language_server.analysis.suite_rules.trigger_skills import skill_of_triggers
 from waza_language_server.analysis.suite_rules.unreachable_scores import scores_without_graders
+from waza_language_server.analysis.suite_rules.unread_verdicts import unread_verdicts, unread_verdicts_of
 from waza_language_server.analysis.suite_rules.weak_graders import weak_graders
 from waza_language_server.analysis.text_rules.syntax import syntax
 from waza_language_server.analysis.value_rules.assertions import assertions, javascript_meant
@@ -171,6 +174,9 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("named files", missing_files, _words("missing-file"), find_in=missing_files_of),
     Rule("outside paths", outside_paths, _words("outside-repository"), find_in=outside_paths_of),
     Rule("programs", missing_programs, _words("missing-program"), find_in=missing_programs_of),
+    Rule("unread verdicts", unread_verdicts, _words("unread-verdict"), find_in=unread_verdicts_of),
+    Rule("loaded skills", loaded_skills, _words("skill-already-loaded"), find_in=loaded_skills_of),
+    Rule("echoed prompts", echoed_prompts, _words("answer-in-prompt")),
     Rule("skills", missing_skills, _words("skill-not-found")),
     Rule("skill of trigger prompts", skill_of_triggers, _words("skill-not-found missing-key")),
     Rule("skill directories", skill_directories, _words("missing-file path-not-portable")),

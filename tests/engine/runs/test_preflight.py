@@ -20,6 +20,7 @@ from tests.engine.executors.agents import write_agent
 from tests.engine.executors.talking import write_skill
 from tests.engine.suites import CONFIG, GREETS, run, task, write_suite
 from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.preflight import gate
 from waza_engine.runs.preflight.report import preflight
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
@@ -338,3 +339,25 @@ def test_a_file_that_cannot_be_loaded_is_named_once(tmp_path: Path) -> None:
     eval_file.write_text("name: n\nskill: s\ntasks: [tasks/*.yaml]\n", encoding="utf-8")
     (finding,) = preflight(RunSettings(eval_file)).findings
     assert finding.sentence == f"{eval_file}: line 1: `config` is missing; correct it"
+
+
+def test_fixtures_that_git_ignores_are_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def git(*arguments: str, at: Path) -> str:
+        asked.append(arguments)
+        return f"{at / 'fixtures' / 'app.log'}\n"
+
+    monkeypatch.setattr(gate, "git", git)
+    for name in ("app.log", "app.py"):
+        (tmp_path / "fixtures").mkdir(exist_ok=True)
+        (tmp_path / "fixtures" / name).write_text("x")
+    inputs = "inputs: {prompt: Go, files: [app.log, app.py]}\n"
+    path = write_suite(tmp_path, {"a": f"id: a\n{inputs}", "b": f"id: b\n{inputs}"}, graders=GREETS)
+    told = [each for each in prepare(RunSettings(path)).warnings if "git ignores" in each]
+    assert len(told) == 1
+    assert f"git ignores `{Path('fixtures', 'app.log')}`, so" in told[0]
+    assert [len(arguments) for arguments in asked] == [4]
+    with_hook = "hooks: {before_run: [{command: make}]}\n"
+    path = write_suite(tmp_path, {"a": f"id: a\n{inputs}"}, graders=GREETS, more=with_hook)
+    assert not any("git ignores" in each for each in prepare(RunSettings(path)).warnings)
