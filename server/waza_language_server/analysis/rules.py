@@ -10,8 +10,10 @@ from waza_language_server.analysis.file_rules.expected_graders import expected_g
 from waza_language_server.analysis.file_rules.grader_names import duplicate_names
 from waza_language_server.analysis.file_rules.hook_commands import hook_commands
 from waza_language_server.analysis.file_rules.input_files import input_files
+from waza_language_server.analysis.file_rules.mock_steps import mock_steps
 from waza_language_server.analysis.file_rules.modeline import wrong_schema
 from waza_language_server.analysis.file_rules.repeated_items import repeated_items
+from waza_language_server.analysis.file_rules.requirements import requirements
 from waza_language_server.analysis.file_rules.schema_version import newer_version
 from waza_language_server.analysis.file_rules.suppressions import unknown_codes
 from waza_language_server.analysis.file_rules.trigger_prompts import both_sides
@@ -105,6 +107,8 @@ ITEM_RULES: tuple[Rule[FileView], ...] = (
     Rule("expected contradictions", contradictions_of_expected, _words("contradiction")),
     Rule("version", newer_version, _words("newer-format")),
     Rule("repeated items", repeated_items, _words("repeated-item")),
+    Rule("steps of mocks", mock_steps, _words("wrong-type")),
+    Rule("requirements", requirements, _words("key-without-effect")),
     Rule("mock servers", mock_servers, _words("duplicate-mock-name")),
 )
 """Rules about a file that compare the items of a list with each other, and no more of its graders."""

@@ -317,6 +317,20 @@ def test_requirements_are_joined_with_their_graders(tmp_path: Path) -> None:
     assert codes(path) == (1, {"requirement.check": "invalid", "requirement.uncovered": "unresolved"})
 
 
+def test_requirements_that_make_no_sense_are_findings(tmp_path: Path) -> None:
+    below = """\
+        requirements:
+          - {id: r, category: outcome, description: d, checks: [{scope: eval, grader: greets, after_turn: 1}]}
+          - {id: r, category: outcome, description: d, checks: [{scope: eval, grader: greets}]}
+    """
+    path = write_suite(tmp_path, {"a": task("a", below)}, graders=GREETS)
+    told = [found.message for found in preflight(RunSettings(path)).findings]
+    assert told == [
+        "the id `r` is of 2 requirements",
+        "the requirement `r` has `after_turn` outside of a checkpoint",
+    ]
+
+
 def test_a_suite_that_cannot_be_read_is_a_finding_and_none_is_a_wrong_call(tmp_path: Path) -> None:
     (tmp_path / "eval.yaml").write_text("config: 3\n")
     assert codes(tmp_path / "eval.yaml") == (1, {"eval.configuration": "invalid"})

@@ -32,7 +32,8 @@ def loaded_skills_of(view: SuiteView, graders: Iterable[Node]) -> Found:
     path, project = path_of(view.document.uri), view.workspace.project
     graders = [grader for grader in graders if word(grader.get("type")) == _TYPE]
     suites = project.suites_of(path) if path is not None and graders else ()
-    roots = [project.tree(suite.path).root for suite in suites]
+    own = view.document.tree.root
+    roots = [own if suite.path == path else project.tree(suite.path).root for suite in suites]
     tested = {word(root.get("skill")) for root in roots if root is not None and _gives_text(root)}
     if not suites or len(tested) != 1 or not all(root is not None and _gives_text(root) for root in roots):
         return
