@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 
 _SCHEMES = ("http", "https", "all")
 _HERE = ("localhost", "127.0.0.1", "::1")
-_CERTIFICATES = (("SSL_CERT_FILE", "cafile"), ("SSL_CERT_DIR", "capath"))
 
 
 def network_fault() -> str:
@@ -72,14 +71,11 @@ def _proxy_faults() -> Iterator[str]:
 
 
 def _certificate_faults() -> Iterator[str]:
-    for variable, kind in _CERTIFICATES:
-        place = os.environ.get(variable, "")
-        if not place:
-            continue
-        try:
-            if kind == "capath" and not Path(place).is_dir():
-                raise FileNotFoundError(place)
-            ssl.create_default_context(**{kind: place})
-        except OSError:
-            what = "folder of" if kind == "capath" else "file with"
-            yield f"`{variable}` names no {what} certificates that can be read; correct or unset it"
+    file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
+    if folder and not Path(folder).is_dir():
+        yield "`SSL_CERT_DIR` names no folder; correct or unset it"
+    try:
+        if file:
+            ssl.create_default_context(cafile=file)
+    except OSError:
+        yield "`SSL_CERT_FILE` names no file with certificates that can be read; correct or unset it"

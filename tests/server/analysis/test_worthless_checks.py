@@ -161,3 +161,13 @@ def test_a_merge_key_in_quotes_is_a_key_like_others(suite: Path) -> None:
         for each in diagnose(document, workspace_with(document, roots=(suite,)))
     }
     assert ("unknown-key", "'<<'") in codes
+
+
+def test_a_blank_follow_up_prompt_asks_nothing(suite: Path) -> None:
+    text = "id: t\nname: T\ninputs:\n  prompt: Go\n  follow_up_prompts: [on, '', \" \"]\n"
+    document = opened(put(suite, "tasks/t.yaml", text), "task")
+    problems = diagnose(document, workspace_with(document, roots=(suite,)))
+    assert [text[each.span.start : each.span.end] for each in problems if each.code == "empty-prompt"] == [
+        "''",
+        '" "',
+    ]

@@ -160,7 +160,8 @@ SUITE_CODES = (
         "unusable-dataset",
         "A run finds no prompts in the dataset",
         "error",
-        "`tasks_from` names a CSV file. Its header needs a column `prompt`, and every row a text in it; "
+        "`tasks_from` names a CSV file whose header has a column `prompt`, with a text in every row, or a "
+        "file with one JSON object a line, each with an `id` of its own and an `input`. Of any other file "
         "a run stops before it asks the agent anything. Columns are separated by commas; `;`, tabs and `|` "
         "are recognized where they are certain, but upstream reads commas alone.",
         EVAL.replace("tasks: [tasks/*.yaml]", "tasks_from: rows.csv"),
