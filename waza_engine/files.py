@@ -79,6 +79,8 @@ def read_text(path: Path, limit: int, *, within: Boundary | None = None) -> str:
 
 def text_of(content: bytes) -> str:
     """Return the text that the content of a file is. Raises ``FileError``."""
+    if _is_utf16(content):
+        raise FileError("not UTF-8", "the file is UTF-16 text; save it as UTF-8", line=1)
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -88,6 +90,14 @@ def text_of(content: bytes) -> str:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise FileError("binary", "the file is binary, not text", line=line)
     return text
+
+
+def _is_utf16(content: bytes) -> bool:
+    """Whether a file begins with the mark of UTF-16, or, as PowerShell may leave it, with words in it."""
+    even, odd = content[:64:2], content[1:64:2]
+    is_every_other_nul = bool(even.strip(b"\0")) != bool(odd.strip(b"\0"))
+    marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return content.startswith(marks) or (len(content) > 3 and is_every_other_nul)
 
 
 def read_beginning(path: Path, count: int, *, within: Boundary | None = None) -> bytes:

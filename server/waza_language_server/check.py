@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from waza_engine.boundary import repository_around
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.searched_folders import is_environment, is_searched
 from waza_engine.steps import finished
@@ -111,14 +112,19 @@ def each_file(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
 
 
 def workspace_of(paths: Iterable[Path]) -> Workspace:
-    """Return the workspace in which the paths that somebody has named are open, wherever links lead them."""
-    roots: list[Path] = []
+    """Return the workspace in which the paths that somebody has named are open, wherever links lead them.
+
+    Their repositories are open, too: a file has the same problems by itself as among all others.
+    """
+    roots: dict[Path, None] = {}
     for path in paths:
         place = _resolved(path)
         if path.is_dir():
-            roots.append(path.absolute())
+            roots[path.absolute()] = None
         elif place != path.absolute():
-            roots.append(place.parent)
+            roots[place.parent] = None
+        repository = repository_around(path.absolute() if path.is_dir() else path.absolute().parent)
+        roots |= {repository: None} if repository is not None else {}
     return Workspace(Project(roots), default_catalog())
 
 

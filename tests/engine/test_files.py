@@ -167,3 +167,11 @@ def test_a_path_starts_at_home_where_that_is_known(tmp_path: Path, monkeypatch: 
     assert from_home("~/skills") == tmp_path / "skills"
     assert from_home("skills/~") == Path("skills/~")
     assert from_home("~nobody-of-this-name/skills") == Path("~nobody-of-this-name/skills")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_named(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "eval.yaml"
+    path.write_bytes("name: demo\n".encode(encoding))
+    with pytest.raises(FileError, match="the file is UTF-16 text; save it as UTF-8"):
+        read_text(path, 1_000)

@@ -85,12 +85,12 @@ function linkAt(place: string): string | undefined {
     return orUndefined(() => fs.readlinkSync(place));
 }
 
-function namesIn(folder: string): string[] {
+export function namesIn(folder: string): string[] {
     return orUndefined(() => fs.readdirSync(folder)) ?? [];
 }
 
 /** What is asked of the disk; undefined of a place that is not there, or not ours to read. */
-function orUndefined<Value>(ask: () => Value): Value | undefined {
+export function orUndefined<Value>(ask: () => Value): Value | undefined {
     try {
         return ask();
     } catch {

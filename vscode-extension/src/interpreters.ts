@@ -8,6 +8,7 @@
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
+import { namesIn, orUndefined } from "./boundary";
 import { execute, whyNotStarted } from "./programs";
 
 /** A Python to ask; `args` come before ours, such as `-3` for the Windows launcher. */
@@ -150,15 +151,7 @@ function versionedNames(searchPath: string): string[] {
 
 /** One name for all links of a folder that lead to the same program; links between folders may mean environments of their own. */
 function besides(command: string): string {
-    return `${path.dirname(command)}${path.delimiter}${fs.realpathSync(command)}`;
-}
-
-function namesIn(folder: string): string[] {
-    try {
-        return fs.readdirSync(folder);
-    } catch {
-        return []; // PATH names folders that are not there, or not ours to read
-    }
+    return `${path.dirname(command)}${path.delimiter}${orUndefined(() => fs.realpathSync(command)) ?? command}`;
 }
 
 function absoluteFolders(searchPath: string): string[] {
@@ -176,7 +169,8 @@ export function findOnPath(name: string, searchPath: string = process.env["PATH"
     for (const folder of absoluteFolders(searchPath)) {
         for (const ending of endings) {
             const file = path.join(folder, name + ending);
-            if (fs.statSync(file, { throwIfNoEntry: false })?.isFile() === true && whyNotStarted(file) === undefined) {
+            // A folder that must not be searched, a link to itself and an alias of a Windows app throw.
+            if (orUndefined(() => fs.statSync(file, { throwIfNoEntry: false }))?.isFile() === true && whyNotStarted(file) === undefined) {
                 return file;
             }
         }

@@ -15,7 +15,7 @@ import * as path from "node:path";
 import type { CancellationToken, LogOutputChannel } from "vscode";
 import { afterFailure, type Machine } from "./installAdvice";
 import { findUv, pythonOf, type Interpreter } from "./interpreters";
-import { start } from "./programs";
+import { proxyOfEditor, start } from "./programs";
 
 /** The file that says from which wheel an environment was made; written last. */
 const MARKER = "created-from.txt";
@@ -234,7 +234,7 @@ export class PrivateEnvironment {
     private run(tool: "pip" | "uv", command: string, args: string[], cancel: Cancel): Promise<void> {
         this.log.info(`$ ${command} ${args.join(" ")}`);
         return new Promise((resolve, reject) => {
-            const child = start(command, args, this.storage);
+            const child = start(command, args, this.storage, proxyOfEditor());
             const onCancel = cancel.onCancellationRequested(() => child.kill());
             let output = "";
             const logOutput = (data: Buffer) => {

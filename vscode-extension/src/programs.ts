@@ -45,9 +45,21 @@ export function execute(
  *
  * @throws Error when Restricted Mode forbids it
  */
-export function start(command: string, args: readonly string[], cwd: string): ChildProcessWithoutNullStreams {
+export function start(command: string, args: readonly string[], cwd: string, variables: NodeJS.ProcessEnv = {}): ChildProcessWithoutNullStreams {
     checkStart(command);
-    return spawn(command, args, { cwd, env: environmentOfPrograms(), windowsHide: true });
+    return spawn(command, args, { cwd, env: { ...environmentOfPrograms(), ...variables }, windowsHide: true });
+}
+
+/** The proxy of VS Code's user settings as variables, which pip and uv obey; none where the environment names one itself. */
+export function proxyOfEditor(environment: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+    const settings = vscode.workspace.getConfiguration("http");
+    const proxy = settings.inspect<string>("proxy")?.globalValue ?? "";
+    const isNamed = Object.keys(environment).some((name) => /^(https?|all)_proxy$/i.test(name) && environment[name] !== "");
+    if (proxy === "" || isNamed || settings.inspect("proxySupport")?.globalValue === "off") {
+        return {};
+    }
+    const direct = settings.inspect<string[]>("noProxy")?.globalValue ?? [];
+    return { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, ...(direct.length > 0 ? { NO_PROXY: direct.join(",") } : {}) };
 }
 
 /** Opens a terminal, in which `program` runs instead of the shell when it is given; none in Restricted Mode. */

@@ -60,6 +60,20 @@ void test("relative entries of PATH are ignored", (context) => {
     assert.equal(findOnPath("python-of-test", `.${path.delimiter}bin`), undefined);
 });
 
+void test("an entry of PATH that cannot be searched hides none behind it", posixOnly, (context) => {
+    const root = temporaryFolder(context);
+    fs.symlinkSync("loop", path.join(root, "loop"));
+    fs.mkdirSync(path.join(root, "alias"));
+    fs.symlinkSync("python3", path.join(root, "alias", "python3"));
+    const python = fakePython(root, "bin/python3", "");
+    const searchPath = ["loop", "alias", "bin"].map((folder) => path.join(root, folder)).join(path.delimiter);
+    assert.equal(findOnPath("python3", searchPath), python);
+    assert.deepEqual(
+        interpretersOnPath(searchPath).map(({ command }) => command),
+        [python],
+    );
+});
+
 void test("a Python with the server answers with its version", posixOnly, async (context) => {
     const root = temporaryFolder(context);
     const command = fakePython(root, "python", 'echo "waza-language-server 1.2.3"');

@@ -4,6 +4,8 @@ import os from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { PrivateEnvironment } from "../src/privateEnvironment";
+import { proxyOfEditor } from "../src/programs";
+import { userSettings } from "./fake/vscode";
 
 const posixOnly = { skip: process.platform === "win32" ? "shell scripts stand for Python and uv here" : false };
 const never = { isCancellationRequested: false, onCancellationRequested: () => ({ dispose: () => undefined }) };
@@ -167,4 +169,26 @@ void test("what cannot be added leaves the environment as it is, and says why", 
     const made = await environment.create(here.python('case "$*" in *agents*) echo "Name or service not known"; exit 1;; esac'), never, nothing);
     await assert.rejects(environment.addAgents(never, nothing), /index was not reached/);
     assert.equal(commandOf(environment), made.command);
+});
+
+void test("the proxy of the editor reaches what installs the environment", posixOnly, async (context) => {
+    const here = new Machine(context);
+    const asked = path.join(here.root, "asked");
+    const before = Object.entries(process.env).filter(([name]) => /_proxy$/i.test(name));
+    for (const [name] of before) {
+        Reflect.deleteProperty(process.env, name);
+    }
+    userSettings["http.proxy"] = "http://proxy.example:3128";
+    userSettings["http.noProxy"] = ["pypi.internal"];
+    context.after(() => {
+        Object.assign(process.env, Object.fromEntries(before));
+        Reflect.deleteProperty(userSettings, "http.proxy");
+        Reflect.deleteProperty(userSettings, "http.noProxy");
+    });
+    await here.environment().create(here.python(`echo "$HTTPS_PROXY $NO_PROXY" > "${asked}"`), never, nothing);
+    assert.equal(fs.readFileSync(asked, "utf8"), "http://proxy.example:3128 pypi.internal\n");
+    assert.deepEqual(proxyOfEditor({ https_proxy: "http://other:1" }), {});
+    userSettings["http.proxySupport"] = "off";
+    assert.deepEqual(proxyOfEditor({}), {});
+    Reflect.deleteProperty(userSettings, "http.proxySupport");
 });

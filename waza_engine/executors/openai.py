@@ -33,6 +33,7 @@ from waza_engine.executors.chat.workspace_tools import Surroundings, workspace_t
 from waza_engine.executors.mocked_commands import environment_with
 from waza_engine.executors.registry import register
 from waza_engine.graders.judging.judge import AgentTool
+from waza_engine.peers.proxies import network_fault
 from waza_engine.vocabulary import CANCELLED
 
 
@@ -52,6 +53,8 @@ class OpenAIExecutor:
     warnings: tuple[str, ...] = ()
 
     def __init__(self, settings: ExecutorSettings) -> None:
+        if fault := network_fault():
+            raise ExecutorError(fault, remediation="correct the environment")
         self._allowed = settings.config.workspace_tools
         self._connection = Connection(find_endpoint(settings.config.provider))
         self._lock = threading.Lock()

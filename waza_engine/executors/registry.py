@@ -11,6 +11,7 @@ from typing import TypeVar, cast
 
 from waza_engine.executors.base import Executor, ExecutorError, ExecutorSettings
 from waza_engine.executors.packages import installing, missing_packages
+from waza_engine.peers.proxies import ask_this_machine_directly
 from waza_engine.spec.executors import EXECUTORS
 
 ClassT = TypeVar("ClassT", bound=type[Executor])
@@ -35,6 +36,7 @@ def create_executor(name: str, settings: ExecutorSettings) -> Executor:
     if EXECUTORS[name].has_model and (missing := missing_packages()):
         message = f"the executor `{name}` needs packages that are not installed"
         raise ExecutorError(f"{message}; `{installing(missing)}` adds them", remediation="install them")
+    ask_this_machine_directly()
     try:
         importlib.import_module(f"waza_engine.executors.{name.replace('-', '_')}")
     except ImportError as error:

@@ -18,6 +18,7 @@ from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.explanation import Explanation, FileProposal, Proposal, RulePath
 from waza_engine.graders.file import LARGEST_FILE_BYTES, read_workspace_file
 from waza_engine.graders.matching.explaining import explained_difference, explained_text
+from waza_engine.graders.matching.line_ends import line_end_words
 from waza_engine.graders.matching.proposing import proposed_texts
 from waza_engine.graders.matching.quoting import quoted
 from waza_engine.graders.matching.samples import MOST_SAMPLES, Samples
@@ -227,7 +228,7 @@ class DiffGrader(Grader[DiffConfig]):
             return f"the snapshot {written} cannot be used: {error.strerror}", None
         if wanted is None:
             return f"the snapshot {written} does not exist", None
-        return "" if wanted == content else f"{path} differs from the snapshot {written}", wanted
+        return _difference(path, written, wanted, content), wanted
 
     def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
         """Show how a file differs from its snapshot, or what in it comes nearest to a fragment."""
@@ -311,6 +312,16 @@ class DiffGrader(Grader[DiffConfig]):
         return from_working_directory(suite, written, "config.expected_files.snapshot", files), None
 
 
+def _difference(path: str, snapshot: str, wanted: bytes, content: bytes) -> str:
+    if wanted == content:
+        return ""
+    if wanted.replace(b"\r\n", b"\n") != content.replace(b"\r\n", b"\n"):
+        return f"{path} differs from the snapshot {snapshot}"
+    ends = "CRLF" if content.count(b"\r\n") > wanted.count(b"\r\n") else "LF"
+    other = "LF" if ends == "CRLF" else "CRLF"
+    return f"{path} differs from the snapshot {snapshot} in its line ends only: {ends} instead of {other}"
+
+
 def _snapshot_check(
     path: tuple[str | int, ...], complaint: str, wanted: bytes | None, content: bytes
 ) -> Check:
@@ -328,7 +339,9 @@ def _fragment_complaint(fragment: str, text: str) -> str:
         return ""
     if sign == "-":
         return f"forbidden fragment: {quoted(wanted)}" if wanted in text else ""
-    return "" if wanted in text else f"missing fragment: {quoted(wanted)}"
+    if wanted in text:
+        return ""
+    return f"missing fragment: {quoted(wanted)}{line_end_words(text, lambda text: wanted in text)}"
 
 
 def _sign_and_text(fragment: str) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import ClassVar
 
 from pydantic import Field
@@ -12,6 +13,7 @@ from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.explanation import Explanation, Proposal, RulePath
 from waza_engine.graders.matching.explaining import explained_text
 from waza_engine.graders.matching.letter_case import lowered
+from waza_engine.graders.matching.line_ends import line_end_words
 from waza_engine.graders.matching.proposing import proposed_texts
 from waza_engine.graders.matching.quoting import quoted
 from waza_engine.graders.registry import register
@@ -77,10 +79,9 @@ class KeywordGrader(Grader[KeywordConfig]):
         checks: list[Check] = []
         for key, words in (("must_contain", config.must_contain), ("keywords", config.keywords)):
             for index, word in enumerate(words):
-                present = lowered(word) in output
-                checks.append(
-                    Check((key, index), present, "" if present else f"missing text: {quoted(word)}")
-                )
+                present, holds = lowered(word) in output, partial(_has, lowered(word))
+                complaint = f"missing text: {quoted(word)}{line_end_words(output, holds)}"
+                checks.append(Check((key, index), present, "" if present else complaint))
         for index, word in enumerate(config.must_not_contain):
             present = lowered(word) in output
             checks.append(
@@ -111,3 +112,7 @@ class KeywordGrader(Grader[KeywordConfig]):
                 yield from proposed_texts(path, words[index], [context.output for context in contexts])
             case _:
                 pass
+
+
+def _has(word: str, text: str) -> bool:
+    return word in text

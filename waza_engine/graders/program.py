@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, cast
 
 from pydantic import Field
 
@@ -151,7 +153,8 @@ class ProgramGrader(Grader[ProgramConfig]):
             "stderr": finished.stderr,
         }
         if finished.exit_code == 0:
-            return _verdict(True, finished.stdout.strip() or "The program exited with 0", details)
+            said = finished.stdout.strip() or "The program exited with 0"
+            return _verdict(True, said + _unread(finished.stdout), details)
         how = finished.ended_words(timeout)
         older = first_version_words(finished.stderr)
         message = f"`{command}` {how}{f': {older}' if older else _said(finished)}"
@@ -166,6 +169,20 @@ class ProgramGrader(Grader[ProgramConfig]):
             "args": list(self.config.args),
             "workspace_dir": str(context.workspace) if context.workspace else "",
         }
+
+
+def _unread(printed: str) -> str:
+    """Return what is said of a printed verdict that nobody reads, "" when none was printed."""
+    try:
+        answer: object = json.loads(printed)
+    except (ValueError, RecursionError):
+        return ""
+    said: Mapping[str, object] = cast("Mapping[str, object]", answer) if isinstance(answer, dict) else {}
+    failed = [key for key in ("passed", "pass") if said.get(key) is False]
+    if not failed:
+        return ""
+    protocol = "waza-json" if failed[0] == "passed" else "harness-json"
+    return f" (only the exit code counts, and it is 0: exit with 1, or set `protocol: {protocol}`)"
 
 
 def _executable(command: str, cwd: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import ClassVar
 
 from pydantic import Field
@@ -12,6 +13,7 @@ from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.explanation import Explanation, Proposal, RulePath
 from waza_engine.graders.matching.explaining import explained_pattern, explained_text
 from waza_engine.graders.matching.letter_case import lowered
+from waza_engine.graders.matching.line_ends import line_end_words
 from waza_engine.graders.matching.patterns import PatternError, found
 from waza_engine.graders.matching.proposing import proposed_patterns, proposed_texts
 from waza_engine.graders.matching.quoting import quoted
@@ -135,11 +137,11 @@ class TextGrader(Grader[TextConfig]):
         """Run the checks in the order of the options."""
         config, output = self.config, context.output
         answer = lowered(output)
-        checks = [_substring("contains", i, t, lowered(t) in answer) for i, t in enumerate(config.contains)]
+        checks = [_substring("contains", i, t, lowered(t), answer) for i, t in enumerate(config.contains)]
         checks += [
             _forbidden("not_contains", i, t, lowered(t) in answer) for i, t in enumerate(config.not_contains)
         ]
-        checks += [_substring("contains_cs", i, t, t in output) for i, t in enumerate(config.contains_cs)]
+        checks += [_substring("contains_cs", i, t, t, output) for i, t in enumerate(config.contains_cs)]
         checks += [
             _forbidden("not_contains_cs", i, t, t in output) for i, t in enumerate(config.not_contains_cs)
         ]
@@ -193,13 +195,20 @@ def pattern_check(
         present = found(pattern, text, ignore_case=ignore_case)
     except PatternError as error:
         return Check(path, False, f"{where}{error}")
-    complaint = "no match for the pattern" if wanted else "the forbidden pattern matches:"
-    return Check(path, present == wanted, "" if present == wanted else f"{where}{complaint} `{pattern}`")
+    if present == wanted:
+        return Check(path, True)
+    if not wanted:
+        return Check(path, False, f"{where}the forbidden pattern matches: `{pattern}`")
+    ends = line_end_words(text, partial(found, pattern, ignore_case=ignore_case), ", so allow `\\r?`")
+    return Check(path, False, f"{where}no match for the pattern `{pattern}`{ends}")
 
 
-def _substring(key: str, index: int, text: str, present: bool) -> Check:
+def _substring(key: str, index: int, text: str, wanted: str, answer: str) -> Check:
+    if wanted in answer:
+        return Check((key, index), True)
     exactly = " (upper and lower case differ)" if key.endswith("_cs") else ""
-    return Check((key, index), present, "" if present else f"missing text{exactly}: {quoted(text)}")
+    ends = line_end_words(answer, lambda answer: wanted in answer)
+    return Check((key, index), False, f"missing text{exactly}: {quoted(text)}{ends}")
 
 
 def _forbidden(key: str, index: int, text: str, present: bool) -> Check:

@@ -155,8 +155,10 @@ def _check_prompts(tasks: Sequence[SelectedTask]) -> None:
         except WorkspaceError:
             # The trial reports it, and asks nobody.
             continue
-        if not prompt.strip():
-            message = f"the prompt of `{task.source.id}` is empty; write what the agent is asked"
+        further = task.trial.spec.inputs.follow_up_prompts if task.trial else ()
+        if not all(each.strip() for each in (prompt, *further)):
+            which = "a follow-up prompt" if prompt.strip() else "the prompt"
+            message = f"{which} of `{task.source.id}` is empty; write what the agent is asked"
             raise SuiteError(f"{task.source.path}: {message}.")
 
 

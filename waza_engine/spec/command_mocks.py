@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeAlias, cast
 
 from annotated_types import Le
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from waza_engine.spec.block import Block, Conflict, Given
 from waza_engine.spec.fields import PatternList, PlainText, Text, TextList, WholeNumber
@@ -24,6 +24,9 @@ _OUTPUT_SPELLINGS = {
     "status": "exit_code",
     "error": "stderr",
 }
+StepNumber: TypeAlias = Annotated[int, Field(strict=True)]
+"""A number of a step, where `1.0` is refused: upstream decodes it as a whole number alone."""
+EMPTY_SEQUENCE = "a `sequence` needs at least one step"
 _EXIT_CODE = Annotated[WholeNumber, Field(ge=0, le=255)]
 
 
@@ -50,18 +53,43 @@ class CommandOutput(Block):
     exit_code: _EXIT_CODE = Field(default=0, description="Its exit code, 0 to 255.", examples=[1])
 
 
+class WithSequence(Block):
+    """A response of a mock: what it says, or a step for each call."""
+
+    rules: ClassVar = (
+        {
+            "not": {
+                "type": "object",
+                "required": ["sequence"],
+                "properties": {"sequence": {"type": "null"}},
+            },
+            "x-waza-message": EMPTY_SEQUENCE,
+        },
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_sequence(cls, value: Any) -> Any:
+        if isinstance(value, Mapping) and "sequence" in value and value["sequence"] is None:
+            raise ValueError(EMPTY_SEQUENCE)
+        return cast("Any", value)
+
+
 class CommandStep(CommandOutput):
     """What one call of several comes to."""
 
     at_least_one: ClassVar = dict.fromkeys(("stdout", "fixture", "stderr", "exit_code"), Given.PRESENT)
     misspellings: ClassVar = {**_OUTPUT_SPELLINGS, "delay": "delay_ms"}
 
-    delay_ms: Annotated[WholeNumber, NotNegative, Le(LONGEST_MILLISECONDS)] = Field(
+    exit_code: Annotated[StepNumber, Field(ge=0, le=255)] = Field(
+        default=0, description="Its exit code, 0 to 255.", examples=[1]
+    )
+    delay_ms: Annotated[StepNumber, NotNegative, Le(LONGEST_MILLISECONDS)] = Field(
         default=0, description="How long it takes before it answers, in milliseconds.", examples=[200]
     )
 
 
-class CommandResponse(CommandOutput):
+class CommandResponse(CommandOutput, WithSequence):
     """One canned answer of a program. The first whose conditions all hold is used."""
 
     at_least_one: ClassVar = {"args": Given.PRESENT, "args_regex": Given.PRESENT}

@@ -168,7 +168,8 @@ def _without_unknown_keys(
         _keep_written_secret(str(location[-1]), finding["input"])
         meant = _meant(model, location)
         hint = f"; write `{meant}`" if meant else ""
-        if model.unknown_keys == "error":
+        in_scenario = "responses" in location and known.get("scenario") is not None
+        if model.unknown_keys == "error" or in_scenario:
             message = f"{place_name(location)} is not a key of this file{hint}"
             raise SuiteFileError(file.path, file.line_of(location), message)
         warnings.append(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 from annotated_types import Le
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from waza_engine.spec.block import Block, Conflict, Given
+from waza_engine.spec.command_mocks import StepNumber, WithSequence
 from waza_engine.spec.fields import ListOf, Number, PlainText, Switch, Text, TextList, WholeNumber
 from waza_engine.spec.limits import LONGEST_MILLISECONDS
 from waza_engine.spec.schema_version import since
@@ -118,20 +119,40 @@ class Hooks(Block):
     after_task: ListOfBlocks[Hook] = Field(default=(), description="After each task.")
 
 
+_STEP_NEEDS = "a step needs `return`, or an `error` that is not empty"
+
+
 class McpStep(Block):
     """What one call of several comes to."""
 
     conflicts: ClassVar = (Conflict(("return",), ("error",), "a step has `return` or `error`, not both"),)
     misspellings: ClassVar = {"response": "return", "result": "return", "delay": "delay_ms"}
+    rules: ClassVar = (
+        {
+            "anyOf": [
+                {"required": ["return"]},
+                {"required": ["error"], "properties": {"error": {"type": "string", "minLength": 1}}},
+            ],
+            "x-waza-message": _STEP_NEEDS,
+        },
+    )
 
     return_value: Any = Field(default=None, alias="return", description="The result, any JSON value.")
     error: Text = Field(default="", description="Answer with this tool error instead of a result.")
-    delay_ms: Annotated[WholeNumber, NotNegative, Le(LONGEST_MILLISECONDS)] = Field(
+    delay_ms: Annotated[StepNumber, NotNegative, Le(LONGEST_MILLISECONDS)] = Field(
         default=0, description="How long it takes before it answers, in milliseconds.", examples=[200]
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _check_answer(cls, value: Any) -> Any:
+        step = cast("Mapping[str, object]", value) if isinstance(value, Mapping) else None
+        if step is not None and "return" not in step and step.get("error") in (None, ""):
+            raise ValueError(_STEP_NEEDS)
+        return cast("Any", value)
 
-class McpResponse(Block):
+
+class McpResponse(WithSequence):
     """One canned answer. The first whose conditions all hold is used; without conditions it always holds."""
 
     misspellings: ClassVar = {

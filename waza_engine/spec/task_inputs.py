@@ -16,10 +16,15 @@ from waza_engine.spec.values import (
     Positive,
     PromptList,
     RequiredText,
+    Shown,
     WordMap,
     kind,
 )
 
+_FIXTURE = {
+    "description": "A file or directory, relative to `eval.yaml`, that is copied into the workspace.",
+    "x-waza-kind": "path.suite",
+}
 _BOTH_PROMPTS = "give `prompt` or `prompt_file`, not both"
 _BOTH_PARTNERS = "give `follow_up_prompts` or a `responder`, not both"
 
@@ -168,7 +173,7 @@ class TaskInputs(Block):
         description="Files for the workspace. A plain path is an older way to write `{path: …}`.",
         examples=[[{"path": "app.py"}, {"path": "note.txt", "content": "hello"}]],
     )
-    context: AnyMap = Field(
+    context: Annotated[AnyMap, Shown({"properties": {"fixture": _FIXTURE}})] = Field(
         default_factory=dict[str, Any],
         description=(
             "Free facts about the task. `fixture` has a meaning: "

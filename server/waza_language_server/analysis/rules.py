@@ -16,8 +16,10 @@ from waza_language_server.analysis.file_rules.expected_graders import expected_g
 from waza_language_server.analysis.file_rules.grader_names import duplicate_names
 from waza_language_server.analysis.file_rules.hook_commands import hook_commands
 from waza_language_server.analysis.file_rules.input_files import input_files
+from waza_language_server.analysis.file_rules.mock_steps import mock_steps
 from waza_language_server.analysis.file_rules.modeline import wrong_schema
 from waza_language_server.analysis.file_rules.repeated_items import repeated_items
+from waza_language_server.analysis.file_rules.requirements import requirements
 from waza_language_server.analysis.file_rules.schema_version import newer_version
 from waza_language_server.analysis.file_rules.suppressions import unknown_codes
 from waza_language_server.analysis.file_rules.trigger_prompts import both_sides
@@ -25,6 +27,7 @@ from waza_language_server.analysis.file_rules.turns import turns
 from waza_language_server.analysis.rule import FileView, GradersView, GraderView, Rule, SuiteView
 from waza_language_server.analysis.schema_rules.structure import structure_of_file, structure_of_grader
 from waza_language_server.analysis.suite_rules.datasets import datasets
+from waza_language_server.analysis.suite_rules.echoed_prompts import echoed_prompts
 from waza_language_server.analysis.suite_rules.grader_names import (
     names_taken_by_suite,
     unknown_judges,
@@ -33,6 +36,7 @@ from waza_language_server.analysis.suite_rules.grader_names import (
 )
 from waza_language_server.analysis.suite_rules.grader_packages import packages, packages_of
 from waza_language_server.analysis.suite_rules.judges import nobody_to_judge
+from waza_language_server.analysis.suite_rules.loaded_skills import loaded_skills, loaded_skills_of
 from waza_language_server.analysis.suite_rules.named_files import missing_files, missing_files_of
 from waza_language_server.analysis.suite_rules.outside_paths import outside_paths, outside_paths_of
 from waza_language_server.analysis.suite_rules.programs import missing_programs, missing_programs_of
@@ -48,6 +52,7 @@ from waza_language_server.analysis.suite_rules.tasks import (
 )
 from waza_language_server.analysis.suite_rules.trigger_skills import skill_of_triggers
 from waza_language_server.analysis.suite_rules.unreachable_scores import scores_without_graders
+from waza_language_server.analysis.suite_rules.unread_verdicts import unread_verdicts, unread_verdicts_of
 from waza_language_server.analysis.suite_rules.weak_graders import weak_graders
 from waza_language_server.analysis.text_rules.syntax import syntax
 from waza_language_server.analysis.value_rules.assertions import assertions, javascript_meant
@@ -109,6 +114,8 @@ ITEM_RULES: tuple[Rule[FileView], ...] = (
     Rule("expected contradictions", contradictions_of_expected, _words("contradiction")),
     Rule("version", newer_version, _words("newer-format")),
     Rule("repeated items", repeated_items, _words("repeated-item")),
+    Rule("steps of mocks", mock_steps, _words("wrong-type")),
+    Rule("requirements", requirements, _words("key-without-effect")),
     Rule("mock servers", mock_servers, _words("duplicate-mock-name")),
 )
 """Rules about a file that compare the items of a list with each other, and no more of its graders."""
@@ -178,6 +185,9 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("named files", missing_files, _words("missing-file"), find_in=missing_files_of),
     Rule("outside paths", outside_paths, _words("outside-repository"), find_in=outside_paths_of),
     Rule("programs", missing_programs, _words("missing-program"), find_in=missing_programs_of),
+    Rule("unread verdicts", unread_verdicts, _words("unread-verdict"), find_in=unread_verdicts_of),
+    Rule("loaded skills", loaded_skills, _words("skill-already-loaded"), find_in=loaded_skills_of),
+    Rule("echoed prompts", echoed_prompts, _words("answer-in-prompt")),
     Rule("skills", missing_skills, _words("skill-not-found")),
     Rule("skill of trigger prompts", skill_of_triggers, _words("skill-not-found missing-key")),
     Rule("skill directories", skill_directories, _words("missing-file path-not-portable")),

@@ -10,7 +10,7 @@ document first. Nothing here raises, and what cannot be found out is ``unknown``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -52,6 +52,8 @@ MAX_FIXTURES = 2_000
 MAX_NEIGHBOURS = 200
 MAX_TASKS_READ = 50
 """Task files of a suite that are read to offer again what they name."""
+_OTHER_EVAL_NAME = compiled_later(r"(?i)(?!trigger_tests\.)(?=.*\.ya?ml\Z).*eval.*")
+"""What an eval file may be called besides: its content has to say then that it is one."""
 _ID_LINE = compiled_later(r"""(?m)^["']?id["']?[ \t]*:(?:[ \t]+([A-Za-z_][\w.-]*)[ \t]*(?:[ \t]#.*)?\r?$)?""")
 Value = TypeVar("Value")
 
@@ -218,9 +220,8 @@ class Project:
 
     def read_folder_in_steps(self, folder: Path) -> Steps[None]:
         """Read the eval files in a folder, those that are not open."""
-        for name in sorted(self.names(folder).intersection(self.eval_names(folder / "eval.yaml"))):
-            if self._is_eval(folder / name):
-                yield from self.read_outline_in_steps(folder / name)
+        for name in self._eval_files_in(folder):
+            yield from self.read_outline_in_steps(folder / name)
         yield
 
     def read_outline_in_steps(self, path: Path) -> Steps[None]:
@@ -239,9 +240,13 @@ class Project:
         return self.disk.once((self, "suites", folder), lambda: self._suites_in(folder))
 
     def _suites_in(self, folder: Path) -> tuple[Suite, ...]:
-        names = self.names(folder)
-        present = sorted(names.intersection(self.eval_names(folder / "eval.yaml")))
-        return tuple(self.suite(folder / name) for name in present if self._is_eval(folder / name))
+        return tuple(self.suite(folder / name) for name in self._eval_files_in(folder))
+
+    def _eval_files_in(self, folder: Path) -> Iterator[str]:
+        """Yield the names of the eval files in a folder: first those that every tool runs, then others."""
+        usual = self.names(folder).intersection(self.eval_names(folder / "eval.yaml"))
+        others = {name for name in self.names(folder) - usual if _OTHER_EVAL_NAME.fullmatch(name)}
+        yield from (name for name in (*sorted(usual), *sorted(others)) if self._is_eval(folder / name))
 
     def tasks_with_id(self, suite: Suite, task_id: str) -> Generator[Path | None]:
         """Yield the task files of a suite with this ``id``, and None after each that was looked at."""
@@ -309,7 +314,8 @@ class Project:
         if path.name in TRIGGER_NAMES:
             return self.suites_in(path.parent)
         document = self.documents.get(path)
-        if (document is not None and document.kind == "eval") or path.name in self.eval_names(path):
+        is_open = document is not None and document.kind == "eval"
+        if is_open or path.name in self.eval_names(path) or self._is_other_eval(path):
             return (self.suite(path),)
         found = self._suites_that_pick_up(path, most_far)
         if found or path.parent.name != "tasks":
@@ -347,6 +353,9 @@ class Project:
         return self.disk.derived(
             path, key, lambda text: text.known and claim(path, text.value, names, eval_names=extra) == "eval"
         )
+
+    def _is_other_eval(self, path: Path) -> bool:
+        return _OTHER_EVAL_NAME.fullmatch(path.name) is not None and self._is_eval(path)
 
     def _eval_name_of(self, config: Path) -> str | None:
         document = self.documents.get(config)

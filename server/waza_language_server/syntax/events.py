@@ -283,6 +283,10 @@ class Builder:
         anchor, tag, style, value = event.anchor, event.tag, event.style, event.value
         if not value.isascii():
             value = restore(value)
+        if value == MERGE_KEY and style and self.stack and self.stack[-1].kind == "mapping":
+            # In quotes it is a key like others: with them it is taken for none that merges.
+            is_key = not len(self.stack[-1].children) % 2
+            value = self.text[start:end] if is_key else value
         if anchor is not None or tag is not None:
             start = self._behind_properties(start, end, anchor)
         if style in _BLOCK_STYLES:

@@ -259,7 +259,7 @@ def test_a_broken_rubric_says_where_and_what(
 
 
 def test_a_rubric_that_is_no_text_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "r.md").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "r.md").write_bytes(b"\xff\xfa\x01")
     assert "not UTF-8" in create({"type": "prompt", "config": {"rubric": "r.md"}}).notices(tmp_path)[0]
 
 

@@ -30,6 +30,14 @@ def test_exit_code_zero_passes_with_the_output_as_feedback() -> None:
     assert (result(verdict), verdict.feedback) == ((1.0, True), "grading passed")
 
 
+def test_a_printed_verdict_that_nobody_reads_is_named() -> None:
+    verdict = grade("program", python("print('{\"passed\": false}')"))
+    assert result(verdict) == (1.0, True)
+    assert "only the exit code counts, and it is 0" in verdict.feedback
+    assert "`protocol: waza-json`" in verdict.feedback
+    assert grade("program", python("print('{\"passed\": true}')")).feedback == '{"passed": true}'
+
+
 def test_another_exit_code_fails_with_the_error_output() -> None:
     verdict = grade("program", python("import sys; sys.exit('no result file')"))
     assert result(verdict) == (0.0, False)

@@ -293,3 +293,14 @@ def test_a_blank_prompt_is_refused_where_a_call_costs(tmp_path: Path, written: s
         prepare(RunSettings(path))
     path.write_text(f"name: s\nskill: w\n{CONFIG}{task}")
     assert prepare(RunSettings(path))
+
+
+def test_a_blank_follow_up_prompt_is_refused_where_a_call_costs(tmp_path: Path) -> None:
+    path = tmp_path / "eval.yaml"
+    costly = CONFIG.replace("mock", "command, adapter: agent.json")
+    path.write_text(
+        f"name: s\nskill: w\n{costly}tasks:\n- id: a\n  inputs: {{prompt: Go, follow_up_prompts: [' ']}}\n"
+    )
+    (tmp_path / "agent.json").write_text(json.dumps(adapter()))
+    with pytest.raises(SuiteError, match="a follow-up prompt of `a` is empty"):
+        prepare(RunSettings(path))

@@ -20,6 +20,7 @@ from tests.engine.executors.agents import write_agent
 from tests.engine.executors.talking import write_skill
 from tests.engine.suites import CONFIG, GREETS, run, task, write_suite
 from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.preflight import gate
 from waza_engine.runs.preflight.report import preflight
 from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
@@ -316,6 +317,20 @@ def test_requirements_are_joined_with_their_graders(tmp_path: Path) -> None:
     assert codes(path) == (1, {"requirement.check": "invalid", "requirement.uncovered": "unresolved"})
 
 
+def test_requirements_that_make_no_sense_are_findings(tmp_path: Path) -> None:
+    below = """\
+        requirements:
+          - {id: r, category: outcome, description: d, checks: [{scope: eval, grader: greets, after_turn: 1}]}
+          - {id: r, category: outcome, description: d, checks: [{scope: eval, grader: greets}]}
+    """
+    path = write_suite(tmp_path, {"a": task("a", below)}, graders=GREETS)
+    told = [found.message for found in preflight(RunSettings(path)).findings]
+    assert told == [
+        "the id `r` is of 2 requirements",
+        "the requirement `r` has `after_turn` outside of a checkpoint",
+    ]
+
+
 def test_a_suite_that_cannot_be_read_is_a_finding_and_none_is_a_wrong_call(tmp_path: Path) -> None:
     (tmp_path / "eval.yaml").write_text("config: 3\n")
     assert codes(tmp_path / "eval.yaml") == (1, {"eval.configuration": "invalid"})
@@ -359,3 +374,25 @@ def test_trigger_prompts_are_not_tried_on_an_agent_that_shows_no_skills(tmp_path
     with pytest.raises(SuiteError, match="the trigger prompts"):
         prepare(RunSettings(path))
     prepare(RunSettings(path, tasks=("a",)))
+
+
+def test_fixtures_that_git_ignores_are_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def git(*arguments: str, at: Path) -> str:
+        asked.append(arguments)
+        return f"{at / 'fixtures' / 'app.log'}\n"
+
+    monkeypatch.setattr(gate, "git", git)
+    for name in ("app.log", "app.py"):
+        (tmp_path / "fixtures").mkdir(exist_ok=True)
+        (tmp_path / "fixtures" / name).write_text("x")
+    inputs = "inputs: {prompt: Go, files: [app.log, app.py]}\n"
+    path = write_suite(tmp_path, {"a": f"id: a\n{inputs}", "b": f"id: b\n{inputs}"}, graders=GREETS)
+    told = [each for each in prepare(RunSettings(path)).warnings if "git ignores" in each]
+    assert len(told) == 1
+    assert f"git ignores `{Path('fixtures', 'app.log')}`, so" in told[0]
+    assert [len(arguments) for arguments in asked] == [4]
+    with_hook = "hooks: {before_run: [{command: make}]}\n"
+    path = write_suite(tmp_path, {"a": f"id: a\n{inputs}"}, graders=GREETS, more=with_hook)
+    assert not any("git ignores" in each for each in prepare(RunSettings(path)).warnings)

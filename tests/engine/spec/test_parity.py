@@ -88,7 +88,20 @@ def only_models_see(value: Any) -> bool:
     if any(only_models_see(task) for task in blocks_in(value, "tasks")):
         return True
     commands = blocks_in(value, "command_mocks")
+    if any(has_float_in_step(value.get(key)) for key in ("command_mocks", "mcp_mocks")):
+        return True
     return len(turns) > 1 or len(mocks) > 1 or len(commands) > 1
+
+
+def has_float_in_step(value: Any, *, in_step: bool = False) -> bool:
+    """Tell whether a number of a step is `1.0`: to JSON Schema that is a whole number."""
+    if isinstance(value, list):
+        return any(has_float_in_step(item, in_step=in_step) for item in value)
+    if isinstance(value, Mapping):
+        return any(
+            has_float_in_step(item, in_step=in_step or key == "sequence") for key, item in value.items()
+        )
+    return in_step and isinstance(value, float)
 
 
 def blocks_in(value: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:

@@ -7,16 +7,18 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import opened, put, workspace_with
+from waza_engine.runs.loading.suite import load_suite
+from waza_engine.spec.problems import SuiteFileError
 from waza_language_server.analysis.diagnose import diagnose
 
 EVAL = "name: a\nskill: b\nconfig: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: x}\n"
 
 
-def told(root: Path, rows: str | None) -> list[tuple[str, str]]:
-    text = f"{EVAL}tasks_from: rows.csv\n"
+def told(root: Path, rows: str | None, name: str = "rows.csv") -> list[tuple[str, str]]:
+    text = f"{EVAL}tasks_from: {name}\n"
     path = put(root, "eval.yaml", text)
     if rows is not None:
-        put(root, "rows.csv", rows)
+        put(root, name, rows)
     document = opened(path, "eval")
     found = diagnose(document, workspace_with(document, roots=(root,)))
     return [(text[each.span.start : each.span.end], each.message) for each in found if "dataset" in each.code]
@@ -51,3 +53,30 @@ def test_a_dataset_outside_the_folder_of_the_suite_is_an_error(tmp_path: Path, w
     assert [each.message for each in found if each.code == "unusable-dataset"] == [
         f"`{written}` is not in the folder of the suite; move the dataset there."
     ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("", "the dataset has no tasks"),
+        ('{"id": "a", "input": "x"}\n{"id": "b"}\n', "line 2: `input` must be text"),
+        ('{"id": "a", "input": "  "}\n', "line 1: `input` must be text"),
+        ('{"id": "a", "input": ["x", ""]}\n', "line 1: `input` must be text"),
+        ('{"input": "x"}\n', "line 1: `id` must be text"),
+        ('{"id": "a", "input": "x"}\n\n{"id": "a", "input": "y"}\n', "line 3: the id `a` is taken by line 1"),
+        ("[1]\n", "line 1: the line must be a JSON object"),
+        ('{"id": "a", "input": "x",}\n', "line 1"),
+    ],
+)
+def test_lines_of_prompts_that_a_run_refuses_are_an_error(tmp_path: Path, lines: str, said: str) -> None:
+    [(place, message)] = told(tmp_path, lines, "prompts.jsonl")
+    assert place == "prompts.jsonl"
+    assert said in message
+    with pytest.raises(SuiteFileError, match=r"prompts\.jsonl"):
+        load_suite(tmp_path / "eval.yaml")
+
+
+def test_lines_of_prompts_that_a_run_takes_are_taken(tmp_path: Path) -> None:
+    lines = '{"id": "a", "input": ["x", "y"], "more": 1}\n\n{"id": "b", "input": "x"}\n'
+    assert told(tmp_path, lines, "prompts.jsonl") == []
+    assert len(load_suite(tmp_path / "eval.yaml").tasks) == 2

@@ -597,6 +597,14 @@ def test_the_tags_of_the_suite_are_offered_without_those_that_stand_here(tmp_pat
     assert taken("id: a\ntags:\n- <CURSOR>\n", "edge", "task", path) == "id: a\ntags:\n- edge\n"
 
 
+def test_the_fixture_of_a_context_is_offered(tmp_path: Path) -> None:
+    small_suite(tmp_path)
+    put(tmp_path, "fixtures/big/form.txt", "")
+    path = tmp_path / "tasks" / "first.yaml"
+    assert "fixture" in labels("id: a\ninputs:\n  context:\n    <CURSOR>\n", "task", path)
+    assert "fixtures/" in labels("id: a\ninputs:\n  context:\n    fixture: <CURSOR>\n", "task", path)
+
+
 def test_where_a_folder_is_meant_no_file_is_offered(tmp_path: Path) -> None:
     evaluation = small_suite(tmp_path)
     put(tmp_path, "fixtures/big/form.txt", "")

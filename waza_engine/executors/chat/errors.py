@@ -16,6 +16,7 @@ from waza_engine.executors.base import ExecutorError
 from waza_engine.executors.chat.provider import Endpoint
 from waza_engine.executors.provider import is_this_machine, nothing_answers
 from waza_engine.peers.bounds import refusal_in
+from waza_engine.peers.proxies import proxy_in_the_way
 
 _REASON_LENGTH = 300
 _LONGEST_WAIT_SECONDS = 86_400.0
@@ -142,6 +143,8 @@ def no_connection(error: BaseException, endpoint: Endpoint) -> RequestError:
         return RequestError(
             f"there is no safe connection to {host}: its certificate is not accepted", transient=False
         )
+    if proxy := proxy_in_the_way(endpoint.base_url):
+        return RequestError(f"there is no connection to {host}: {proxy}", transient=True, again=True)
     if "getaddrinfo" in causes or "gaierror" in causes or "name or service" in causes or "nodename" in causes:
         return RequestError(f"there is no host {host}; check `base_url`", transient=True, again=True)
     # On this machine a server that is not there is not started yet: to ask again at once is in vain.

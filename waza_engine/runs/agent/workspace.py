@@ -124,6 +124,22 @@ def fixture_problems(
         yield "prompt.file", str(error)
 
 
+def fixture_files(
+    task: TaskFile, suite_directory: Path, instruction_files: Sequence[str] = ()
+) -> Iterator[Path]:
+    """Yield the places of the fixtures that a task asks for."""
+    fixtures = fixture_directory(task, suite_directory)
+    for entry in task.inputs.files:
+        file = entry if isinstance(entry, InputFile) else InputFile(path=entry)
+        if not file.content:
+            yield fixtures / file.path
+    for path in (*instruction_files, *task.instruction_files):
+        yield fixtures / path
+    fixture = task.inputs.context.get("fixture")
+    if isinstance(fixture, str) and fixture.strip():
+        yield suite_directory / fixture
+
+
 def _missing(code: str, root: Path, written: str, key: str, where: str) -> Iterator[tuple[str, str]]:
     try:
         source = _inside(root, written, key, where)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from waza_engine.graders.explanation import Explanation, Proposal, RulePath
 from waza_engine.graders.matching.explaining import explained_text
 from waza_engine.graders.matching.letter_case import lowered
+from waza_engine.graders.matching.line_ends import line_end_words
 from waza_engine.graders.matching.proposing import proposed_texts
 from waza_engine.results.record import Validation
 from waza_engine.runs.grading.judged_rules import rule_words
@@ -24,7 +25,10 @@ def expectations(expected: Expected, output: str) -> Iterator[Validation]:
             CONTAINS,
             expected.output_contains,
             lambda text: lowered(text) in answer,
-            lambda text: f"the answer does not contain `{text}`",
+            lambda text: (
+                f"the answer does not contain `{text}`"
+                + line_end_words(answer, lambda answer: lowered(text) in answer)
+            ),
         )
     if expected.output_not_contains:
         yield _all_hold(

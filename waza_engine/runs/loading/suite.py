@@ -68,6 +68,9 @@ class Suite:
         return tuple(entry.name or entry.type for entry in self.spec.graders)
 
 
+_SLASHES = "Write `/` between folders: `\\` takes the meaning off the next character"
+
+
 def load_suite(
     path: Path,
     given: Mapping[str, object] | None = None,
@@ -118,7 +121,8 @@ def load_suite(
             tasks.append(_suite_task(path, task, fallback=f"task-{position + 1}"))
     if not tasks:
         wanted = ", ".join(f"`{pattern}`" for pattern in patterns) or "nothing"
-        raise SuiteError(f"{path}: no task file matches {wanted} in {path.parent}.")
+        advice = f" {_SLASHES}." if any("\\" in pattern for pattern in patterns) else ""
+        raise SuiteError(f"{path}: no task file matches {wanted} in {path.parent}.{advice}")
     tasks = [_inside(path.parent, task) for task in tasks]
     enabled = tuple(task for task in tasks if disabled or task.task is None or task.task.enabled)
     if not enabled:
@@ -210,6 +214,8 @@ def _tasks_of_pattern(
         raise SuiteError(f"{eval_path}: the task pattern `{pattern}` cannot be read: {error}.") from None
     if not paths and all(map(is_literal, split_pattern(pattern))):
         warnings.append(f"{eval_path}: there is no file `{pattern}`, so this task is left out")
+    elif not paths and "\\" in pattern:
+        warnings.append(f"{eval_path}: no task file matches `{pattern}`. {_SLASHES}")
     tasks: list[SuiteTask] = []
     for path in paths:
         try:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from itertools import islice
 
 from waza_engine.executors.base import Executor, ExecutorError, Reaching, blindness_to_skills
+from waza_engine.processes.git import GitError, git
+from waza_engine.runs.agent.workspace import fixture_files
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.preflight.finding import Finding
 from waza_engine.runs.preflight.inspection import inspected, unseen_skills
 from waza_engine.runs.trials.selection import SelectedTask
 
 _SHOWN = 5
+_MOST_ASKED = 500
 # Without an answer there is nothing to grade; these tell themselves, each at its task.
 _OF_ONE_TASK = ("task.configuration", "grader.configuration")
 
@@ -36,7 +41,8 @@ def pass_preflight(
     stopping = [finding for finding in found if costs and _stops(finding, kept=kept)]
     if stopping:
         raise SuiteError(*_in_words(stopping))
-    return [f"{finding.message}; {finding.remediation}" for finding in found if finding.told]
+    told = [f"{finding.message}; {finding.remediation}" for finding in found if finding.told]
+    return told + _ignored(suite, tasks)
 
 
 def check_reachable(suite: Suite, *executors: Executor) -> None:
@@ -47,6 +53,30 @@ def check_reachable(suite: Suite, *executors: Executor) -> None:
                 executor.reach()
             except ExecutorError as error:
                 raise SuiteError(f"{suite.path}: {error}.") from None
+
+
+def _ignored(suite: Suite, tasks: Sequence[SelectedTask]) -> list[str]:
+    """Return a warning about fixtures that git ignores: they are here, and in no other checkout."""
+    hooks, config = suite.spec.hooks, suite.spec.config
+    if hooks.before_run or hooks.before_task:
+        return []
+    specs = [task.trial.spec for task in tasks if task.trial is not None]
+    found = (
+        file for spec in specs for file in fixture_files(spec, suite.directory, config.instruction_files)
+    )
+    paths = list(islice(dict.fromkeys(map(str, found)), _MOST_ASKED))
+    try:
+        ignored = git("check-ignore", "--", *paths, at=suite.directory).splitlines() if paths else []
+    except GitError:  # none is ignored, or there is no repository
+        return []
+    if not ignored:
+        return []
+    names = ", ".join(f"`{os.path.relpath(path, suite.directory)}`" for path in ignored[:_SHOWN])
+    more = f" and {len(ignored) - _SHOWN} more" if len(ignored) > _SHOWN else ""
+    return [
+        f"git ignores {names}{more}, so no other checkout has this fixture; "
+        "add it with `git add -f`, or correct `.gitignore`"
+    ]
 
 
 def _stops(finding: Finding, *, kept: bool) -> bool:

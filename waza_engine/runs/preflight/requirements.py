@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from waza_engine.runs.loading.suite import Suite, SuiteTask
@@ -20,6 +21,15 @@ def planned_requirements(suite: Suite, task: SuiteTask) -> tuple[list[dict[str, 
     found: list[Finding] = []
     if task.task is None:
         return planned, found
+    ids = Counter(requirement.id for requirement in task.task.requirements)
+    faults = {name: f"the id `{name}` is of {count} requirements" for name, count in ids.items() if count > 1}
+    for requirement in task.task.requirements:
+        if any(check.scope != "checkpoint" and check.after_turn is not None for check in requirement.checks):
+            what = f"the requirement `{requirement.id}` has `after_turn` outside of a checkpoint"
+            faults[requirement.id + ".after_turn"] = what
+    for fault in faults.values():
+        remedy = "correct the requirement"
+        found.append(Finding("requirement.configuration", "invalid", str(task.path), fault, remedy, task.id))
     for requirement in task.task.requirements:
         missing = _missing(suite, task.task, requirement)
         state: State = "invalid" if missing else "verified" if requirement.checks else "unresolved"

@@ -9,6 +9,8 @@ _CHECKPOINTS = "checkpoints:\n"
 _COSTLY = EVAL.replace("executor: mock", "executor: copilot-sdk").replace(
     " [tasks/*.yaml]", "\n  - id: t\n    name: T\n    inputs:\n      prompt: PROMPT"
 )
+_COSTLY_FILES = EVAL.replace("executor: mock", "executor: copilot-sdk")
+_LOADED = f"{_COSTLY_FILES}graders:\n  - type: skill_invocation\n    name: c\n"
 _CHECKS = "    graders:\n      - {type: text, name: c, config: {contains: [done]}}\n"
 
 
@@ -160,7 +162,8 @@ SUITE_CODES = (
         "unusable-dataset",
         "Dataset without prompts",
         "error",
-        "`tasks_from` names a CSV file. Its header needs a column `prompt`, and every row a text in it; "
+        "`tasks_from` names a CSV file whose header has a column `prompt`, with a text in every row, or a "
+        "file with one JSON object a line, each with an `id` of its own and an `input`. Of any other file "
         "a run stops before it asks the agent anything. Columns are separated by commas; `;`, tabs and `|` "
         "are recognized where they are certain, but upstream reads commas alone.",
         EVAL.replace("tasks: [tasks/*.yaml]", "tasks_from: rows.csv"),
@@ -232,6 +235,52 @@ SUITE_CODES = (
         "Only the author knows which program is intended, or how to install it.",
         kind="eval",
         files={"tasks/one.yaml": TASK, "check.sh": "#!/bin/sh\n"},
+    ),
+    Code(
+        "unread-verdict",
+        "A grader prints a verdict that is not read",
+        "information",
+        "A `program` grader passes when its program exits with 0, whatever it prints. A script that prints "
+        '`{"passed": false}` and ends normally passes every answer. With `protocol` the printed object is '
+        "the verdict; it must hold a `score`.",
+        f"{EVAL}graders:\n  - type: program\n    name: c\n    config:\n      command: python3\n"
+        "      args: [check.py]\n",
+        f"{EVAL}graders:\n  - type: program\n    name: c\n    config:\n      command: python3\n"
+        "      args: [check.py]\n      protocol: waza-json\n",
+        kind="eval",
+        files={
+            "tasks/one.yaml": TASK,
+            "check.py": 'import json\nok = False\nprint(json.dumps({"passed": ok, "score": float(ok)}))\n',
+        },
+    ),
+    Code(
+        "skill-already-loaded",
+        "A grader waits for a skill that the agent has already",
+        "information",
+        "Unless `inject_skill_body` is false, the text of the tested skill is in the agent's instructions. "
+        "The agent then has no reason to load the skill, so a `skill_invocation` grader that "
+        "requires it fails.",
+        f"{_LOADED}    config: {{mode: any_order, required_skills: [demo]}}\n",
+        f"{_LOADED}    config: {{mode: any_order, required_skills: [demo]}}\n".replace(
+            "  model: m\n", "  model: m\n  inject_skill_body: false\n"
+        ),
+        kind="eval",
+        files={"tasks/one.yaml": TASK, "skills/demo/SKILL.md": "---\nname: demo\ndescription: d\n---\n"},
+    ),
+    Code(
+        "answer-in-prompt",
+        "The prompt holds all that a grader looks for",
+        "information",
+        "An answer that only repeats the prompt, or says that it will do what was asked, passes such a "
+        "check. Look for what only a right answer adds. The mock repeats the prompt, so suites that run with "
+        "it are left alone.",
+        f"{TASK.replace('Go', 'Deploy the app to Azure')}expected:\n  output_contains: [azure]\n",
+        f"{TASK.replace('Go', 'Deploy the app to Azure')}expected:\n  output_contains: [resource group]\n",
+        "What a right answer adds is for the author to say.",
+        files={
+            "../eval.yaml": _COSTLY_FILES,
+            "../skills/demo/SKILL.md": "---\nname: demo\ndescription: d\n---\n",
+        },
     ),
     Code(
         "skill-not-found",

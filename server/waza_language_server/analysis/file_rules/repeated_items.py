@@ -19,6 +19,12 @@ _LISTS: dict[str, tuple[tuple[tuple[str, ...], str, Severity, str], ...]] = {
     ),
     "task": (
         (("tags",), "", "hint", "The tag `{}` stands here twice."),
+        (
+            ("requirements",),
+            "id",
+            "warning",
+            "Another requirement has the id `{}`; nobody can tell them apart.",
+        ),
         (("inputs", "files"), "path", "warning", "The file `{}` is listed twice; one overwrites the other."),
     ),
     "trigger_tests": tuple(

@@ -7,6 +7,7 @@ never a choice between twenty forms to explain, and after an edit only the touch
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import cast
 
@@ -76,10 +77,18 @@ def structure_of_file(view: FileView) -> Found:
     if not validator.is_valid(value):
         yield None
         problems, unknown = yield from explained(subject, found_errors(validator, value))
-        yield from problems
+        yield from (_in_scenario(tree.root, problem) for problem in problems)
     # A key that is not known may stand for one that is recommended.
     kept = "" if unknown.all else "advice"
     yield from found_outside(view, tree.root, root.top, partial(_advice, subject, unknown=unknown), kept)
+
+
+def _in_scenario(root: Node, problem: Problem) -> Problem:
+    """Return a problem as it is in a suite with a `scenario`, where a run refuses unknown keys of mocks."""
+    is_key = problem.severity != "error" and problem.code in {"unknown-key", "misplaced-key"}
+    if not is_key or root.get("scenario") is None or "responses" not in root.at(problem.span.start).path:
+        return problem
+    return replace(problem, severity="error")
 
 
 def structure_of_grader(view: GraderView) -> Found:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 from waza_engine.files import shown
 from waza_engine.spec.reading.csv_table import TableError, read_table
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import Found, SuiteView
+from waza_language_server.analysis.rule import NODES_AT_ONCE, Found, SuiteView
 from waza_language_server.project.places import is_plain
 from waza_language_server.project.suite_file import word
 from waza_language_server.project.uris import path_of
@@ -18,7 +21,7 @@ _LINES = (".jsonl", ".ndjson")
 
 
 def datasets(view: SuiteView) -> Found:
-    """Yield why a run refuses the CSV file of an eval file."""
+    """Yield why a run refuses the dataset of an eval file."""
     document, path, root = view.document, path_of(view.document.uri), view.document.tree.root
     node = root.get("tasks_from") if root is not None and document.kind == "eval" else None
     written = word(node) if node is not None else None
@@ -33,11 +36,51 @@ def datasets(view: SuiteView) -> Found:
     text = view.workspace.project.text(path.parent / written)
     if text.absent:
         yield Problem(CODE, node.span, f"There is no file `{shown(written)}`, so no task can be run.")
-    if not text.known or written.lower().endswith(_LINES):
+    if not text.known:
         return
     yield None
+    if written.lower().endswith(_LINES):
+        for fault in _faults_of_lines(text.value.removeprefix("\ufeff")):
+            yield None if fault is None else Problem(CODE, node.span, f"{shown(written)}, {fault}.")
+        return
     try:
         read_table(text.value.removeprefix("\ufeff"))
     except TableError as fault:
         message = f"{shown(written)}, line {fault.line}: {fault.message}."
         yield Problem(CODE, node.span, message)
+
+
+def _faults_of_lines(text: str) -> Iterator[str | None]:
+    """Yield where and why a run refuses a file of prompts, the first fault alone, and None now and then."""
+    first: dict[str, int] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if not number % NODES_AT_ONCE:
+            yield None
+        fault = _fault_of(line, first, number) if line.strip() else ""
+        if fault:
+            yield f"line {number}: {fault}"
+            return
+    if not first:
+        yield "line 1: the dataset has no tasks; write one JSON object a line"
+
+
+def _fault_of(line: str, first: dict[str, int], number: int) -> str:
+    try:
+        value: object = json.loads(line)
+    except json.JSONDecodeError as error:
+        return f"the line is not JSON; look at column {error.colno}"
+    except (RecursionError, ValueError):
+        return "the JSON cannot be read: it is nested too deeply"
+    if not isinstance(value, dict):
+        return 'the line must be a JSON object: `{"id": "…", "input": "…"}`'
+    block = cast("dict[str, object]", value)
+    name, prompt = block.get("id"), block.get("input")
+    turns = cast("list[object]", prompt) if isinstance(prompt, list) else [prompt]
+    if not isinstance(name, str):
+        return "`id` must be text, and each line needs one"
+    if not turns or not all(isinstance(turn, str) and turn.strip() for turn in turns):
+        return "`input` must be text that is not blank, or a list of such texts"
+    if name in first:
+        return f"the id `{name}` is taken by line {first[name]}; each line needs its own"
+    first[name] = number
+    return ""

@@ -65,6 +65,7 @@ def unknown_names(view: SuiteView) -> Found:
     if document.kind != "task" or root is None:
         return
     nodes: list[Node] = []
+    of_task: dict[str, list[Node]] = {}
     for node, shape in outside_graders(root, view.workspace.catalog.document("task")):
         # A check of a requirement says whose grader it names.
         scope = word(node.parent.get("scope")) if node.step == "grader" and node.parent is not None else None
@@ -74,7 +75,15 @@ def unknown_names(view: SuiteView) -> Found:
             and (node.step != "grader" or scope == "eval")
         ):
             nodes.append(node)
+        elif shape.kind == "grader.name" and node.kind == "scalar" and scope in ("task", "checkpoint"):
+            of_task.setdefault(scope, []).append(node)
         yield None
+    for scope, named in of_task.items():
+        here = "checkpoint" if scope == "checkpoint" else "graders"
+        graders = SuiteFile(document.tree).own_graders()
+        own = (grader.name for grader in graders if grader.place == here and grader.name)
+        where = "The task" if scope == "task" else "No checkpoint of the task"
+        yield from _unknown(document, named, tuple(dict.fromkeys(own)), where=where)
     known = Nearby(view.workspace.project, document).suite_grader_names() if nodes else None
     if known is not None and known.known:
         own = {
@@ -131,21 +140,29 @@ def _calibrates(grader: Node) -> bool:
 
 
 def _unknown(
-    document: Document, nodes: list[Node], names: tuple[str, ...], severity: Severity = "warning"
+    document: Document,
+    nodes: list[Node],
+    names: tuple[str, ...],
+    severity: Severity = "warning",
+    where: str = "The suite",
 ) -> Found:
     known = frozenset(names)
     unknown = [node for node in nodes if node.value and node.value not in known]
     for number, node in enumerate(unknown):
         yield None
         meant = nearest(node.value, names) if number < MOST_MEANT else None
-        others = f"its graders are {listed(names, 'and')}." if names else "it has none."
-        choice = f"did you mean `{meant}`?" if meant is not None else others
+        if meant is not None:
+            choice = f"did you mean `{meant}`?"
+        elif names:
+            choice = f"its graders are {listed(names, 'and')}."
+        else:
+            choice = "it has none." if where == "The suite" else "correct the name or the `scope`."
         fixes: tuple[Fix, ...] = ()
         if meant is not None:
             repair = partial(rewritten, document.text, node, meant)
             safe = meant == slip_of(node.value, names)
             fixes = (Fix(f"Change to `{meant}`", repair, preferred=safe),)
-        message = f"The suite has no grader `{node.value}`; {choice}"
+        message = f"{where} has {'a' if where.startswith('No') else 'no'} grader `{node.value}`; {choice}"
         yield Problem("unknown-grader-name", node.span, message, severity, fixes)
 
 

@@ -43,6 +43,7 @@ CODE = "no-matching-tasks"
 UNREADABLE = "unreadable-task"
 _MOST_LOOKED_AT = 200
 """Files of one glob that are asked whether they can be read."""
+_SLASHES = " Write `/` between folders: `\\` takes the meaning off the next character."
 _TASK_FOLDERS = ("tasks", "evals", "cases", "scenarios", "tests", ".")
 
 
@@ -82,10 +83,11 @@ def task_globs(view: SuiteView) -> Found:
             message = f'There is no file "{glob.node.value}"; a run leaves this task out.'
         if renamed is not None:
             message = f"{message} {renamed.words}"
+        message += _SLASHES if "\\" in glob.node.value else ""
         fixes: tuple[Fix, ...] = ()
         if looks:
             fixes = tuple(_fixes(document, project, path, glob.node, renamed, globs))
-        if named:
+        if named or any(fix.preferred for fix in fixes):
             yield Problem(CODE, glob.node.span, message, "warning", fixes)
         else:
             yield Problem(CODE, glob.node.span, message, "hint", fixes, tag="unnecessary")
@@ -168,8 +170,9 @@ def _is_named(glob: _Glob) -> bool:
 def _nothing_at_all(document: Document, project: Project, path: Path, globs: list[_Glob]) -> Problem:
     first, *others = globs
     written = f'"{first.node.value}"' if not others else f"any of the {len(globs)} globs"
+    slashes = _SLASHES if any("\\" in glob.node.value for glob in globs) else ""
     deep = " (** means one folder level here)" if any("**" in glob.node.value for glob in globs) else ""
-    message = f"No file matches {written}{deep}, so the suite has no task and the run stops."
+    message = f"No file matches {written}{deep}, so the suite has no task and the run stops.{slashes}"
     named = all(map(is_literal, split_pattern(pattern_of(first.node))))
     renamed = renamed_to(document, project, path, pattern_of(first.node)) if named else None
     if renamed is not None:
@@ -190,13 +193,17 @@ def _fixes(
         for pattern in dict.fromkeys([*([renamed.pattern] if renamed else ()), *others])
         if pattern != node.value and _picks_up_tasks(document, project, path, pattern, taken)
     ]
+    slashed = pattern_of(node).replace("\\", "/")
     meant = renamed.pattern if renamed is not None and renamed.id else path_slip_of(node.value, found)
+    meant = slashed if slashed in found else meant
     for pattern in found[:3]:
         repair = partial(replace_scalar, document.tree, node, pattern)
         yield Fix(f'Change to "{pattern}"', repair, preferred=meant == pattern)
 
 
 def _candidates(document: Document, project: Project, folder: Path, pattern: str) -> Iterator[str]:
+    if "\\" in pattern:
+        yield pattern.replace("\\", "/")
     for ending, other in ((".yaml", ".yml"), (".yml", ".yaml")):
         if pattern.endswith(ending):
             yield pattern.removesuffix(ending) + other

@@ -143,13 +143,18 @@ def blank_prompts(view: SuiteView) -> Found:
             continue
         executors = {suite.outline.executor for suite in project.suites_of(path)}
         if any(name in EXECUTORS and EXECUTORS[name].costs for name in executors if name):
-            prompt = task.get("inputs", "prompt") or task
-            yield Problem("empty-prompt", prompt.span, _ASKS_NOTHING)
+            for prompt in _blank_prompts_of(task):
+                yield Problem("empty-prompt", prompt.span, _ASKS_NOTHING)
 
 
 def _is_blank(task: Node) -> bool:
-    prompt = task.get("inputs", "prompt")
-    prompt = None if prompt is None else prompt.target
-    if prompt is None or prompt.kind != "scalar" or prompt.style == "plain":
-        return False
-    return not prompt.value.strip() and task.get("inputs", "prompt_file") is None
+    return any(True for _ in _blank_prompts_of(task))
+
+
+def _blank_prompts_of(task: Node) -> Iterator[Node]:
+    """Yield the prompt and the follow-up prompts of a task that are written and ask nothing."""
+    first, further = task.get("inputs", "prompt"), task.get("inputs", "follow_up_prompts")
+    written = [first] if first is not None and task.get("inputs", "prompt_file") is None else []
+    for node in (*written, *(further.target.each_item() if further is not None else ())):
+        if node.target.kind == "scalar" and node.target.style != "plain" and not node.target.value.strip():
+            yield node

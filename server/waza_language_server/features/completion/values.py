@@ -101,8 +101,11 @@ def _suite_files(place: Place) -> Iterator[Completion]:
     head = typed.rpartition("/")[0]
     key = _key_of(place)
     # A run takes the folder of a task from where it is started: that may be the folder of the suite, too.
-    suites = place.nearby.suite_folders() if key == "context_dir" else ()
-    for base in dict.fromkeys((path.parent, *suites, *roots_around(place.workspace.project, path))):
+    suites = place.nearby.suite_folders() if key in {"context_dir", "fixture"} else ()
+    bases = (path.parent, *suites, *roots_around(place.workspace.project, path))
+    if key == "fixture" and suites:
+        bases = tuple(suites)
+    for base in dict.fromkeys(bases):
         for name, is_folder in place.nearby.entries(base / head).value[:MAX_FILES]:
             if name.startswith(".") and not typed.rpartition("/")[2].startswith("."):
                 continue

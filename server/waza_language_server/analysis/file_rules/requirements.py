@@ -1,0 +1,25 @@
+"""Checks of requirements that name a turn where there is none."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import FileView, Found
+from waza_language_server.project.suite_file import word
+from waza_language_server.syntax.edits import delete_entry
+from waza_language_server.text.edit import Fix
+
+
+def requirements(view: FileView) -> Found:
+    """Yield the `after_turn` of checks that look at a grader of the suite or the task."""
+    listed = view.tree.root.get("requirements") if view.kind == "task" and view.tree.root else None
+    for requirement in listed.target.each_item() if listed is not None else ():
+        yield None
+        checks = requirement.target.get("checks")
+        for check in checks.target.each_item() if checks is not None else ():
+            entry, scope = check.target.entry("after_turn"), word(check.target.get("scope"))
+            if entry is not None and scope in ("eval", "task"):
+                message = f"`after_turn` is for the scope `checkpoint`; graders of `{scope}` have no turn."
+                fixes = (Fix("Delete `after_turn`", partial(delete_entry, view.tree, entry)),)
+                yield Problem("key-without-effect", entry.key.span, message, "warning", fixes)
