@@ -7,7 +7,7 @@ export const offered: string[] = [];
 /** The button that is pressed wherever a message has it; with `later` when that comes. */
 export const pressed: { button: string | undefined; later?: Promise<string> | undefined } = { button: undefined };
 /** The entries of the status bar that are there. */
-export const entries: { id: string; text: string }[] = [];
+export const entries: { id: string; text: string; accessibilityInformation?: { label: string } }[] = [];
 /** The files that are there. */
 export const files = new Set<string>();
 /** The folders that are there. */
@@ -208,6 +208,37 @@ export const workspace = {
             const type = files.has(fsPath) ? FileType.File : directories.has(fsPath) ? FileType.Directory : undefined;
             return type === undefined ? Promise.reject(new FileSystemError()) : Promise.resolve({ type });
         },
+    },
+};
+
+export class ProcessExecution {
+    constructor(
+        readonly process: string,
+        readonly args: readonly string[],
+        readonly options: object,
+    ) {}
+}
+
+export class Task {
+    constructor(
+        readonly definition: object,
+        readonly scope: object,
+        readonly name: string,
+        readonly source: string,
+        readonly execution: ProcessExecution,
+        readonly problemMatchers: string,
+    ) {}
+}
+
+export const TaskScope = { Workspace: 2 };
+
+/** The providers of tasks by their type. */
+export const taskProviders: Record<string, unknown> = {};
+
+export const tasks = {
+    registerTaskProvider: (type: string, provider: unknown) => {
+        taskProviders[type] = provider;
+        return new Disposable(() => undefined);
     },
 };
 
