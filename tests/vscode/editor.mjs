@@ -203,6 +203,17 @@ export async function clickLens(page, title, what, happened) {
   await repeatUntil(page, what, () => lens.click({ timeout: 10_000 }), happened);
 }
 
+/** Makes the suite of a skill by its lens, and takes the files that are shown first, until `happened`. */
+export async function makeSuite(page, skill, happened) {
+  const create = page.locator(".monaco-dialog-box .monaco-button", { hasText: /^Create \d Files$/u });
+  const isOffered = async () => (await create.isVisible()) || happened();
+  await clickLens(page, `New suite for skill ${skill}`, "the new files", isOffered);
+  const take = async () => {
+    if (await create.isVisible()) await create.click();
+  };
+  await repeatUntil(page, "the new suite", take, happened);
+}
+
 /** From now on keeps the text of every notification, also of those that vanish quickly; read it with `notificationsSeen`. */
 export async function recordNotifications(page) {
   await page.evaluate(() => {
