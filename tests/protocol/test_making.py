@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lsprotocol import types
@@ -63,6 +65,35 @@ async def test_an_empty_eval_file_becomes_a_suite_for_a_skill(empty: Path, tmp_p
         assert "▶ Run suite" in [lens.command and lens.command.title for lens in await editor.lenses(uri)]
         _write(empty, text)
         assert (await editor.command("waza.run", {"id": empty.as_posix()}))["status"] == "completed"
+
+
+@pytest.mark.parametrize("taken", [True, False])
+@pytest.mark.parametrize("is_open", [True, False])
+async def test_a_client_that_creates_files_gets_a_new_suite_as_one_change(
+    empty: Path, skill: Path, tmp_path: Path, *, is_open: bool, taken: bool
+) -> None:
+    async with editing(tmp_path, options={"createsFiles": True}) as editor:
+        asked: list[Any] = []
+
+        def create(params: Any) -> bool:
+            asked.append(params)
+            return taken
+
+        editor.feature("waza/createFiles")(create)
+        uri = editor.open(empty)
+        made = await editor.command(
+            "waza.newSuite", {"skill": str(skill), **({"uri": uri} if is_open else {})}
+        )
+    (change,) = asked
+    names = [file.uri.removeprefix(uri_of(tmp_path)) for file in change.files]
+    folder = "/evals" if is_open else "/evals/pdf-filler"
+    assert f"{folder}/trigger_tests.yaml" in names
+    assert len(names) == (5 if is_open else 6)
+    assert all("prompt" in file.text for file in change.files if "/tasks/" in file.uri)
+    assert (change.edit is not None) == is_open
+    assert bool(made["files"]) == taken
+    written = await asyncio.to_thread(lambda: [path.name for path in tmp_path.rglob("*.yaml")])
+    assert written == ["eval.yaml"], "the client writes"
 
 
 async def test_an_empty_eval_file_is_no_mistake_while_it_is_open(empty: Path, tmp_path: Path) -> None:

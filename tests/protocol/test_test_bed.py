@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lsprotocol import types
@@ -100,6 +101,21 @@ async def test_one_trial_of_each_task_can_be_the_test_bed(suite: Path) -> None:
         await editor.command("waza.testBed", {"id": str(suite), "trial": 2})
         assert await mark(editor, uri, lambda label: "/3" in label) == "⚡ ◐ 1/3"
         assert (await title(editor, uri, "alone")).endswith(", 3 tasks, trial 2 alone")
+
+
+async def test_a_client_that_confirms_is_given_the_runs_as_a_list_to_pick_from(suite: Path) -> None:
+    options = {**LIVE, "confirms": True}
+    async with opened(suite, limit=is_told_to_ask_again, options=options) as (editor, _):
+        asked: list[Any] = []
+
+        def answer(params: Any) -> str:
+            asked.append(params)
+            return "Trial 2"
+
+        editor.feature("waza/confirm")(answer)
+        chosen = await editor.command("waza.testBed", {"id": str(suite)})
+        assert chosen == {"results": None, "trial": 2}
+        assert (asked[0].pick, asked[0].choices[0]) == (True, "What was answered last")
 
 
 async def test_a_run_whose_file_is_gone_is_said_and_nothing_is_judged(suite: Path) -> None:

@@ -10,8 +10,7 @@ export async function openFile(page, name, expectedText) {
   const wanted = name.includes("/") ? rows.filter({ hasText: name.split("/").at(-2) }).first() : rows.first();
   const choose = async () => {
     await page.keyboard.press("Escape");
-    await page.keyboard.press("Control+P");
-    await input.waitFor({ timeout: 10_000 });
+    await openList(page, "Control+P", input);
     await ask(input, name);
     await wanted.waitFor({ timeout: 20_000 });
     await wanted.click({ timeout: 10_000 });
@@ -19,6 +18,19 @@ export async function openFile(page, name, expectedText) {
   // The keys come last: until then one that is open already keeps the list before it, and the cursor is put where it was.
   const isReady = async () => !(await input.isVisible()) && (await hasKeys(page)) && (await hasLine(page, expectedText));
   await repeatUntil(page, `${name} to open`, choose, isReady);
+}
+
+/**
+ * Opens a list by its key. A page inside the window that has the focus, such as a result, keeps keys to itself until its own
+ * script has loaded: the workbench gets the focus first.
+ */
+async function openList(page, key, input) {
+  if (await input.isVisible()) await page.keyboard.press("Escape");
+  await page.evaluate(() => {
+    if (document.activeElement?.tagName === "IFRAME") document.activeElement.blur();
+  });
+  await page.keyboard.press(key);
+  await input.waitFor({ timeout: 10_000 });
 }
 
 /** Puts `text` into the input of a list, and never into the file below, which has the keys again when the list closes meanwhile. */
@@ -131,9 +143,7 @@ export async function command(page, title) {
   const input = page.locator(".quick-input-widget input:not([type=checkbox])");
   const offered = page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first();
   const offer = async () => {
-    if (await input.isVisible()) await page.keyboard.press("Escape");
-    await page.keyboard.press("F1");
-    await input.waitFor();
+    await openList(page, "F1", input);
     await ask(input, `>${title}`);
   };
   await repeatUntil(page, `the command ${title}`, offer, () => offered.isVisible());
@@ -158,9 +168,7 @@ export async function reloadWindow(page) {
 export async function commandsOffered(page, text) {
   const input = page.locator(".quick-input-widget input:not([type=checkbox])");
   const rows = page.locator(".quick-input-list .monaco-list-row");
-  await page.keyboard.press("Escape");
-  await page.keyboard.press("F1");
-  await input.waitFor();
+  await openList(page, "F1", input);
   await ask(input, `>${text}`);
   await rows.first().waitFor();
   const titles = await rows.evaluateAll((found) => found.map((row) => row.getAttribute("aria-label") ?? row.textContent));
@@ -193,6 +201,17 @@ export async function clickLens(page, title, what, happened) {
   const lens = page.locator(".codelens-decoration a", { hasText: title }).first();
   await lens.waitFor();
   await repeatUntil(page, what, () => lens.click({ timeout: 10_000 }), happened);
+}
+
+/** Makes the suite of a skill by its lens, and takes the files that are shown first, until `happened`. */
+export async function makeSuite(page, skill, happened) {
+  const create = page.locator(".monaco-dialog-box .monaco-button", { hasText: /^Create \d Files$/u });
+  const isOffered = async () => (await create.isVisible()) || happened();
+  await clickLens(page, `New suite for skill ${skill}`, "the new files", isOffered);
+  const take = async () => {
+    if (await create.isVisible()) await create.click();
+  };
+  await repeatUntil(page, "the new suite", take, happened);
 }
 
 /** From now on keeps the text of every notification, also of those that vanish quickly; read it with `notificationsSeen`. */

@@ -34,8 +34,8 @@ async function scenario(page) {
     await lens.waitFor({ timeout: 120_000 });
   });
 
-  await step("one click makes the suite", () =>
-    editor.clickLens(page, "New suite for skill pdf-filler", "a suite", () =>
+  await step("two clicks make the suite", () =>
+    editor.makeSuite(page, "pdf-filler", () =>
       page.locator(".editor-instance .view-line", { hasText: /skill:.pdf-filler/u }).first().isVisible(),
     ),
   );

@@ -28,7 +28,7 @@ async function scenario(page) {
 
   await step("the skill offers a suite, which opens when it is made", async () => {
     await openSkill();
-    await editor.clickLens(page, "New suite for skill pdf-filler", "the new suite", () =>
+    await editor.makeSuite(page, "pdf-filler", () =>
       page.locator(".tab.active", { hasText: "eval.yaml" }).first().isVisible());
   });
 

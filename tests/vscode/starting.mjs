@@ -36,7 +36,7 @@ async function scenario(page) {
   });
 
   await step("one click on the lens makes it", async () => {
-    await editor.clickLens(page, "New suite for skill pdf-filler", "a suite", () =>
+    await editor.makeSuite(page, "pdf-filler", () =>
       page.locator(".editor-instance .view-line", { hasText: /skill:.pdf-filler/u }).first().isVisible());
     assert.notEqual(fs.readdirSync(path.join(suite, "tasks")).length, 0);
   });

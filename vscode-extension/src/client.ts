@@ -23,6 +23,7 @@ import { EditsOfMoves } from "./editsOfMoves";
 import type { FoundServer, Interpreter } from "./interpreters";
 import { registerLensCommands, waitingForServer } from "./lensCommands";
 import { LensesInView } from "./lensesInView";
+import { createFiles, type NewFiles } from "./making";
 import { confirm, plain } from "./messages";
 import { environmentOfPrograms, GuardedClient } from "./programs";
 import { GIVEN_UP, Restarts } from "./restarts";
@@ -198,6 +199,7 @@ export class ServerConnection implements vscode.Disposable {
         });
         this.runs.listen(client);
         client.onRequest("waza/confirm", confirm);
+        client.onRequest("waza/createFiles", (asked: NewFiles) => createFiles(client, asked));
         client.onDidChangeState((change) => {
             if (this.client !== client) {
                 return; // it is being stopped on purpose
@@ -246,6 +248,7 @@ export class ServerConnection implements vscode.Disposable {
                 opensTrials: true,
                 drawsMarks: true,
                 confirms: true,
+                createsFiles: true,
                 runWithCommand: "waza.runWith",
                 runEvents: true,
                 ...toldSettings(),

@@ -14,8 +14,16 @@ const DELAY_MS = 200;
 /** After a key, when nobody who types looks at the titles. */
 const TYPING_DELAY_MS = 600;
 
+/** Steps of the walkthrough that are done, however that was: by a command, a lens, a key or as one types. */
+export const done = {
+    edited: () => vscode.commands.executeCommand("setContext", "waza:edited", true),
+    resultRead: () => vscode.commands.executeCommand("setContext", "waza:resultRead", true),
+    regraded: () => vscode.commands.executeCommand("setContext", "waza:regraded", true),
+};
+
 export class ContextKeys implements vscode.Disposable {
     private shown = "";
+    private state = NOTHING;
     private timer: NodeJS.Timeout | undefined;
     private readonly listeners: vscode.Disposable;
 
@@ -28,6 +36,7 @@ export class ContextKeys implements vscode.Disposable {
             vscode.workspace.onDidChangeTextDocument(({ document }) => {
                 if (document === vscode.window.activeTextEditor?.document) {
                     this.refresh(TYPING_DELAY_MS);
+                    this.noteEdit();
                 }
             }),
         );
@@ -44,13 +53,27 @@ export class ContextKeys implements vscode.Disposable {
         this.listeners.dispose();
     }
 
+    /** An edit of a recorded suite grades its answers again. */
+    private noteEdit(): void {
+        if (this.state.canRun) {
+            void done.edited();
+        }
+        if (this.state.canRun && this.state.recorded) {
+            void done.regraded();
+        }
+    }
+
     private async ask(): Promise<void> {
         const [document, client] = [vscode.window.activeTextEditor?.document, this.client()];
         const state = document?.uri.scheme === "file" && client !== undefined ? await stateOf(client, document) : NOTHING;
-        if (document !== vscode.window.activeTextEditor?.document || this.shown === JSON.stringify(state)) {
+        const isKnown = client !== undefined;
+        const shown = JSON.stringify([state, isKnown]);
+        if (document !== vscode.window.activeTextEditor?.document || this.shown === shown) {
             return; // asked again for the other file
         }
-        this.shown = JSON.stringify(state);
+        this.shown = shown;
+        this.state = state;
+        await vscode.commands.executeCommand("setContext", "waza:known", isKnown);
         await vscode.commands.executeCommand("setContext", "waza:canRun", state.canRun);
         await vscode.commands.executeCommand("setContext", "waza:recorded", state.recorded);
     }

@@ -7,18 +7,35 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
 
+type Moves = readonly Parameters<typeof moved>[1][];
+
+/** What was renamed or deleted in the Explorer, and the texts of the suites that changed with it. */
+interface Change {
+    readonly moves: Moves;
+    readonly deleted: readonly string[];
+    readonly texts: readonly { readonly file: string; readonly before: string; readonly after: string }[];
+}
+
+/** Changes that can be undone. */
+const MOST_CHANGES = 20;
+
 export class EditsOfMoves implements vscode.Disposable {
     private readonly listeners: vscode.Disposable;
-    /** The files that are edited with what is moved now; those in which something was unsaved before are the person's to save. */
-    private readonly edited = new Set<string>();
+    /** The texts of the files that are edited with what is moved now; those in which something was unsaved before are the person's to save. */
+    private readonly edited = new Map<string, string>();
+    /** VS Code has asked what changes with a move: one that it has not asked about is undone or done again. */
+    private isAsked = false;
+    /** The newest first. */
+    private readonly changes: Change[] = [];
 
     constructor() {
         this.listeners = vscode.Disposable.from(
-            vscode.workspace.onDidRenameFiles(({ files }) => {
-                this.save((edited) => files.reduce(moved, edited));
-            }),
-            vscode.workspace.onDidDeleteFiles(() => {
-                this.save((edited) => edited);
+            vscode.workspace.onDidRenameFiles(({ files }) => void this.renamed(files)),
+            vscode.workspace.onDidDeleteFiles(({ files }) => void this.deleted(files.map(({ fsPath }) => fsPath))),
+            vscode.workspace.onDidCreateFiles(({ files }) => {
+                const made = new Set(files.map(({ fsPath }) => fsPath));
+                const undone = this.changes.find(({ deleted }) => deleted.length > 0 && deleted.every((file) => made.has(file)));
+                void this.rewrite(undone, "after", "before");
             }),
         );
     }
@@ -33,28 +50,72 @@ export class EditsOfMoves implements vscode.Disposable {
         this.listeners.dispose();
     }
 
-    private noted<Edit extends vscode.WorkspaceEdit | null | undefined>(edit: Edit): Edit {
+    private async noted<Edit extends vscode.WorkspaceEdit | null | undefined>(edit: Edit): Promise<Edit> {
         const unsaved = new Set(vscode.workspace.textDocuments.filter(({ isDirty }) => isDirty).map(({ uri }) => uri.fsPath));
         this.edited.clear(); // of one that was given up
+        this.isAsked = true;
         if (vscode.workspace.getConfiguration("files.refactoring").get<boolean>("autoSave") !== false) {
             for (const [uri] of edit?.entries() ?? []) {
                 if (!unsaved.has(uri.fsPath)) {
-                    this.edited.add(uri.fsPath);
+                    this.edited.set(uri.fsPath, (await vscode.workspace.openTextDocument(uri)).getText());
                 }
             }
         }
         return edit;
     }
 
-    private save(placeOf: (edited: string) => string): void {
-        const places = new Set([...this.edited].map(placeOf));
+    private async renamed(moves: Moves): Promise<void> {
+        if (this.isAsked) {
+            await this.save(moves, []);
+            return;
+        }
+        const back = moves.map(({ oldUri, newUri }) => ({ oldUri: newUri, newUri: oldUri }));
+        const undone = this.changes.find((change) => isSame(change.moves, back));
+        await this.rewrite(undone, "after", "before", moves);
+        if (undone === undefined) {
+            await this.rewrite(this.changes.find((change) => isSame(change.moves, moves)), "before", "after");
+        }
+    }
+
+    private async deleted(files: readonly string[]): Promise<void> {
+        if (this.isAsked) {
+            await this.save([], files);
+        } else {
+            await this.rewrite(this.changes.find((change) => change.deleted.join("\n") === files.join("\n")), "before", "after");
+        }
+    }
+
+    /** Saves what has changed with a move, where the person has not left it out. */
+    private async save(moves: Moves, deleted: readonly string[]): Promise<void> {
+        const before = new Map([...this.edited].map(([file, text]) => [moves.reduce(moved, file), text]));
         this.edited.clear();
-        for (const document of vscode.workspace.textDocuments) {
-            if (document.isDirty && places.has(document.uri.fsPath)) {
-                void document.save(); // where the person has left the change out, it is not dirty
+        this.isAsked = false;
+        const changed = vscode.workspace.textDocuments.filter(({ isDirty, uri }) => isDirty && before.has(uri.fsPath));
+        const texts = changed.map((document) => ({ file: document.uri.fsPath, before: before.get(document.uri.fsPath) ?? "", after: document.getText() }));
+        this.changes.unshift({ moves, deleted, texts });
+        this.changes.splice(MOST_CHANGES);
+        await Promise.all(changed.map((document) => document.save()));
+    }
+
+    /** Takes the edits of a change back, or makes them again: VS Code does so with the files alone, for those edits were saved. */
+    private async rewrite(change: Change | undefined, now: "before" | "after", then: "before" | "after", moves: Moves = []): Promise<void> {
+        for (const text of change?.texts ?? []) {
+            const document = await vscode.workspace.openTextDocument(vscode.Uri.file(moves.reduce(moved, text.file)));
+            if (document.getText() === text[now]) {
+                const edit = new vscode.WorkspaceEdit();
+                edit.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), text[then]);
+                await vscode.workspace.applyEdit(edit);
+            }
+            if (document.isDirty && document.getText() === text[then]) {
+                await document.save();
             }
         }
     }
+}
+
+function isSame(some: Moves, others: Moves): boolean {
+    const [one, other] = [some, others].map((moves) => moves.map(({ oldUri, newUri }) => `${oldUri.fsPath}\n${newUri.fsPath}`).join("\n"));
+    return one === other && some.length > 0;
 }
 
 /** Where a file lies after a rename: it, or a folder around it, may be what was renamed. */

@@ -11,7 +11,7 @@ import { editorOfSuite } from "./activeSuite";
 import { addAgents } from "./agentPackages";
 import { registerChanges } from "./changes";
 import { ServerConnection } from "./client";
-import { ContextKeys } from "./contextKeys";
+import { ContextKeys, done } from "./contextKeys";
 import { openPage } from "./documentation";
 import { EnterRules } from "./enterRules";
 import { createEnvironment, MACHINE, offerToUseIt, offerWaysOut, selectInterpreter, serverIsThere } from "./interpreterPrompts";
@@ -19,6 +19,7 @@ import { createGrader, createSuite, createTask, saveRecordAsTask } from "./makin
 import { Marks } from "./marks";
 import { OpenRuns } from "./openRuns";
 import { PRIVATE, PrivateEnvironment } from "./privateEnvironment";
+import { registerTasks } from "./programs";
 import { ProviderKeys } from "./providerKeys";
 import { onDidSelectEnvironment } from "./pythonExtension";
 import { chosenIn, runnablesIn, titleOf } from "./runnables";
@@ -43,6 +44,8 @@ import { silenceYamlExtension } from "./yamlCoexistence";
 
 let connection: ServerConnection | undefined;
 let openRuns: OpenRuns | undefined;
+/** Resolves when it is known whether the workspace needs a server. */
+let decided: Promise<void> = Promise.resolve();
 
 export function activate(context: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("Waza", { log: true });
@@ -125,6 +128,7 @@ export function activate(context: vscode.ExtensionContext): void {
         runs.regrades.onDidEnd((regraded) => {
             statusBar.tellRegraded(regraded);
             page.refreshSoon();
+            void done.regraded();
         }),
         runs.addView(({ id }) => open.view(id)),
         runs.addView((request, together) => statusBar.viewOf(request, together)),
@@ -157,6 +161,12 @@ export function activate(context: vscode.ExtensionContext): void {
             }
         }),
         new EnterRules(isSuiteFile),
+        registerTasks(async (reach) => {
+            if (reach) {
+                await server.reached();
+            }
+            return server.interpreter;
+        }),
         command("restartServer", restart),
         command("showLog", () => {
             log.show();
@@ -164,7 +174,7 @@ export function activate(context: vscode.ExtensionContext): void {
         command("cancelRun", () => {
             runs.cancelAll();
         }),
-        command("runSuite", () => run(server, runs, "suite", page.suiteInFront)),
+        command("runSuite", inFile(() => run(server, runs, "suite", page.suiteInFront))),
         command("runAtCursor", () => run(server, runs, "cursor")),
         command("runAffectedTasks", async () => {
             const [id, client] = [await toRun(server, "suite"), server.running];
@@ -175,20 +185,20 @@ export function activate(context: vscode.ExtensionContext): void {
         command("runWith", async (given: unknown) => {
             await runWith(server, runs, context, chosenItem(given));
         }),
-        command("createSuite", () => createSuite(server.reached)),
-        command("createTask", () => createTask(server.reached, page.suiteInFront)),
+        command("createSuite", (given: unknown) => createSuite(server.reached, given instanceof vscode.Uri ? given : undefined)),
+        command("createTask", inFile(() => createTask(server.reached, page.suiteInFront))),
         command("createGrader", () => createGrader(server.reached)),
         command("setProviderKey", async (variable?: string) => {
             if ((await keys.ask(variable)) && server.isWanted) {
                 await restartBehindRuns();
             }
         }),
-        command("openResult", async (given: unknown) => {
+        command("openResult", inFile(async (given: unknown) => {
             const id = await recorded(server, given);
             if (id !== undefined) {
                 await page.open(recordedOf(id)); // that of a trial or a grader is on the page of its task
             }
-        }),
+        })),
         command("measureStrength", async () => {
             const [id, client] = [await toRun(server, "suite"), server.running];
             if (client !== undefined && id !== undefined) {
@@ -262,7 +272,7 @@ export function activate(context: vscode.ExtensionContext): void {
     );
     followPythonExtension();
 
-    startWithFirstSuiteFile(context, server);
+    decided = startWithFirstSuiteFile(context, server);
 }
 
 export async function deactivate(): Promise<void> {
@@ -271,7 +281,7 @@ export async function deactivate(): Promise<void> {
 }
 
 /** Any YAML file activates the extension; a server, and questions about Python, need a suite or a skill. */
-function startWithFirstSuiteFile(context: vscode.ExtensionContext, server: ServerConnection): void {
+async function startWithFirstSuiteFile(context: vscode.ExtensionContext, server: ServerConnection): Promise<void> {
     const startFor = (document: vscode.TextDocument) => {
         if (!server.isWanted && (isSuiteFile(document) || isSkillFile(document.uri.fsPath))) {
             void server.start();
@@ -279,7 +289,7 @@ function startWithFirstSuiteFile(context: vscode.ExtensionContext, server: Serve
     };
     const startForWorkspace = async () => {
         if (!server.isWanted && (await workspaceConcernsUs())) {
-            await server.start();
+            void server.start();
         }
     };
     context.subscriptions.push(
@@ -289,7 +299,7 @@ function startWithFirstSuiteFile(context: vscode.ExtensionContext, server: Serve
         }),
     );
     vscode.workspace.textDocuments.forEach(startFor);
-    void startForWorkspace();
+    await startForWorkspace();
 }
 
 function isSuiteFile(document: vscode.TextDocument): boolean {
@@ -313,6 +323,11 @@ async function workspaceConcernsUs(): Promise<boolean> {
 
 /** The id of the suite of the file in front, or of what stands at its cursor; without one it is said why, `nothing` of a file that has none. */
 async function chosenInEditor(server: ServerConnection, what: "suite" | "cursor", nothing: string, shown?: string): Promise<string | undefined> {
+    await decided;
+    if (!server.isWanted && shown === undefined && vscode.window.activeTextEditor !== undefined) {
+        void vscode.window.showInformationMessage(nothing); // a shortcut, in a file that is none of ours
+        return undefined;
+    }
     const client = await server.reached(); // a command may be quicker than a server that has just begun
     const editor = client === undefined ? undefined : await editorOfSuite(client, shown);
     if (client === undefined || editor === undefined) {
@@ -336,6 +351,16 @@ async function recorded(server: ServerConnection, given: unknown): Promise<strin
         return undefined;
     }
     return chosenItem(given) ?? (await chosenInEditor(server, "cursor", "Open a suite file first: a result is that of a suite or a task."));
+}
+
+/** A command that is also in the Explorer: there it is given the file that it is about, which is opened first. */
+function inFile(action: (given: unknown) => unknown): (given: unknown) => Promise<unknown> {
+    return async (given) => {
+        if (given instanceof vscode.Uri && given.toString() !== vscode.window.activeTextEditor?.document.uri.toString()) {
+            await vscode.window.showTextDocument(given);
+        }
+        return action(given);
+    };
 }
 
 /** Runs the suite of the file in front, or what stands at its cursor; `shown` is the eval file whose result is in front, when one is. */

@@ -6,7 +6,7 @@
 
 import * as path from "node:path";
 import * as vscode from "vscode";
-import { ExecuteCommandRequest, type LanguageClient } from "vscode-languageclient/node";
+import { ExecuteCommandRequest, type LanguageClient, type WorkspaceEdit } from "vscode-languageclient/node";
 import { editorOfSuite } from "./activeSuite";
 import { showAdded } from "./addedLines";
 import { plain } from "./messages";
@@ -20,9 +20,13 @@ import { isTrustedFor, DRAFTS_NEED_TRUST } from "./trust";
 /** Starts the server unless it runs; undefined when it cannot, which is told. */
 export type Connect = () => Promise<LanguageClient | undefined>;
 
-/** Makes a suite for one of the skills of the workspace, and opens it. */
-export async function createSuite(connect: Connect): Promise<void> {
+/** Makes a suite for one of the skills of the workspace, or the `skill` that was chosen in the Explorer, and opens it. */
+export async function createSuite(connect: Connect, skill?: vscode.Uri): Promise<void> {
     if (!isTrustedFor(DRAFTS_NEED_TRUST)) {
+        return;
+    }
+    if (skill !== undefined) {
+        await ask(connect, "waza.newSuite", { skill: skill.fsPath });
         return;
     }
     const skills = await vscode.workspace.findFiles(SKILL_GLOB, "**/node_modules/**", 200);
@@ -232,6 +236,30 @@ async function suiteInFront(connect: Connect, shown?: string): Promise<InFront |
         void vscode.window.showInformationMessage("Open an eval file or a task of a suite first.");
     }
     return document === undefined || id === undefined ? undefined : { document, id, suite: suiteOf(id) };
+}
+
+/** What `waza/createFiles` asks for. */
+export interface NewFiles {
+    readonly label: string;
+    readonly files: readonly { readonly uri: string; readonly text: string }[];
+    readonly edit: WorkspaceEdit | null;
+}
+
+/** Shows which files are new and, when the person takes them, makes them as one change; resolves to whether it did. */
+export async function createFiles(client: LanguageClient, { label, files, edit }: NewFiles): Promise<boolean> {
+    const change = (await client.protocol2CodeConverter.asWorkspaceEdit(edit)) ?? new vscode.WorkspaceEdit();
+    const edited = change.entries().map(([uri]) => uri);
+    const made = files.map(({ uri, text }) => ({ uri: vscode.Uri.parse(uri), contents: Buffer.from(text) }));
+    // The preview of refactorings would leave each of them out until it is ticked.
+    const detail = [...edited, ...made.map(({ uri }) => uri)].map((uri) => vscode.workspace.asRelativePath(uri)).join("\n");
+    const create = `Create ${String(edited.length + made.length)} Files`;
+    if ((await vscode.window.showInformationMessage(label, { modal: true, detail }, create)) !== create) {
+        return false;
+    }
+    made.forEach(({ uri, contents }) => {
+        change.createFile(uri, { contents });
+    });
+    return vscode.workspace.applyEdit(change, { isRefactoring: true });
 }
 
 async function ask(connect: Connect, command: string, argument: object): Promise<Made | undefined> {

@@ -11,8 +11,18 @@ const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e
 
 const CANCEL = "Cancel";
 
+interface Question {
+    readonly message: string;
+    readonly choices: readonly string[];
+    /** Whether it is a list to choose from, and nothing that happens next. */
+    readonly pick?: boolean;
+}
+
 /** Asks before a run, in front of all else: a message may be hidden, and what waits for its answer would look dead. */
-export async function confirm({ message, choices }: { readonly message: string; readonly choices: readonly string[] }): Promise<string | null> {
+export async function confirm({ message, choices, pick = false }: Question): Promise<string | null> {
+    if (pick) {
+        return (await vscode.window.showQuickPick(choices, { title: "Waza", placeHolder: message })) ?? null;
+    }
     const items = choices.map((title) => ({ title, isCloseAffordance: title === CANCEL }));
     return (await vscode.window.showWarningMessage(plain(message), { modal: true }, ...items))?.title ?? null;
 }

@@ -11,6 +11,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import { LanguageClient, type Executable, type LanguageClientOptions, type MessageTransports } from "vscode-languageclient/node";
 import { boundariesOf, leadsInto } from "./boundary";
+import type { Interpreter } from "./interpreters";
 import { isTrustedFor, TERMINALS_NEED_TRUST } from "./trust";
 
 /** Why a program must not be started, as the end of a sentence about it; undefined when it may be. */
@@ -71,6 +72,43 @@ export function openTerminal(name: string, program?: { readonly file: string; re
     const terminal = vscode.window.createTerminal(program === undefined ? { name } : { name, shellPath: program.file, shellArgs: program.args });
     terminal.show();
     return terminal;
+}
+
+/** A task of type `waza` in tasks.json. */
+interface EngineTask extends vscode.TaskDefinition {
+    readonly command: "run" | "check";
+    /** An eval file, task file or folder; the workspace folder without it. */
+    readonly path?: string;
+    readonly args?: readonly string[];
+}
+
+const MODULES = { run: "waza_engine", check: "waza_language_server" };
+
+/**
+ * Lets tasks.json run suites and check suite files.
+ *
+ * @param python the Python that has the server, when one is known; `reach` starts the server first
+ */
+export function registerTasks(python: (reach: boolean) => Promise<Interpreter | undefined>): vscode.Disposable {
+    return vscode.tasks.registerTaskProvider("waza", {
+        provideTasks: async () => {
+            const [known, folders] = [await python(false), vscode.workspace.workspaceFolders ?? []];
+            return known === undefined ? [] : folders.map((folder) => engineTask({ type: "waza", command: "check" }, folder, known));
+        },
+        resolveTask: async ({ definition, scope }) => {
+            const known = await python(true);
+            return known === undefined ? undefined : engineTask(definition as EngineTask, scope ?? vscode.TaskScope.Workspace, known);
+        },
+    });
+}
+
+function engineTask(definition: EngineTask, scope: vscode.WorkspaceFolder | vscode.TaskScope, python: Interpreter): vscode.Task {
+    checkStart(python.command);
+    const { command, path: given = ".", args = [] } = definition;
+    // -P: a folder of the workspace that is called like the module is not it.
+    const all = [...python.args, "-P", "-m", MODULES[command], command, given, ...args];
+    const cwd = typeof scope === "object" ? { cwd: scope.uri.fsPath } : {};
+    return new vscode.Task(definition, scope, `${command} ${given}`, "waza", new vscode.ProcessExecution(python.command, all, cwd), "$waza");
 }
 
 /** A client that asks before each start of its server, restarts included: other files may be open by then. */

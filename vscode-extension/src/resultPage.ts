@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import { ErrorCodes, type LanguageClient, ResponseError } from "vscode-languageclient/node";
+import { done } from "./contextKeys";
 import { type AnsweredTask, escaped, PAGE_COMMANDS, resultHtml, type TrialWorkspace } from "./resultHtml";
 import { suiteIdOf, suiteOf } from "./runnables";
 import { titleInWorkspace } from "./runTitles";
@@ -81,6 +82,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
         this.panel ??= this.adopt(vscode.window.createWebviewPanel(VIEW_TYPE, "Result", vscode.ViewColumn.Active, { enableFindWidget: true }));
         this.show(id);
         this.panel.reveal();
+        void done.resultRead();
         await this.draw();
     }
 

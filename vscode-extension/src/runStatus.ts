@@ -1,6 +1,7 @@
 /** A run in the status bar: how far it is, then how it ended; a message when something is to be done about it. */
 
 import * as vscode from "vscode";
+import { done } from "./contextKeys";
 import { FailedItems } from "./failedItems";
 import { plain } from "./messages";
 import type { RunEvent } from "./runEvents";
@@ -16,6 +17,8 @@ const REDRAW_MILLISECONDS = 1_000;
 const SHOWN_MILLISECONDS = 60_000;
 const MARKS: Readonly<Record<string, string>> = { passed: "$(pass)", failed: "$(error)", unjudged: "$(circle-slash)" };
 const OTHER_MARK = "$(warning)";
+/** What a screen reader says of the icons. */
+const SPOKEN: Readonly<Record<string, string>> = { pass: "passed", error: "failed", warning: "warning", "sync~spin": "running" };
 /** How runs end that leave failures to walk. */
 const WITH_FAILURES: ReadonlySet<string> = new Set(["failed", "errored", "broken"]);
 /** How runs end that were cut off, by somebody or with their engine: that is what is told of them. */
@@ -121,6 +124,7 @@ class Entry implements vscode.Disposable {
 
     show(text: string, tooltip: string, command: string): void {
         this.item.text = text;
+        this.item.accessibilityInformation = { label: `Waza: ${spoken(text)}` };
         this.item.tooltip = tooltip;
         this.item.command = command;
         this.item.show();
@@ -231,18 +235,18 @@ async function offerFailures(message: string, failures: readonly RunOutcome[], r
     const tell = isWrong ? vscode.window.showErrorMessage : vscode.window.showWarningMessage;
     const ways = isWrong ? [] : waysToLogIn(failures.map(({ words }) => words).join("\n"));
     const [only] = failures.length === 1 ? failures : [];
-    const buttons = ["Show Failures", "Re-run Failed", ...(ways.length > 0 || only?.isKept !== true ? [] : ["Open Result"])];
+    const canRepeat = failures.some((outcome) => outcome.again().length > 0);
+    const buttons = ["Show Failures", ...(canRepeat ? ["Re-run Failed"] : []), ...(ways.length > 0 || only?.isKept !== true ? [] : ["Open Result"])];
     const chosen = await tell(plain(message), ...ways.map(({ title }) => title), ...buttons);
     const way = ways.find(({ title }) => title === chosen);
     const again = failures.flatMap((outcome) => outcome.again());
     const havePassed = again.length === 0 && failures.some((outcome) => outcome.havePassed());
     if (havePassed && (chosen === "Show Failures" || chosen === "Re-run Failed")) {
         void vscode.window.showInformationMessage("Waza: all that failed in this run has passed since.");
-    } else if (again.length === 0 && chosen === "Re-run Failed") {
-        void vscode.window.showInformationMessage("Waza: no task or prompt by itself has failed, so nothing was run; run the suite again to repeat all of it.");
     } else if (way !== undefined) {
         await vscode.commands.executeCommand(way.command, ...(way.argument === undefined ? [] : [way.argument]));
     } else if (chosen === "Show Failures") {
+        void done.resultRead();
         await vscode.commands.executeCommand("workbench.view.testing.focus");
         await vscode.commands.executeCommand("testing.openOutputPeek"); // from there F8 goes on
     } else if (chosen === "Re-run Failed") {
@@ -264,6 +268,11 @@ function takeLater(told: Set<FailedItems>, event: RunEvent): void {
 
 function titled(id: string): string {
     return withoutIcons(titleInWorkspace(id));
+}
+
+/** A text of the status bar with words in place of its icons. */
+function spoken(text: string): string {
+    return text.replace(/^\$\(([\w~-]+)\)/u, (_, icon: string) => `${SPOKEN[icon] ?? ""},`).replace(/^,/u, "").trim();
 }
 
 /** Names may look like icons of the status bar. */

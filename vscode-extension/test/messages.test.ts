@@ -15,6 +15,20 @@ void test("a reason by itself begins as a sentence does", () => {
     assert.deepEqual(["there is nothing.", "`KEY` is not set."].map(sentence), ["There is nothing.", "`KEY` is not set."]);
 });
 
+void test("a question for one of several things opens a list", async () => {
+    const asked: unknown[] = [];
+    const choices = ["Run of 12 Nov 10:04, passed", "Trial 1"];
+    Object.assign(window, {
+        showQuickPick: (...given: unknown[]) => {
+            asked.push(given);
+            return Promise.resolve(asked.length === 1 ? "Trial 1" : undefined);
+        },
+    });
+    const question = { message: "On which run?", choices, pick: true };
+    assert.deepEqual([await confirm(question), await confirm(question)], ["Trial 1", null]);
+    assert.deepEqual(asked[0], [choices, { title: "Waza", placeHolder: "On which run?" }]);
+});
+
 void test("what is asked before a run stands in front of all else, and leaving it is its Cancel", async () => {
     const asked: unknown[] = [];
     const [told, answers] = [window.showWarningMessage, [{ title: "Run" }, undefined]];

@@ -15,7 +15,7 @@ from waza_engine.commands.parameters import (
     only_known,
     refused,
 )
-from waza_engine.scaffold.files import write_content, write_files
+from waza_engine.scaffold.files import check_free, write_content, write_files
 from waza_engine.scaffold.grader import with_grader
 from waza_engine.scaffold.problems import ScaffoldError
 from waza_engine.scaffold.suite import EVAL_NAME, new_suite
@@ -27,9 +27,10 @@ Answer = dict[str, Any]
 def make_suite(params: Params) -> Answer:
     """Draft a suite from a ``SKILL.md`` and write it to ``directory``, or below ``evals`` of ``base``.
 
-    With ``eval_text`` true the eval file is answered as text and not written: its editor has it open.
+    With ``eval_text`` true the eval file is answered as text and not written: its editor has it open. With
+    ``draft`` true nothing is written: ``drafts`` are the texts of the other files by their paths.
     """
-    only_known(params, ("skill", "directory", "base", "eval_text"))
+    only_known(params, ("skill", "directory", "base", "eval_text", "draft"))
     skill = given_path(params, "skill")
     directory, base = (
         None if params.get(key) is None else given_path(params, key) for key in ("directory", "base")
@@ -40,10 +41,15 @@ def make_suite(params: Params) -> Answer:
     if params.get("eval_text") is True:
         files = {name: content for name, content in files.items() if name != EVAL_NAME}
         text = {"eval_text": made.files[EVAL_NAME]}
-    written = _or_refused(lambda: write_files(made.directory, files, force=False))
+    paths = [made.directory / name for name in files]
+    if params.get("draft") is True:
+        _or_refused(lambda: check_free(paths))
+        text["drafts"] = {str(path): content for path, content in zip(paths, files.values(), strict=True)}
+    else:
+        _or_refused(lambda: write_files(made.directory, files, force=False))
     return {
         "eval": str(made.directory / EVAL_NAME),
-        "files": [str(path) for path in written],
+        "files": [str(path) for path in paths],
         "warnings": list(made.warnings),
         **text,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from waza_engine.boundary import boundary_of_named
@@ -24,11 +24,9 @@ def write_files(directory: Path, files: Mapping[str, str], *, force: bool) -> li
     made until then is taken away again.
     """
     paths = [directory / name for name in files]
-    taken = [path for path in paths if path.exists() or path.is_symlink()]
-    if taken and not force:
-        first, others = taken[0], len(taken) - 1
-        names = f"{first} and {others} more are" if others else f"{first} is"
-        raise ScaffoldError(f"Nothing was written: {names} already there.", "Use --force to replace.")
+    taken = existing_files(paths) if force else []
+    if not force:
+        check_free(paths)
     made, within = list[Path](), boundary_of_named(directory)
     try:
         for path, text in zip(paths, files.values(), strict=True):
@@ -41,6 +39,19 @@ def write_files(directory: Path, files: Mapping[str, str], *, force: bool) -> li
                     remove_file(path, within=within)
         raise _not_written(error) from None
     return paths
+
+
+def check_free(paths: Iterable[Path]) -> None:
+    """Raise ``ScaffoldError`` when a file is there already."""
+    first, *others = existing_files(paths) or [None]
+    if first is not None:
+        names = f"{first} and {len(others)} more are" if others else f"{first} is"
+        raise ScaffoldError(f"Nothing was written: {names} already there.", "Use --force to replace.")
+
+
+def existing_files(paths: Iterable[Path]) -> list[Path]:
+    """Return those of some paths at which something is."""
+    return [path for path in paths if path.exists() or path.is_symlink()]
 
 
 def as_beside(file: Path, text: str) -> str:

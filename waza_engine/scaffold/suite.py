@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from waza_engine.boundary import suite_boundary
 from waza_engine.graders.matching.skill_words import words
 from waza_engine.scaffold.phrases import Prompt, TriggerPrompts, printable, summary, trigger_prompts
 from waza_engine.scaffold.problems import ScaffoldError
@@ -56,6 +57,12 @@ def new_suite(
     target = directory or _evals_directory(path, base or Path.cwd()) / slug(name, "skill")
     prompts = trigger_prompts(name, skill.description)
     folder = _relative(path.parent, target)
+    boundary = suite_boundary(target)
+    if not boundary.holds(path):
+        warnings.append(
+            f"a run refuses this suite: its skill in {path.parent} is outside of {boundary.name}; "
+            "make the suite in the folder or the repository of the skill"
+        )
     tasks = _tasks(name, prompts, invoked=EXECUTORS[executor].skills_in_new_suites)
     files = {
         EVAL_NAME: _eval_file(name, skill, folder, executor, model),

@@ -71,12 +71,19 @@ def symbol_at(document: Document, workspace: Workspace, offset: int) -> Symbol |
     return Symbol(found.kind, found.name, document, found) if found is not None else None
 
 
-def references(workspace: Workspace, symbol: Symbol) -> Steps[tuple[Reference, ...]]:
-    """Return every place where a symbol is named, those of its own document first."""
+def references(
+    workspace: Workspace, symbol: Symbol, *, with_overridden: bool = False
+) -> Steps[tuple[Reference, ...]]:
+    """Return every place where a symbol is named, those of its own document first.
+
+    ``with_overridden`` takes a task's grader and the suite's of the same name, whose verdict it replaces, for
+    one: with different names both would judge the task.
+    """
     yield from read_suites(workspace.project)
     match symbol.kind:
         case "grader":
-            graders = _connected((yield from _graders(workspace, symbol)), symbol)
+            graders = yield from _graders(workspace, symbol)
+            graders = _connected(_overriding(graders) if with_overridden else graders, symbol)
             found = [each.reference for each in graders]
         case "task":
             found = yield from _of_task(workspace, symbol)
@@ -114,11 +121,14 @@ def definitions(workspace: Workspace, symbol: Symbol) -> Steps[tuple[FilePlace, 
 
 
 def is_taken(workspace: Workspace, symbol: Symbol, name: str) -> Steps[bool]:
-    """Return whether a name stands for another thing already where the symbol, or a part of it, is known."""
+    """Return whether a name stands for another thing already where the symbol, or a part of it, is known.
+
+    That is also where it overrides, or is overridden.
+    """
     other = replace(symbol, name=name)
     match symbol.kind:
         case "grader":
-            mine = yield from _graders(workspace, symbol)
+            mine = _overriding((yield from _graders(workspace, symbol)))
             others = yield from _graders(workspace, other)
             home = frozenset[Scope]().union(*(each.meant for each in _connected(mine, symbol)))
             around = {scope for each in mine if each.meant & home for scope in chain(*each.scopes)}
@@ -194,6 +204,20 @@ def _meant(
         if known := defined.intersection(level):
             return frozenset(known)
     return frozenset(scopes[-1])
+
+
+def _overriding(graders: list[_Named]) -> list[_Named]:
+    """Return the same, where a grader of a task means those that it overrides as well.
+
+    Those of checkpoints override none: their verdicts are kept apart.
+    """
+    defined = {scope for each in graders if each.reference.defines for scope in each.scopes[0]}
+    return [
+        replace(each, meant=each.meant | defined.intersection(chain(*each.scopes)))
+        if each.reference.defines and each.reference.mention.checkpoint is None
+        else each
+        for each in graders
+    ]
 
 
 def _connected(graders: list[_Named], symbol: Symbol) -> list[_Named]:

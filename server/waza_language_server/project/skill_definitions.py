@@ -17,7 +17,7 @@ from waza_language_server.project.skills_of_run import (
     name_without_word,
     skills_of_run,
 )
-from waza_language_server.project.suite_files import files_of_workspace
+from waza_language_server.project.suite_files import files_of_workspace, folders_of_workspace
 from waza_language_server.project.uris import path_of
 
 if TYPE_CHECKING:
@@ -81,6 +81,17 @@ def skills_called(
             if definition is not None and definition not in found:
                 take(definition)
     return tuple(found.values())
+
+
+def skills_of_workspace(project: Project, near: Document) -> Steps[dict[Path, str]]:
+    """Return the files that define a skill in the open folders, and the names of their skills."""
+    found: dict[Path, str] = {}
+    for folder in folders_of_workspace(project, near):
+        yield
+        file = definition_in(project, folder)
+        if file is not None:
+            found[file] = SkillDefinition(file, name_in(project, file)).name
+    return found
 
 
 def _skills(project: Project, suite: Suite) -> Iterator[Path]:

@@ -74,7 +74,7 @@ def read_suites(project: Project) -> Steps[None]:
     moment = project.far.moment
     if project.far.is_known:
         return
-    for folder in _folders(project, None):
+    for folder in folders_of_workspace(project, None):
         yield from project.read_folder_in_steps(folder)
         for suite in project.suites_in(folder):
             project.far.note(suite)
@@ -104,7 +104,7 @@ def files_of_workspace(
     Where ``near`` lies in none of them, those of its folder and of its suites are, too.
     """
     seen: set[Path] = set()
-    for folder in _folders(project, near):
+    for folder in folders_of_workspace(project, near):
         yield from project.read_folder_in_steps(folder)
         for file in _in_folder(project, folder):
             if file.path is not None and file.path not in seen:
@@ -118,7 +118,8 @@ def files_of_workspace(
             yield file
 
 
-def _folders(project: Project, near: Document | SkillFile | None) -> Iterator[Path]:
+def folders_of_workspace(project: Project, near: Document | SkillFile | None) -> Iterator[Path]:
+    """Yield the folders that suites and skills are looked for in."""
     roots = dict.fromkeys(project.roots)
     path = path_of(near.uri) if near is not None else None
     if path is not None and not any(path.is_relative_to(root) for root in roots):

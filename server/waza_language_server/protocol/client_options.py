@@ -42,6 +42,7 @@ class ClientOptions:
     ``no assertions``; a client that does not say does not want it.
     ``draws_marks`` that it asks for ``waza/marks`` when it is told that they have changed.
     ``confirms`` that it answers ``waza/confirm``: questions that nobody can overlook.
+    ``creates_files`` that it answers ``waza/createFiles``: it shows new files before it writes them.
     ``lens`` and ``hints`` are the kinds of lenses and hints that it shows; ``cost`` is what a lens says a run
     will cost.
     """
@@ -55,6 +56,7 @@ class ClientOptions:
     opens_trials: bool = False
     draws_marks: bool = False
     confirms: bool = False
+    creates_files: bool = False
     run_with_command: str | None = None
     run: object = None
     run_by_folder: object = None
@@ -78,6 +80,7 @@ def client_options(given: object) -> ClientOptions:
         options.get("opensTrials") is True,
         options.get("drawsMarks") is True,
         options.get("confirms") is True,
+        options.get("createsFiles") is True,
         _word(options.get("runWithCommand")),
         options.get("run"),
         options.get("runByFolder"),

@@ -25,7 +25,10 @@ FILE_MARKS = "waza/fileMarks"
 MARKS_CHANGED = "waza/marksChanged"
 """A notification to clients that draw marks themselves: other scores are known."""
 CONFIRM = "waza/confirm"
-"""A request to clients that say ``confirms``: ``{message, choices}``, answered by one of these or null."""
+"""A request to clients that say ``confirms``: ``{message, choices, pick}``, answered by a choice or null."""
+
+CREATE_FILES = "waza/createFiles"
+"""A request to clients that say ``createsFiles``: ``{label, files, edit}``, answered by whether it did."""
 
 
 @frozen()

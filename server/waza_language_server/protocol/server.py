@@ -336,7 +336,8 @@ class WazaServer(LanguageServer):
                 from waza_language_server.protocol.own_requests import CONFIRM
 
                 # A message may be hidden, and what waits for its answer would look dead.
-                asked = {"message": text, "choices": [button.title for button in buttons]}
+                choices = [button.title for button in buttons]
+                asked = {"message": text, "choices": choices, "pick": kind is types.MessageType.Info}
                 chosen: object = await self.protocol.send_request_async(CONFIRM, asked)
                 return chosen if isinstance(chosen, str) else None
             answer = await self.window_show_message_request_async(question)

@@ -141,8 +141,9 @@ def test_a_server_that_shows_its_page_in_place_of_a_stream_can_be_used(tmp_path:
         if request.startswith(b"GET"):
             asked.set()
             return [b"HTTP/1.1 302 X\r\nLocation: https://example.com/\r\nContent-Length: 0\r\n\r\n"]
-        head, body = answers(request)
-        return [head.replace(b"\r\n\r\n", b"\r\nMcp-Session-Id: s\r\n\r\n"), body]
+        # What ends the session, and is no message, is answered without a body.
+        head, *body = answers(request)
+        return [head.replace(b"\r\n\r\n", b"\r\nMcp-Session-Id: s\r\n\r\n"), *body]
 
     def both(request: bytes) -> Iterable[bytes]:
         return answers(request) if b"notifications/" in request else respond(request)

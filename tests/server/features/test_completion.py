@@ -10,7 +10,10 @@ import pytest
 
 from tests.server.features.completing import completions, item, labels, taken
 from tests.server.features.results import grade, write_results
-from tests.server.project.files import EVAL, put, small_suite
+from tests.server.project.files import EVAL, put, small_suite, workspace_with
+from waza_language_server.features.completion.complete import Completions, complete
+from waza_language_server.project.document import Document, DocumentKind
+from waza_language_server.project.uris import uri_of
 from waza_language_server.syntax.tree import parse
 
 # Keys.
@@ -603,6 +606,73 @@ def test_the_fixture_of_a_context_is_offered(tmp_path: Path) -> None:
     path = tmp_path / "tasks" / "first.yaml"
     assert "fixture" in labels("id: a\ninputs:\n  context:\n    <CURSOR>\n", "task", path)
     assert "fixtures/" in labels("id: a\ninputs:\n  context:\n    fixture: <CURSOR>\n", "task", path)
+
+
+HALF_TYPED: list[tuple[DocumentKind, str]] = [
+    ("eval", "name: s\nskill: typ<CURSOR>\ntasks: []\n"),
+    ("eval", "name: s\nskill: 'typ<CURSOR>'\ntasks: []\n"),
+    ("eval", "skill: x\nconfig: {model: typ<CURSOR>}\n"),
+    ("eval", "skill: x\nconfig:\n  judge_model: typ<CURSOR>\n"),
+    ("eval", "graders:\n  - type: prompt\n    config: {prompt: x, model: typ<CURSOR>}\n"),
+    ("eval", "graders:\n- {type: behavior, config: {required_tools: [typ<CURSOR>]}}\n"),
+    ("eval", "tasks:\n- {id: a, inputs: {prompt: x}, tags: [typ<CURSOR>]}\n"),
+    ("task", "id: a\ntags: [typ<CURSOR>]\n"),
+    ("task", "id: a\ntags:\n  - typ<CURSOR>\n  - edge\n"),
+    ("task", "id: a\nexpected:\n  behavior:\n    forbidden_tools:\n      - typ<CURSOR>\n"),
+    ("task", "id: a\nexpected:\n  graders: [typ<CURSOR>]\n"),
+    ("trigger_tests", "skill: typ<CURSOR>\n"),
+]
+
+
+@pytest.mark.parametrize(("kind", "source"), HALF_TYPED)
+def test_the_half_typed_word_is_not_offered(kind: DocumentKind, source: str, tmp_path: Path) -> None:
+    small_suite(tmp_path)
+    places: dict[DocumentKind, str] = {"eval": "eval.yaml", "task": "tasks/first.yaml"}
+    path = tmp_path / places.get(kind, "trigger_tests.yaml")
+    assert "typ" not in labels(source, kind, path)
+
+
+@pytest.mark.parametrize("word", ["slow", "edge"])
+def test_a_word_that_is_written_elsewhere_too_is_offered(word: str, tmp_path: Path) -> None:
+    put(tmp_path, "eval.yaml", "name: s\nskill: x\ntasks: [tasks/*.yaml]\n")
+    put(tmp_path, "tasks/b.yaml", "id: b\ntags: [edge, slow]\n")
+    path = put(tmp_path, "tasks/a.yaml", "id: a\n")
+    assert word in labels(f"id: a\ntags: [{word}<CURSOR>]\n", "task", path)
+
+
+def skills_offered(folder: Path, source: str, path: Path) -> Completions:
+    text = source.replace("<CURSOR>", "")
+    document = Document(uri_of(path), 1, text, "eval")
+    return complete(document, workspace_with(document, roots=(folder,)), source.index("<CURSOR>"))
+
+
+def test_the_skills_of_the_whole_workspace_are_offered_and_narrowed_as_one_types(tmp_path: Path) -> None:
+    for number in range(250):
+        put(
+            tmp_path,
+            f"packages/p{number}/skills/skill-{number}/SKILL.md",
+            f"---\nname: skill-{number}\n---\n",
+        )
+    put(tmp_path, "zebra/.claude/skills/my-2/SKILL.md", "---\nname: my-skill-2\n---\n")
+    path = tmp_path / "evals" / "eval.yaml"
+    everything = skills_offered(tmp_path, "skill: <CURSOR>\n", path)
+    assert everything.incomplete
+    typed = skills_offered(tmp_path, "skill: skill-24<CURSOR>\n", path)
+    assert {item.label for item in typed.items} >= {"skill-24", *(f"skill-24{digit}" for digit in range(10))}
+    some = skills_offered(tmp_path, "config: {disabled_skills: [skill-2<CURSOR>]}\n", path)
+    found = [item.label for item in some.items]
+    assert "skill-249" in found
+    assert found.index("my-skill-2") > found.index("skill-249"), "what begins so comes first"
+
+
+def test_the_path_of_a_skill_is_that_of_one_first(tmp_path: Path) -> None:
+    for name in ("deploy", "review"):
+        put(tmp_path, f"packages/{name}/skills/{name}/SKILL.md", f"---\nname: {name}\n---\n")
+    path = put(tmp_path, "packages/review/evals/eval.yaml", "name: s\n")
+    source = "graders:\n- type: trigger\n  config:\n    skill_path: <CURSOR>\n"
+    found = [item.label for item in skills_offered(tmp_path, source, path).items]
+    assert found[:2] == ["packages/review/skills/review", "packages/deploy/skills/deploy"]
+    assert "packages/" in found
 
 
 def test_where_a_folder_is_meant_no_file_is_offered(tmp_path: Path) -> None:

@@ -31,12 +31,43 @@ def at_task(folder: Path, tasks: str = "tasks/*.yaml", **others: str) -> Opened:
 
 
 def test_a_grader_is_renamed_in_all_files_of_the_suite_and_nowhere_else(tmp_path: Path) -> None:
-    files = {"eval.yaml": AT_GRADER, "tasks/first.yaml": FIRST, "tasks/own.yaml": OWN}
+    files = {
+        "eval.yaml": AT_GRADER,
+        "tasks/first.yaml": FIRST,
+        "other/eval.yaml": EVAL,
+        "other/tasks/own.yaml": OWN,
+    }
     opened = open_at_cursor(tmp_path, files, "eval")
     assert opened.after(renamed(opened, "kind").change) == {
         "eval.yaml": EVAL.replace("polite", "kind"),
         "tasks/first.yaml": FIRST.replace("polite", "kind"),
     }
+
+
+INLINE_OWN = f"{EVAL}    graders: [{{type: text, name: polite, config: {{contains: [a]}}}}]\n"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"eval.yaml": AT_GRADER, "tasks/first.yaml": FIRST, "tasks/own.yaml": OWN},
+        {
+            "tasks/own.yaml": OWN.replace("name: pol", "name: pol<CURSOR>"),
+            "tasks/first.yaml": FIRST,
+            "eval.yaml": EVAL,
+        },
+        {"tasks/own.yaml": OWN.replace("[pol", "[pol<CURSOR>"), "tasks/first.yaml": FIRST, "eval.yaml": EVAL},
+        {
+            "eval.yaml": INLINE_OWN.replace("name: polite, c", "name: pol<CURSOR>ite, c"),
+            "tasks/first.yaml": FIRST,
+        },
+    ],
+    ids=["suite", "task", "expected", "inline"],
+)
+def test_a_grader_that_overrides_another_stays_its_override(files: dict[str, str], tmp_path: Path) -> None:
+    opened = open_at_cursor(tmp_path, files, "task" if next(iter(files)).startswith("tasks") else "eval")
+    expected = {name: text.replace("<CURSOR>", "").replace("polite", "kind") for name, text in files.items()}
+    assert opened.after(renamed(opened, "kind").change) == expected
 
 
 def test_a_name_that_needs_quotes_gets_them(tmp_path: Path) -> None:
@@ -211,14 +242,17 @@ def test_the_check_of_a_requirement_follows_the_grader_that_it_means(
     marked = f"{REQUIRED[: len(REQUIRED) - len(tail)]}<CURSOR>{tail}"
     opened = open_at_cursor(tmp_path, {"eval.yaml": EVAL, "tasks/first.yaml": marked}, "task")
     after = opened.after(renamed(opened, "kind").change)
-    expected = REQUIRED.replace(f"{place}type: text, name: polite", f"{place}type: text, name: kind")
-    if checked:
-        expected = expected.replace(f"{checked} grader: polite", f"{checked} grader: kind")
-        expected = expected.replace(f'{checked} grader: "polite"', f'{checked} grader: "kind"')
+    head, checkpoints, requirements = REQUIRED.partition(
+        "  graders: [{type: text, name: polite, config: {contains: [a]}}]\nreq"
+    )
+    if checked == "2,":
+        expected = head + checkpoints.replace("polite", "kind") + requirements.replace('"polite"', '"kind"')
         assert after == {"tasks/first.yaml": expected}
     else:
-        assert after["tasks/first.yaml"] == REQUIRED.replace("eval, grader: polite", "eval, grader: kind")
-        assert after["eval.yaml"] == EVAL.replace("polite", "kind")
+        # That of the task overrides that of the suite: both have the new name.
+        own = head.replace("graders:\n- {type: text, name: polite", "graders:\n- {type: text, name: kind")
+        expected = own + checkpoints + requirements.replace("grader: polite", "grader: kind")
+        assert after == {"tasks/first.yaml": expected, "eval.yaml": EVAL.replace("polite", "kind")}
 
 
 @pytest.mark.parametrize("name", [".inf", "-.INF", ".NaN", "<<", "="])

@@ -7,7 +7,7 @@ export const offered: string[] = [];
 /** The button that is pressed wherever a message has it; with `later` when that comes. */
 export const pressed: { button: string | undefined; later?: Promise<string> | undefined } = { button: undefined };
 /** The entries of the status bar that are there. */
-export const entries: { id: string; text: string }[] = [];
+export const entries: { id: string; text: string; accessibilityInformation?: { label: string } }[] = [];
 /** The files that are there. */
 export const files = new Set<string>();
 /** The folders that are there. */
@@ -179,9 +179,18 @@ export const userSettings: Record<string, unknown> = {};
 /** The values of settings: those of the window, and by the path of a folder those that differ in it. */
 export const settings: { window: Record<string, unknown>; folders: Record<string, Record<string, unknown>> } = { window: {}, folders: {} };
 
-const [renamed, deleted] = [new EventEmitter(), new EventEmitter()];
-/** What VS Code tells of files that were renamed or deleted in it. */
-export const filesOfWindow = { renamed, deleted };
+const [renamed, deleted, created] = [new EventEmitter(), new EventEmitter(), new EventEmitter()];
+/** What VS Code tells of files that were renamed, deleted or created in it. */
+export const filesOfWindow = { renamed, deleted, created };
+
+/** A change of texts as a whole, as much as the fake documents take. */
+export class WorkspaceEdit {
+    readonly texts: [Uri, string][] = [];
+
+    replace(uri: Uri, _range: Range, text: string): void {
+        this.texts.push([uri, text]);
+    }
+}
 
 /** What a watcher tells. */
 export const watched = { created: new EventEmitter(), deleted: new EventEmitter() };
@@ -191,7 +200,12 @@ export const workspace = {
     textDocuments: [] as object[],
     onDidRenameFiles: renamed.event,
     onDidDeleteFiles: deleted.event,
-    onDidCreateFiles: new EventEmitter().event,
+    onDidCreateFiles: created.event,
+    openTextDocument: ({ fsPath }: Uri) => Promise.resolve(textAt(fsPath)),
+    applyEdit: ({ texts }: WorkspaceEdit) => {
+        texts.forEach(([{ fsPath }, text]) => Object.assign(textAt(fsPath) ?? {}, { text, isDirty: true }));
+        return Promise.resolve(true);
+    },
     createFileSystemWatcher: () => ({ onDidCreate: watched.created.event, onDidDelete: watched.deleted.event, dispose: () => undefined }),
     findFiles: ({ base: { fsPath } }: RelativePattern) => Promise.resolve([...files].filter((file) => file.startsWith(`${fsPath}/`)).map(Uri.file)),
     workspaceFolders: folders as object[] | undefined,
@@ -210,6 +224,41 @@ export const workspace = {
         },
     },
 };
+
+export class ProcessExecution {
+    constructor(
+        readonly process: string,
+        readonly args: readonly string[],
+        readonly options: object,
+    ) {}
+}
+
+export class Task {
+    constructor(
+        readonly definition: object,
+        readonly scope: object,
+        readonly name: string,
+        readonly source: string,
+        readonly execution: ProcessExecution,
+        readonly problemMatchers: string,
+    ) {}
+}
+
+export const TaskScope = { Workspace: 2 };
+
+/** The providers of tasks by their type. */
+export const taskProviders: Record<string, unknown> = {};
+
+export const tasks = {
+    registerTaskProvider: (type: string, provider: unknown) => {
+        taskProviders[type] = provider;
+        return new Disposable(() => undefined);
+    },
+};
+
+function textAt(file: string): object | undefined {
+    return (workspace.textDocuments as { uri: Uri }[]).find(({ uri }) => uri.fsPath === file);
+}
 
 const registered = new Map<string, (...given: unknown[]) => unknown>();
 

@@ -16,14 +16,16 @@ from typing import TYPE_CHECKING
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
 from waza_engine.spec.reading.scalars import MERGE_KEY
+from waza_engine.steps import Steps, finished
 from waza_language_server.features.completion.anchors import anchor_items
 from waza_language_server.features.completion.graders import grader_items, grader_type_items
 from waza_language_server.features.completion.item import Completion, Place
 from waza_language_server.features.completion.keys import key_items
 from waza_language_server.features.completion.snippets import escaped
-from waza_language_server.features.completion.values import value_items
+from waza_language_server.features.completion.values import SKILL_PATH, value_items
 from waza_language_server.features.hover.model_prices import NO_PRICES, ModelPrices
 from waza_language_server.project.claim import says_nothing
+from waza_language_server.project.skill_definitions import skills_of_workspace
 from waza_language_server.schema.locate import shape_at, shape_below
 from waza_language_server.syntax.cursor import cursor_at
 from waza_language_server.syntax.merges import value_at
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.schema.shape import Shape
 
-__all__ = ["Completion", "Completions", "complete"]
+__all__ = ["Completion", "Completions", "complete", "complete_in_steps"]
 
 MAX_ITEMS = 200
 _MARK = compiled_later(r"[*&!\[{|>%@`]")
@@ -57,6 +59,13 @@ def complete(
     document: Document, workspace: Workspace, offset: int, prices: ModelPrices = NO_PRICES
 ) -> Completions:
     """Return what can be written at an offset of a document; ``prices`` tells the models there are."""
+    return finished(complete_in_steps(document, workspace, offset, prices))
+
+
+def complete_in_steps(
+    document: Document, workspace: Workspace, offset: int, prices: ModelPrices = NO_PRICES
+) -> Steps[Completions]:
+    """Do the same with pauses: a workspace may have thousands of skills."""
     if not document.reads(offset):
         return Completions()
     cursor = cursor_at(document.tree, offset)
@@ -76,6 +85,9 @@ def complete(
         # A list is expected where nothing is written yet: its first item needs a dash.
         cursor = replace(cursor, role="item", needs_dash=True)
         place = replace(place, cursor=cursor)
+    if _names_skill(place, holder):
+        skills = skills_of_workspace(workspace.project, document)
+        place = replace(place, skills=(yield from workspace.project.disk.held_still_in_steps(skills)))
     if cursor.role == "key":
         items = _keys(place, holder)
     elif cursor.role == "value":
@@ -83,6 +95,18 @@ def complete(
     else:
         items = _list_items(place, holder)
     return _capped(place, items)
+
+
+def _names_skill(place: Place, holder: Shape) -> bool:
+    """Return whether the value at the cursor is the name of a skill, or the path of one."""
+    cursor = place.cursor
+    if cursor.role == "key":
+        return False
+    shape = (
+        shape_below(holder, cursor.key or "") if cursor.role == "value" else holder.branch("sequence").items
+    )
+    shapes = (shape, *shape.branches) if shape is not None else ()
+    return cursor.key == SKILL_PATH or any(each.kind == "skill.name" for each in shapes)
 
 
 def _keys(place: Place, holder: Shape) -> list[Completion]:
@@ -176,5 +200,6 @@ def _capped(place: Place, items: Iterable[Completion]) -> Completions:
         return Completions(tuple(found), place.asks_again)
     typed = place.cursor.prefix.strip("\"'").lower()
     fitting = [item for item in found if typed in (item.filter_text or item.label).lower()]
+    fitting.sort(key=lambda item: not (item.filter_text or item.label).lower().startswith(typed))
     kept = (fitting or found)[:MAX_ITEMS]
     return Completions(tuple(kept), incomplete=True)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from waza_engine.frozen import frozen
@@ -77,11 +80,18 @@ class Place:
     offset: int
     cursor: Cursor
     prices: ModelPrices = NO_PRICES
+    skills: Mapping[Path, str] = field(default_factory=dict[Path, str])
+    """The skills of the workspace by the files that define them, where one is named at the cursor."""
 
     @cached_property
     def nearby(self) -> Nearby:
-        """What the document may refer to."""
-        return Nearby(self.workspace.project, self.document)
+        """What the document may refer to; the half-typed word at the cursor is nothing that it says."""
+        document, project, span = self.document, self.workspace.project, self.cursor.replace
+        if len(span):
+            text = self.text[: span.start] + self.text[span.end :]
+            document = document.replaced(text, document.version)
+            project = project.with_document(document)
+        return Nearby(project, document)
 
     @cached_property
     def layout(self) -> Layout:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.files import shown
@@ -13,6 +14,7 @@ from waza_language_server.features.completion.embedded import embedded_items
 from waza_language_server.features.completion.item import Completion, CompletionKind, Place
 from waza_language_server.features.completion.known_models import known_models
 from waza_language_server.features.hover.shape_text import value_text
+from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.likely_skills import unlikeliness
 from waza_language_server.project.places import roots_around
 from waza_language_server.project.programs import programs_on_path
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from waza_language_server.schema.shape import Shape
 
 MAX_FILES = 500
+SKILL_PATH = "skill_path"
+"""The key whose value is the path of a skill."""
 _KEYS_OF_FOLDERS = frozenset({"context_dir", "skill_directories", "skills", "evals", "fixtures"})
 """Keys whose values are folders, so that files are none."""
 _TOOL_WORD = compiled_later(r"[\w-]+")
@@ -100,6 +104,8 @@ def _suite_files(place: Place) -> Iterator[Completion]:
     typed = place.cursor.prefix.strip("\"'")
     head = typed.rpartition("/")[0]
     key = _key_of(place)
+    if key == SKILL_PATH:
+        yield from _skill_paths(place, path)
     # A run takes the folder of a task from where it is started: that may be the folder of the suite, too.
     suites = place.nearby.suite_folders() if key in {"context_dir", "fixture"} else ()
     bases = (path.parent, *suites, *roots_around(place.workspace.project, path))
@@ -171,12 +177,25 @@ def _beside(place: Place) -> set[str]:
 
 def _skills(place: Place) -> Iterator[Completion]:
     path = path_of(place.document.uri)
-    names = list(place.nearby.skills())
+    names = list(dict.fromkeys((*place.nearby.skills(), *place.skills.values())))
     if path is not None:
         roots = place.workspace.project.roots
         names.sort(key=lambda name: unlikeliness(path.parent, name, roots))
     for position, name in enumerate(names):
-        yield replace(_known(place, name, "reference", "skill"), sort_text=f"1{position:04}")
+        yield replace(_known(place, name, "reference", "skill"), sort_text=f"1{position:05}")
+
+
+def _skill_paths(place: Place, path: Path) -> Iterator[Completion]:
+    """Yield the folders of the skills as seen from the open folder, where a run is most likely started."""
+    roots = roots_around(place.workspace.project, path)
+    files = (file for file in place.skills if file.name == SKILL_NAME)
+    likely = sorted(files, key=lambda file: unlikeliness(path.parent, place.skills[file], roots, file))
+    for position, file in enumerate(likely):
+        root = next((root for root in roots if file.is_relative_to(root)), None)
+        if root is not None:
+            written = (file.parent if file.parent != root else file).relative_to(root).as_posix()
+            item = _known(place, written, "folder", f"skill {place.skills[file]}")
+            yield replace(item, sort_text=f"0{position:05}")
 
 
 def _known(place: Place, value: str, kind: CompletionKind, detail: str, rank: str = "1") -> Completion:

@@ -85,7 +85,7 @@ def rename(
     if symbol.kind == "skill":
         moved = yield from skill_moves(workspace, symbol, name, renames_files=renames_files)
         moves, renames = moved.paths, moved.renames
-    found = yield from references(workspace, symbol)
+    found = yield from references(workspace, symbol, with_overridden=True)
     changes = [(each.place, each.mention, name) for each in found if each.written]
     places = yield from rewritten(workspace, changes)
     file = _file_of_task(workspace, symbol)

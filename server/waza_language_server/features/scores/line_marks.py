@@ -12,8 +12,13 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from waza_engine.steps import Steps
-from waza_language_server.features.scores.inlay_hints import hints_beside_graders, hints_of_grader
+from waza_language_server.features.scores.inlay_hints import (
+    InlayHint,
+    hints_beside_graders,
+    hints_of_grader,
+)
 from waza_language_server.features.scores.marks import Mark, mark_of, worst_of_lines
+from waza_language_server.features.scores.verdict_hints import entry_verdicts_in_steps
 from waza_language_server.project.document_scores import read_scores_in_steps
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.syntax.kept_items import KeptItems
@@ -80,6 +85,8 @@ def marks_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[Mark
     for task in file.tasks():
         found += yield from _marks_of(document, scores, file.graders_of(task))
     hints = yield from hints_beside_graders(document, scores)
+    entries = yield from entry_verdicts_in_steps(document, workspace.project, scores)
+    hints += [InlayHint(each.node.span.start, each.label, "") for each in entries]
     found += (mark for hint in hints if (mark := mark_of(hint, document.lines)) is not None)
     return worst_of_lines(found)
 

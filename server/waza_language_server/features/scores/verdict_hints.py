@@ -5,7 +5,7 @@ What passed is what the engine has concluded and written; here it is only put be
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import chain
@@ -29,6 +29,7 @@ from waza_language_server.features.scores.running_hints import (
 from waza_language_server.features.scores.score_text import (
     NOTHING_RAN,
     REGRADED,
+    STALE,
     age,
     check_label,
     graded_again,
@@ -55,6 +56,7 @@ from waza_language_server.features.scores.verdict_labels import (
 from waza_language_server.features.scores.words import suite_words
 from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.judging import Judging, in_parts, judging_in_steps
+from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.staleness import (
     ASKED_SINCE,
     CUT_SHORT,
@@ -64,6 +66,7 @@ from waza_language_server.project.staleness import (
     why_stale,
 )
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
+from waza_language_server.project.suites import Task
 from waza_language_server.project.trigger_prompts import prompts_in
 
 if TYPE_CHECKING:
@@ -76,12 +79,14 @@ if TYPE_CHECKING:
     from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.project.document import Document
     from waza_language_server.project.document_scores import DocumentScores, Score
+    from waza_language_server.project.index import Project
     from waza_language_server.project.recorded_values import Values
     from waza_language_server.project.regraded import AskedAgain, RegradedSuite
     from waza_language_server.syntax.nodes import Node
     from waza_language_server.text.span import Span
 
 MAX_LISTED = 20
+_WORST_FIRST = "✗◐!◷–✓"
 NAMES_OF_EXPECTED = tuple(f"_{key}" for key in EXPECTED_LISTS)
 
 
@@ -137,6 +142,27 @@ def suite_verdict_in_steps(
     newest = max(scores.runs, key=lambda run: run.timestamp)
     judging = yield from judging_in_steps(document, scores, newest)
     return _View(scores, newest, judging, now or datetime.now(UTC)).of_whole()
+
+
+def entry_verdicts_in_steps(
+    document: Document, project: Project, scores: DocumentScores
+) -> Steps[tuple[Verdict, ...]]:
+    """Return what the task files came to that each entry of ``tasks`` picks up: of several the worst."""
+    root = document.tree.root
+    if root is None or root.kind != "mapping" or document.kind != "eval" or not scores.runs:
+        return ()
+    newest = max(scores.runs, key=lambda run: run.timestamp)
+    view = _View(scores, newest, (yield from judging_in_steps(document, scores, newest)), datetime.now(UTC))
+    found: list[Verdict] = []
+    for node in pattern_nodes(root):
+        yield
+        ids: list[str] = []
+        for path in project.matching_tasks(document, pattern_of(node)).value:
+            yield from project.read_outline_in_steps(path)
+            ids.append(Task(path, project.outline).id)
+        if ids:
+            found.append(Verdict(node, view.worst_of(ids), ""))
+    return tuple(found)
 
 
 class _View:
@@ -335,6 +361,17 @@ class _View:
             suite, task = self._scores.suite_of(run), run.tasks.get(task_id)
             if run is not self._run and suite is not None and task is not None and task.status:
                 yield f"\n{task_label(task)} {age(task.timestamp, self._now)} in {code(suite_words(suite))}."
+
+    def worst_of(self, ids: Iterable[str]) -> str:
+        """Return what the worst of some tasks came to; one that was not run is worse than one that passed."""
+        labels: list[str] = []
+        for task in map(self._run.tasks.get, ids):
+            if task is None or not task.status:
+                labels.append(NOT_RUN)
+            else:
+                stale, changes = self._of_stale_task(task, self._judging.rewritten_part(task))
+                labels.append(task_label(task) + stale_label(stale, changes))
+        return min(labels, key=lambda label: (_WORST_FIRST.index(label[0]), STALE not in label))
 
     def of_suite_graders(self, root: Node, graders: Sequence[Score]) -> Iterator[Verdict]:
         """Yield what the graders that stand in the eval file came to in the task of a task file."""

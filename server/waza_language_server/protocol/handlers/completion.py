@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from waza_language_server.features.completion.complete import complete
+from waza_language_server.features.completion.complete import complete_in_steps
 from waza_language_server.protocol.convert import Converter
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def completion(ls: WazaServer, params: types.CompletionParams) -> Answer[types.C
         convert = Converter(document, ls.session.encoding, ls.abilities)
         offset = convert.offset(params.position)
         yield
-        found = complete(document, ls.session.workspace, offset, ls.model_prices)
+        found = yield from complete_in_steps(document, ls.session.workspace, offset, ls.model_prices)
         return convert.completions(found, ls.options.suggest_command)
 
     return ls.diagnostics.answer(params.text_document.uri, suggest)

@@ -1,7 +1,8 @@
 """The commands that make a suite, a task or a grader: the engine drafts and writes, the editor shows.
 
 The text of an eval file that is open goes into its editor, so that nothing changes behind it and it can be
-undone; the other files of a suite are new and are written. Nothing that is there is replaced.
+undone; the other files of a suite are new and are written, by clients that say ``createsFiles`` as one change
+that they show first. Nothing that is there is replaced.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.protocol.handlers.run_requests import FAILED, refused
 from waza_language_server.protocol.handlers.watched_files import look_at_files_again
+from waza_language_server.protocol.own_requests import CREATE_FILES
 from waza_language_server.schema.usage import GRADER_TYPES, usage_rank
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.text.edit import Edit
@@ -56,9 +58,12 @@ async def make(ls: WazaServer, command: str, arguments: Sequence[object]) -> dic
 async def _suite(ls: WazaServer, given: Given) -> dict[str, Any]:
     skill = _path(given["skill"])
     uri = given.get("uri")
+    draft: dict[str, Any] = {"draft": True} if ls.options.creates_files else {}
     if uri is None:
         base = next((root for root in ls.session.project.roots if skill.is_relative_to(root)), skill.parent)
-        made = await _ask(ls, "eval.new", skill=str(skill), base=str(base))
+        made = await _ask(ls, "eval.new", skill=str(skill), base=str(base), **draft)
+        if draft and not await _create(ls, made):
+            return {**made, "files": []}
         # Not every client reports changed files, and the skill shows its suite at once.
         look_at_files_again(ls)
         await _show(ls, Path(made["eval"]))
@@ -67,9 +72,15 @@ async def _suite(ls: WazaServer, given: Given) -> dict[str, Any]:
     if before is not None and not says_nothing(before):
         raise refused("The eval file is not empty any more; nothing was made.", FAILED)
     directory = str(_path(uri).parent)
-    made = await _ask(ls, "eval.new", skill=str(skill), directory=directory, eval_text=before is not None)
-    if before is not None:
-        await _fill(ls, uri, str(made.pop("eval_text")))
+    is_open = before is not None
+    made = await _ask(ls, "eval.new", skill=str(skill), directory=directory, eval_text=is_open, **draft)
+    change = _filled(ls, uri, str(made.pop("eval_text"))) if is_open else None
+    if draft:
+        if not await _create(ls, made, change):
+            made["files"] = []
+        look_at_files_again(ls)
+    elif change is not None:
+        await _apply(ls, change)
     return {**made, "eval": str(_path(uri))}
 
 
@@ -117,15 +128,26 @@ async def _ask(ls: WazaServer, method: str, **params: Any) -> dict[str, Any]:
         raise refused(str(error), FAILED) from None
 
 
-async def _fill(ls: WazaServer, uri: str, text: str) -> None:
-    """Write the text of a document that says nothing into its editor, below its comments."""
+async def _create(ls: WazaServer, made: dict[str, Any], edit: types.WorkspaceEdit | None = None) -> bool:
+    """Let the client show and write drafted files, with an edit as one change; return whether it did."""
+    files = [{"uri": uri_of(Path(path)), "text": text} for path, text in made.pop("drafts").items()]
+    asked = {"label": "New suite", "files": files, "edit": edit}
+    answer: object = await ls.protocol.send_request_async(CREATE_FILES, asked)
+    return answer is True
+
+
+def _filled(ls: WazaServer, uri: str, text: str) -> types.WorkspaceEdit:
+    """Return the change that writes a text into a document that says nothing, below its comments."""
     before = ls.session.text(uri)
     if before is None or not says_nothing(before):
         raise refused("The eval file was changed meanwhile; it was left as it is.", FAILED)
     kept = len(before.rstrip())
     written = (f"\n{text}" if kept else text).replace("\n", line_break(before))
     edit = WorkspaceEdit((FileEdit(uri, before, (Edit(Span(kept, len(before)), written),)),))
-    change = finished(FileConverter(ls.session, ls.abilities).workspace_edit(edit))
+    return finished(FileConverter(ls.session, ls.abilities).workspace_edit(edit))
+
+
+async def _apply(ls: WazaServer, change: types.WorkspaceEdit) -> None:
     answer = await ls.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(change, "New suite"))
     if not answer.applied:
         raise refused(
