@@ -57,7 +57,6 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "documentLink": {},
     "foldingRange": {},
     "semanticTokens/full": {},
-    "formatting": {"options": {"tabSize": 2, "insertSpaces": True}},
     "unknown": {},
     # Refused: one that says nothing of what it asks about, and a name that is none.
     "signatureHelp": {},
