@@ -9,7 +9,6 @@ from waza_engine.assertions.names import FUNCTION_NAMES
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python.python_source import PythonSource, brief
 from waza_language_server.embedded.python.scopes import resolve_names
-from waza_language_server.embedded.python.together import place_as_condition, together_findings
 
 _FUNCTIONS = frozenset(FUNCTION_NAMES)
 _LOWERED: dict[str, Callable[[str], str]] = {
@@ -29,27 +28,13 @@ _CONSTANT_TESTS: dict[tuple[type[ast.cmpop], int], bool] = {
 """What comparing something that is never negative with a number comes to."""
 
 
-_TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.GtE: ast.LtE,
-    ast.LtE: ast.GtE,
-    ast.Gt: ast.Lt,
-    ast.Lt: ast.Gt,
-    ast.Eq: ast.Eq,
-    ast.NotEq: ast.NotEq,
-}
-"""The same comparison with its sides swapped."""
-
-
 def constant_findings(source: PythonSource) -> Iterator[Finding]:
     """Yield the parts of an assertion that are constant, and the texts whose case can never match."""
     yield from _condition(source, source.expression.body, None)
-    yield from together_findings(source)
     for node in source.nodes:
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             yield from _texts_in_one(source, node)
             yield from _case(source, node)
-        elif isinstance(node, ast.Call):
-            yield from _case_of_method(source, node)
 
 
 def _condition(source: PythonSource, node: ast.expr, parent: ast.BoolOp | None) -> Iterator[Finding]:
@@ -62,9 +47,6 @@ def _condition(source: PythonSource, node: ast.expr, parent: ast.BoolOp | None) 
         return
     if isinstance(node, ast.GeneratorExp):
         yield _never_asked(source, node)
-        return
-    if (place := place_as_condition(source, node)) is not None:
-        yield place
         return
     truth = _truth(node)
     if truth is None:
@@ -136,12 +118,9 @@ def _truth(node: ast.expr) -> bool | None:
 
 def _compared(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> bool | None:
     number = _number(right)
-    if number is not None and _never_negative(left):
-        return _CONSTANT_TESTS.get((type(operator), number))
-    number, turned = _number(left), _TURNED.get(type(operator))
-    if number is not None and turned is not None and _never_negative(right):
-        return _CONSTANT_TESTS.get((turned, number))
-    return None
+    if number is None or not _never_negative(left):
+        return None
+    return _CONSTANT_TESTS.get((type(operator), number))
 
 
 def _number(node: ast.expr) -> int | None:
@@ -209,7 +188,6 @@ def _case(source: PythonSource, node: ast.Compare) -> Iterator[Finding]:
     if isinstance(operator, ast.In | ast.NotIn):
         always = isinstance(operator, ast.NotIn)
         yield from _never(source, node.left, _whole_text(right), always=always)
-        yield from _swapped(source, node, right)
         if isinstance(right, ast.List | ast.Tuple | ast.Set):
             # Another of them may be equal.
             for each in right.elts:
@@ -217,23 +195,6 @@ def _case(source: PythonSource, node: ast.Compare) -> Iterator[Finding]:
     elif isinstance(operator, ast.Eq | ast.NotEq):
         for text, changed in ((node.left, right), (right, node.left)):
             yield from _never(source, text, changed, always=isinstance(operator, ast.NotEq))
-
-
-def _case_of_method(source: PythonSource, node: ast.Call) -> Iterator[Finding]:
-    match node:
-        case ast.Call(
-            func=ast.Attribute(value=value, attr="startswith" | "endswith" | "count" | "find"), args=[text]
-        ):
-            for each in text.elts if isinstance(text, ast.Tuple) else (text,):
-                yield from _never(source, each, value, always=False)
-        case ast.Call(
-            func=ast.Attribute(value=ast.Name(id="re"), attr="search" | "match" | "fullmatch" | "findall"),
-            args=[ast.Constant(value=str(pattern)) as text, value],
-            keywords=[],
-        ) if pattern.replace(" ", "").isalnum():
-            yield from _never(source, text, value, always=False)
-        case _:
-            return
 
 
 def _never(source: PythonSource, text: ast.expr, changed: ast.expr, *, always: bool) -> Iterator[Finding]:
@@ -253,28 +214,6 @@ def _never(source: PythonSource, text: ast.expr, changed: ast.expr, *, always: b
         again = f"{source.text[:start]}{written}{source.text[end:]}"
         rewrites = (Rewrite(f"Write `{written}`", (again,), preferred=len(written) < 40),)
     yield Finding("assertion-case", start, end, message, rewrites)
-
-
-def _swapped(source: PythonSource, node: ast.Compare, right: ast.expr) -> Iterator[Finding]:
-    """Yield an answer in small letters that is looked for in a text with capitals, and not the other way."""
-    method = _method_of_case(node.left)
-    if method is None or not isinstance(right, ast.Constant) or not isinstance(right.value, str):
-        return
-    if right.value == _LOWERED[method](right.value):
-        return
-    start, end = source.start(node), source.end(node)
-    sides = source.start(right), source.end(right)
-    sign = source.text[source.end(node.left) : sides[0]]
-    text = _LOWERED[method](source.text[slice(*sides)])
-    changed = f"{text}{sign}{source.segment(node.left)}"
-    message = (
-        f"This looks for all of `{source.brief(node.left)}` in `{right.value[:40]}`, whose other letters "
-        f"`.{method}()` never gives; the text that is looked for stands on the left."
-    )
-    rewrites = (
-        Rewrite(f"Write `{brief(changed)}`", (f"{source.text[:start]}{changed}{source.text[end:]}",)),
-    )
-    yield Finding("assertion-case", start, end, message, rewrites if "\\" not in text else ())
 
 
 def _is_text(node: ast.expr) -> bool:

@@ -11,14 +11,13 @@ from collections.abc import Iterator
 from waza_engine.assertions.names import CONTEXT_NAMES, FUNCTION_NAMES
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python.javascript import LITERALS
-from waza_language_server.embedded.python.python_source import PythonSource, brief
+from waza_language_server.embedded.python.python_source import PythonSource
 from waza_language_server.embedded.python.scopes import NameUse, Resolution
 from waza_language_server.embedded.python.visibility import make_visible
 from waza_language_server.spelling import slip_of
 
 _ANSWER = frozenset({"response", "answer", "completion", "actual_output", "final_output", "result", "text"})
 """What other tools call the answer."""
-_METHODS = frozenset(name for name in dir(str) if not name.startswith("_"))
 _LENGTH = frozenset({"length", "size", "strlen"})
 _SCOPE_TITLES = {
     "GeneratorExp": "generator expression",
@@ -108,18 +107,13 @@ def _call_of(source: PythonSource, start: int) -> ast.Call | None:
 
 
 def _other_words(source: PythonSource, name: str, start: int, called: ast.Call | None) -> Iterator[Rewrite]:
-    """Yield the assertion in the words of this language: of `response`, `length(output)`, `lower(output)`."""
+    """Yield the assertion with the names of this language for `response` and `length(output)`."""
     before, behind = source.text[:start], source.text[start + len(name) :]
     if called is None:
         if name.lower() in _ANSWER:
             yield Rewrite("Change to `output`", (f"{before}output{behind}",))
     elif name.lower() in _LENGTH:
         yield Rewrite("Change to `len`", (f"{before}len{behind}",))
-    elif name in _METHODS and called.args and isinstance(called.args[0], ast.Name | ast.Subscript):
-        first, end = called.args[0], source.end(called)
-        arguments = source.text[source.end(first) : end].lstrip(" ,")
-        written = f"{source.segment(first)}.{name}({arguments}"
-        yield Rewrite(f"Write `{brief(written)}`", (f"{before}{written}{source.text[end:]}",))
 
 
 def _visible(text: str, known: frozenset[str]) -> Iterator[Rewrite]:

@@ -16,7 +16,6 @@ from dataclasses import field
 from typing import Literal
 
 from waza_engine.frozen import frozen
-from waza_language_server.embedded.python.python_source import parts_of
 
 Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp
 ScopeNode = Comprehension | ast.Lambda
@@ -90,7 +89,7 @@ class _Walk:
             case ast.GeneratorExp() | ast.ListComp() | ast.SetComp() | ast.DictComp():
                 self._visit_comprehension(node, scopes)
             case _:
-                for child in parts_of(node):
+                for child in ast.iter_child_nodes(node):
                     self.visit(child, scopes)
 
     def _visit_lambda(self, node: ast.Lambda, scopes: tuple[_Scope, ...]) -> None:
