@@ -274,7 +274,6 @@ CHOOSE_A_CATALOG = {
     "server/waza_language_server/protocol/services/session.py": "what an editor has open",
     "server/waza_language_server/check.py": "what is named on the command line",
     "server/waza_language_server/diagnostics_page.py": "the examples of the documentation",
-    "server/waza_language_server/protocol/rehearsal.py": "a file that is not there, before a client is",
 }
 
 
@@ -410,7 +409,6 @@ READS_OTHERWISE = {
     "server/waza_language_server/diagnostics_page.py": "writes the examples of the documentation",
     "server/waza_language_server/schema/catalog.py": "data of the package",
     "server/waza_language_server/schema/usage.py": "data of the package",
-    "server/waza_language_server/protocol/quick_start.py": "its own cache, before anything is imported",
 }
 
 
@@ -464,12 +462,12 @@ def test_each_start_of_an_engine_asks_for_trust() -> None:
     }
 
 
-def test_the_answer_to_initialize_needs_the_protocol_library_and_what_completes() -> None:
+def test_the_answer_to_initialize_needs_the_protocol_library_alone() -> None:
     loaded = _loaded_after_initialize()
     heavy = {"pydantic", "openai", "ruamel", "jsonschema", "jsonschema_rs", "re2", "regex"}
     heavy |= {"typer", "rich", "psutil", "pylsp_jsonrpc", "importlib.metadata"}
     assert heavy & loaded == set()
-    judging = {"analysis.rules", "analysis.diagnose", "engine"}
+    judging = {"analysis.rules", "analysis.diagnose", "engine", "features"}
     assert {f"waza_language_server.{room}" for room in judging} & loaded == set()
 
 
@@ -757,7 +755,6 @@ LISTS_OR_MAKES = {
     "server/waza_language_server/diagnostics_page.py": "a temporary folder",
     "server/waza_language_server/fix.py": "the file that it has made",
     "server/waza_language_server/project/disk.py": "a folder of which the boundary was asked",
-    "server/waza_language_server/protocol/quick_start.py": "its own cache",
     "server/waza_language_server/schema/catalog.py": "data of the package",
 }
 

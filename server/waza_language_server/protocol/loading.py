@@ -16,6 +16,7 @@ FIRST = (
 )
 """What an opened document needs, before the rules."""
 BEHIND_RULES = (
+    *("features.completion.complete", "protocol.handlers.completion", "protocol.services.model_prices"),
     *("analysis.text_rules.syntax_problems", "embedded.python.missing_names", "embedded.python.faults"),
     *("protocol.handlers.diagnostics", "protocol.handlers.hover"),
     *("text.scalar_map", "syntax.edits", "embedded.python.at_cursor"),

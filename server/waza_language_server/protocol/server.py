@@ -1,8 +1,7 @@
 """The language server: the state of one client, whose messages go to the handlers.
 
-Architecture invariant: before the client is answered for the first time nothing is imported but ``pygls`` and
-what completes (``rehearsal.py``); the other handlers are loaded when their first messages come. Only this
-package knows the protocol.
+Architecture invariant: before the client is answered for the first time nothing is imported but ``pygls``;
+handlers are imported with their first messages. Only this package knows the protocol.
 """
 
 from __future__ import annotations
@@ -86,8 +85,6 @@ class WazaServer(LanguageServer):
         self.news_of_trials: asyncio.TimerHandle | None = None
         """What will let the client ask for the marks of tasks that run."""
         self._background: set[asyncio.Task[None]] = set()
-        self.on_loaded: Callable[[], None] = lambda: None
-        """Called when the features are loaded, and at the end."""
         self.on_client: Callable[[int], None] = lambda _pid: None
         """Called with the process id of the client, which the server does not outlive."""
 
@@ -338,7 +335,6 @@ class WazaServer(LanguageServer):
         self.idle.end()
         if "runs" in self.__dict__:
             await self.runs.close()
-        self.on_loaded()
 
     def kill_now(self) -> None:
         """End everything that was started, without waiting."""
