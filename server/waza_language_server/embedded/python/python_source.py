@@ -20,6 +20,7 @@ from typing import Literal
 from waza_engine.assertions.syntax import check_expression, check_size, parse_expression
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
+from waza_language_server.embedded.language import Finding, Rewrite
 
 _LAYOUT = frozenset(
     {tokenize.NEWLINE, tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
@@ -49,6 +50,10 @@ class Token:
     end: int
 
 
+Place = ast.expr | tuple[int, int]
+"""A node, or the offsets of its first character and after its last one."""
+
+
 @frozen(eq=False, slots=False)
 class PythonSource:
     """A parsed text. ``lead`` characters of blanks were dropped in front, as ``eval`` does."""
@@ -69,9 +74,19 @@ class PythonSource:
         """Return the text of a node."""
         return self.text[self.start(node) : self.end(node)]
 
-    def replaced(self, start: int, end: int, new: str) -> str:
-        """Return the text with other characters between two offsets."""
-        return self.text[:start] + new + self.text[end:]
+    def span(self, place: Place) -> tuple[int, int]:
+        """Return the offsets of a node."""
+        return place if isinstance(place, tuple) else (self.start(place), self.end(place))
+
+    def rewrite(self, place: Place, new: str, title: str = "", *, preferred: bool = False) -> Rewrite:
+        """Return the text with other characters at a place."""
+        start, end = self.span(place)
+        changed = self.text[:start] + new + self.text[end:]
+        return Rewrite(title or f"Write `{brief(new)}`", (changed,), preferred)
+
+    def finding(self, code: str, place: Place, message: str, *rewrites: Rewrite) -> Finding:
+        """Return what is wrong at a place."""
+        return Finding(code, *self.span(place), message, rewrites)
 
     def brief(self, node: ast.expr | ast.stmt) -> str:
         """Return the text of a node in one line of at most 40 characters, for messages."""

@@ -84,8 +84,8 @@ def unknown_of_re(source: PythonSource, node: ast.Attribute, start: int, end: in
         message = f"There is no `{node.attr}` in `re`; it has `search`, `findall` and `sub`, for example."
         return Finding("assertion-attribute", start, end, message)
     message = f"There is no `{node.attr}` in `re`; did you mean `{intended}`?"
-    rewrites = (Rewrite(f"Change to `{intended}`", (source.replaced(start, end, intended),)),)
-    return Finding("assertion-attribute", start, end, message, rewrites)
+    rewrite = source.rewrite((start, end), intended, f"Change to `{intended}`")
+    return source.finding("assertion-attribute", (start, end), message, rewrite)
 
 
 def _joined(source: PythonSource, node: ast.BinOp, names: Types) -> Iterator[Finding]:
@@ -97,8 +97,8 @@ def _joined(source: PythonSource, node: ast.BinOp, names: Types) -> Iterator[Fin
     message = (
         f"`{sign}` joins numbers and not conditions, for which there is `{word}`; that fails the assertion."
     )
-    rewrites = (Rewrite(f"Write `{word}`", (source.replaced(at, at + 1, word),), preferred=True),)
-    yield Finding("assertion-type", at, at + 1, message, rewrites)
+    rewrite = source.rewrite((at, at + 1), word, preferred=True)
+    yield source.finding("assertion-type", (at, at + 1), message, rewrite)
 
 
 def _compared(
@@ -142,8 +142,7 @@ def _compared(
     written = source.segment(right)
     new = f"[call['name'] for call in {written}]" if other.item is TOOL_CALL else f"str({written})"
     title = "Look for it in the names" if other.item is TOOL_CALL else f"Look for it in `{new}`"
-    changed = source.replaced(source.start(right), source.end(right), new)
-    return Finding("assertion-constant", *place, message, (Rewrite(title, (changed,)),))
+    return source.finding("assertion-constant", place, message, source.rewrite(right, new, title))
 
 
 def _of_one_type(
@@ -153,24 +152,21 @@ def _of_one_type(
     for side, mine, other in zip(sides, types, reversed(types), strict=True):
         if other.python not in {int, float}:
             continue
-        start, end = source.start(side), source.end(side)
         if isinstance(side, ast.Constant) and isinstance(side.value, str):
             number = side.value.strip()
             if number.isdecimal() and number.isascii():
-                changed = source.replaced(start, end, number)
-                return (Rewrite(f"Write `{number}`", (changed,), preferred=True),)
+                return (source.rewrite(side, number, preferred=True),)
         elif mine.python in _SIZED:
-            new = f"len({source.segment(side)})"
-            return (Rewrite(f"Write `{new}`", (source.replaced(start, end, new),)),)
+            return (source.rewrite(side, f"len({source.segment(side)})"),)
     return ()
 
 
 def _pattern(source: PythonSource, node: ast.Constant) -> Iterator[Finding]:
-    start, end, written = source.start(node), source.end(node), source.segment(node)
+    written = source.segment(node)
     try:
         check_python_syntax(str(node.value))
     except PatternSyntaxError as error:
-        yield Finding("invalid-pattern", start, end, f"This regular expression is invalid: {error}.")
+        yield source.finding("invalid-pattern", node, f"This regular expression is invalid: {error}.")
         return
     # In double quotes of YAML it is a backspace already, in quotes of Python it becomes one.
     if "\\\\" in written or "\b" not in f"{node.value}":
@@ -178,8 +174,7 @@ def _pattern(source: PythonSource, node: ast.Constant) -> Iterator[Finding]:
     new = written.replace("\b", "\\b")
     new = new if written[0] not in "\"'" else f"r{new}"
     message = "`\\b` is a backspace here, and is meant as the edge of a word."
-    rewrites = (Rewrite(f"Write `{new}`", (source.replaced(start, end, new),), preferred=True),)
-    yield Finding("assertion-constant", start, end, message, rewrites)
+    yield source.finding("assertion-constant", node, message, source.rewrite(node, new, preferred=True))
 
 
 def _family(kind: ValueType) -> type | None:
@@ -187,6 +182,4 @@ def _family(kind: ValueType) -> type | None:
 
 
 def _failing(source: PythonSource, node: ast.expr, what: str) -> Finding:
-    return Finding(
-        "assertion-type", source.start(node), source.end(node), f"{what}; that fails the assertion."
-    )
+    return source.finding("assertion-type", node, f"{what}; that fails the assertion.")
