@@ -11,7 +11,7 @@ from keyword import iskeyword
 from waza_language_server.embedded.brackets import CLOSERS
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python import statements
-from waza_language_server.embedded.python.javascript import as_python, javascript_marks
+from waza_language_server.embedded.python.javascript import as_python, javascript_mark
 from waza_language_server.embedded.python.python_source import (
     PythonFault,
     PythonSource,
@@ -31,8 +31,7 @@ def syntax_finding(text: str, fault: PythonFault, known: frozenset[str]) -> Find
     if not tokens_of(text.strip()) and (not text.strip() or text.lstrip().startswith("#")):
         message = "This assertion is empty; write an expression such as `len(output) > 0`."
         return Finding("assertion-syntax", 0, len(text), message)
-    if marks := javascript_marks(text):
-        mark = marks[0]
+    if (mark := javascript_mark(text)) is not None:
         written = text[mark.start : mark.end]
         message = (
             f"`{written}` is JavaScript; assertions are Python expressions, which write `{mark.python}`."

@@ -7,11 +7,11 @@ guess, such as the last operand of an ``or``.
 from __future__ import annotations
 
 import ast
-import keyword
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 
 from waza_engine.assertions.syntax import parse_expression
+from waza_language_server.embedded.brackets import CLOSERS
 from waza_language_server.embedded.python.members import (
     BOOL,
     BYTES,
@@ -33,13 +33,12 @@ from waza_language_server.embedded.python.members import (
     list_of,
     members_of,
 )
-from waza_language_server.embedded.python.python_source import Token
+from waza_language_server.embedded.python.python_source import Token, first_tokens
 
 Types = Mapping[str, "ValueType | None"]
 """The types of the names that can be seen; None for a name whose type is not known."""
 _Inferred = Callable[[ast.expr], ValueType | None]
 
-_OPENERS = {")": "(", "]": "[", "}": "{"}
 _ENDS = frozenset({"if", "for", "else", "and", "or"})
 _CONSTANTS: Mapping[type, ValueType] = {
     str: TEXT,
@@ -60,6 +59,11 @@ _DISPLAYED = (
 DEEPEST = 20
 """Nested attributes, calls and indexes that are followed."""
 MOST_BINDINGS = 20
+_MOST_TOKENS_OF_VALUE = 40
+_TIGHT = (
+    *(ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.JoinedStr),
+    *(ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp),
+)
 LONGEST_EXPRESSION = 500
 """Characters; nobody waits for the type of a longer one."""
 
@@ -118,15 +122,24 @@ def type_of(text: str, known: Types) -> ValueType | None:
 
     ``known`` are the types of the names that the assertion binds itself.
     """
-    if len(text) > LONGEST_EXPRESSION:
+    tree = _parsed(text)
+    return infer(tree, {**CONTEXT_TYPES, **known}, certain=False) if tree is not None else None
+
+
+def type_before(value: str, tokens: Sequence[Token]) -> ValueType | None:
+    """Return the most likely type of the value that ends with the last token, such as ``f(x)[0].name``.
+
+    It is the longest expression there that binds more tightly than operators.
+    """
+    found: ast.expr | None = None
+    for token in reversed(tokens[-_MOST_TOKENS_OF_VALUE:]):
+        tree = _parsed(value[token.start : tokens[-1].end])
+        # What is in parentheses does not begin with the text.
+        if isinstance(tree, _TIGHT) or (tree is not None and tree.col_offset):
+            found = tree
+    if found is None:
         return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = parse_expression(text.strip())
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    return infer(tree.body, {**CONTEXT_TYPES, **known}, certain=False)
+    return infer(found, {**CONTEXT_TYPES, **bound_types(value, first_tokens(value))}, certain=False)
 
 
 def bound_types(value: str, tokens: Sequence[Token]) -> dict[str, ValueType]:
@@ -150,30 +163,15 @@ def bound_types(value: str, tokens: Sequence[Token]) -> dict[str, ValueType]:
     return known
 
 
-def start_of_primary(tokens: Sequence[Token], last: int) -> int | None:
-    """Return the index of the token where the value begins that ends with token ``last``; None without one.
-
-    ``f(x)[0].name`` is such a value: a name, a string or brackets, and what follows it.
-    """
-    index = last
-    while index >= 0:
-        token = tokens[index]
-        if token.text in _OPENERS:
-            opened = _opener(tokens, index)
-            if opened is None:
-                return None
-            before = tokens[opened - 1] if opened else None
-            if before is None or not (before.text in _OPENERS or _is_operand(before)) or token.text == "}":
-                return opened
-            index = opened - 1
-        elif _is_operand(token):
-            if index >= 2 and tokens[index - 1].text == ".":
-                index -= 2
-            else:
-                return index
-        else:
-            return None
-    return None
+def _parsed(text: str) -> ast.expr | None:
+    if len(text) > LONGEST_EXPRESSION:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return parse_expression(text.strip()).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def _operation(
@@ -225,35 +223,17 @@ def _returned(call: ast.Call, names: Types, of: _Inferred, *, certain: bool) -> 
     return member.returns if member is not None else None
 
 
-def _is_operand(token: Token) -> bool:
-    text = token.text
-    return (text[:1].isalnum() or text[:1] in "_\"'") and not keyword.iskeyword(text)
-
-
-def _opener(tokens: Sequence[Token], closer: int) -> int | None:
-    open_ones: list[str] = []
-    for index in range(closer, -1, -1):
-        text = tokens[index].text
-        if text in _OPENERS:
-            open_ones.append(_OPENERS[text])
-        elif open_ones and text == open_ones[-1]:
-            open_ones.pop()
-            if not open_ones:
-                return index
-    return None
-
-
 def _end_of(tokens: Sequence[Token], start: int) -> int:
     """Return where an expression ends that begins with a token: before a clause or a bracket's end."""
     depth, end = 0, tokens[start].start if start < len(tokens) else 0
     for token in tokens[start:]:
         if not depth and (token.text in _ENDS or token.text == ","):
             break
-        if token.text in _OPENERS:
+        if token.text in CLOSERS:
+            depth += 1
+        elif token.text in CLOSERS.values():
             depth -= 1
             if depth < 0:
                 break
-        elif token.text in _OPENERS.values():
-            depth += 1
         end = token.end
     return end

@@ -73,19 +73,16 @@ class JavaScriptMark:
     python: str
 
 
-def javascript_marks(text: str) -> tuple[JavaScriptMark, ...]:
-    """Return the JavaScript operators in a text that is no Python, in order; strings are left aside."""
-    marks: list[JavaScriptMark] = []
-    if len(text) > _LONGEST_CHARACTERS:
-        return ()
-    for match in _TOKEN.finditer(text):
+def javascript_mark(text: str) -> JavaScriptMark | None:
+    """Return the first JavaScript operator in a text that is no Python; strings are left aside."""
+    for match in _TOKEN.finditer(text) if len(text) <= _LONGEST_CHARACTERS else ():
         if match.lastgroup == "operator":
-            marks.append(JavaScriptMark(*match.span("operator"), _OPERATORS[match["operator"]]))
-        elif match["not"]:
-            marks.append(JavaScriptMark(match.start("not"), match.start("not") + 1, "not"))
-        elif match["sign"]:
-            marks.append(JavaScriptMark(*match.span("sign"), "lambda"))
-    return tuple(marks)
+            return JavaScriptMark(*match.span("operator"), _OPERATORS[match["operator"]])
+        if match["not"]:
+            return JavaScriptMark(match.start("not"), match.start("not") + 1, "not")
+        if match["sign"]:
+            return JavaScriptMark(*match.span("sign"), "lambda")
+    return None
 
 
 def as_python(text: str) -> str | None:
