@@ -15,7 +15,7 @@ from waza_language_server.embedded.python.faults import syntax_finding, written_
 from waza_language_server.embedded.python.meaning import meaning_findings
 from waza_language_server.embedded.python.missing_names import name_findings
 from waza_language_server.embedded.python.python_source import PythonFault, PythonSource, parse_python
-from waza_language_server.embedded.python.scopes import Resolution, resolve_names
+from waza_language_server.embedded.python.scopes import Resolution, parameters, resolve_names
 
 KNOWN_NAMES = frozenset(ALL_NAMES)
 _OF_OTHER_LANGUAGES = frozenset({"assertion-javascript", "assertion-attribute"})
@@ -45,14 +45,14 @@ def assertion_findings(
 
 def _never_called(source: PythonSource, function: ast.Lambda) -> Finding:
     """Return the finding of an assertion that is a function: as a value it is always true."""
-    start, end = source.start(function), source.end(function)
-    body = source.segment(function.body)
-    names = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
+    names = {each.arg for each in parameters(function)}
     message = (
         "Nobody calls this `lambda`, so it is always true, whatever the agent does; write its result alone."
     )
-    rewrites = (Rewrite("Write the result alone", (body,)),) if names <= KNOWN_NAMES else ()
-    return Finding("assertion-constant", start, end, message, rewrites)
+    rewrite = Rewrite("Write the result alone", (source.segment(function.body),))
+    return source.finding(
+        "assertion-constant", function, message, *([rewrite] if names <= KNOWN_NAMES else ())
+    )
 
 
 def _meaning(source: PythonSource, known: frozenset[str]) -> tuple[Finding, ...]:
