@@ -62,7 +62,7 @@ MOST_BINDINGS = 20
 _MOST_TOKENS_OF_VALUE = 40
 _TIGHT = (
     *(ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.JoinedStr),
-    *(ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp),
+    *(ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp),
 )
 LONGEST_EXPRESSION = 500
 """Characters; nobody waits for the type of a longer one."""
