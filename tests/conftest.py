@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import signal
 import sys
 from collections.abc import Callable, Generator, Iterator
@@ -19,9 +18,6 @@ from tests.scripted_model import ModelRequest, Reply, ScriptedModel
 from tests.stages import pytest_ignore_collect
 
 __all__ = ["pytest_configure", "pytest_ignore_collect", "pytest_xdist_make_scheduler"]
-
-# Servers that are started by tests leave nothing in the user's cache; those that are about it name a place.
-os.environ["WAZA_PROBLEMS_CACHE"] = "off"
 
 # How fast the machine is decides nothing, and each run looks at the same examples: what a search finds by
 # `--hypothesis-profile searching` becomes a test of its own.

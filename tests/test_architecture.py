@@ -274,7 +274,6 @@ CHOOSE_A_CATALOG = {
     "server/waza_language_server/protocol/services/session.py": "what an editor has open",
     "server/waza_language_server/check.py": "what is named on the command line",
     "server/waza_language_server/diagnostics_page.py": "the examples of the documentation",
-    "server/waza_language_server/protocol/rehearsal.py": "a file that is not there, before a client is",
 }
 
 
@@ -410,8 +409,6 @@ READS_OTHERWISE = {
     "server/waza_language_server/diagnostics_page.py": "writes the examples of the documentation",
     "server/waza_language_server/schema/catalog.py": "data of the package",
     "server/waza_language_server/schema/usage.py": "data of the package",
-    "server/waza_language_server/kept/store.py": "new files of names nobody else has, in its own cache",
-    "server/waza_language_server/protocol/quick_start.py": "its own cache, before anything is imported",
 }
 
 
@@ -465,12 +462,12 @@ def test_each_start_of_an_engine_asks_for_trust() -> None:
     }
 
 
-def test_the_answer_to_initialize_needs_the_protocol_library_and_what_completes() -> None:
+def test_the_answer_to_initialize_needs_the_protocol_library_alone() -> None:
     loaded = _loaded_after_initialize()
     heavy = {"pydantic", "openai", "ruamel", "jsonschema", "jsonschema_rs", "re2", "regex"}
     heavy |= {"typer", "rich", "psutil", "pylsp_jsonrpc", "importlib.metadata"}
     assert heavy & loaded == set()
-    judging = {"analysis.rules", "analysis.diagnose", "engine", "kept"}
+    judging = {"analysis.rules", "analysis.diagnose", "engine", "features"}
     assert {f"waza_language_server.{room}" for room in judging} & loaded == set()
 
 
@@ -703,12 +700,10 @@ OPENS_WITHOUT_BOUNDARY = {
     "waza_engine/strength/files.py": "a new temporary folder",
     "waza_engine/user_state.py": "the user's state",
     "server/waza_language_server/fix.py": "the file that was checked, replaced if it is the same still",
-    "server/waza_language_server/kept/store.py": "its own cache",
     "server/waza_language_server/project/disk.py": "the mark at the beginning of a file that is open",
     "server/waza_language_server/project/recorded_runs.py": "a file of the suite that was read before",
     "server/waza_language_server/project/scores.py": "a file of the suite that was read before",
     "server/waza_language_server/protocol/handlers/recorded_fixes.py": "a file that the engine found",
-    "server/waza_language_server/protocol/services/kept_problems.py": "a file that is open",
     "server/waza_language_server/protocol/services/session.py": "a file that is open",
 }
 
@@ -759,12 +754,7 @@ LISTS_OR_MAKES = {
     "server/waza_language_server/check.py": "below a folder that a person has named, links asked one by one",
     "server/waza_language_server/diagnostics_page.py": "a temporary folder",
     "server/waza_language_server/fix.py": "the file that it has made",
-    "server/waza_language_server/kept/code.py": "this program itself",
-    "server/waza_language_server/kept/conditions.py": "what `disk.py` has looked at before",
-    "server/waza_language_server/kept/noting.py": "what `disk.py` has looked at before",
-    "server/waza_language_server/kept/store.py": "its own cache",
     "server/waza_language_server/project/disk.py": "a folder of which the boundary was asked",
-    "server/waza_language_server/protocol/quick_start.py": "its own cache",
     "server/waza_language_server/schema/catalog.py": "data of the package",
 }
 
@@ -815,7 +805,7 @@ def test_one_module_decides_where_the_boundary_is() -> None:
         for node in ast.walk(tree_of(path))
         if isinstance(node, ast.ClassDef) and "Boundary" in node.name
     }
-    assert draws == {"waza_engine/boundary.py", "server/waza_language_server/kept/noting.py"}
+    assert draws == {"waza_engine/boundary.py"}
     assert [
         path.relative_to(ROOT).as_posix()
         for package in (ENGINE, SERVER)

@@ -19,6 +19,8 @@ from typing import NoReturn
 from waza_engine.command_line import carry_out, carry_out_application
 from waza_engine.terminal import complain, log_to_standard_error, say
 
+_OBJECTS_BEFORE_COLLECTION = 50_000
+
 
 def main() -> None:
     """Start the server, or run one of the terminal commands."""
@@ -53,17 +55,16 @@ def load_server() -> Callable[[int | None], NoReturn]:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     # Its errors reach our log through the server, once and with their cause.
     logging.getLogger("pygls").setLevel(logging.CRITICAL)
-    # Looking for garbage among the thousands of classes of the protocol library costs a sixth of the start.
-    gc.disable()
-    from waza_language_server.protocol.quick_start import KeptCode, loading_quickly
+    # With Python's 700 new objects the collector takes a sixth of the start.
+    gc.set_threshold(_OBJECTS_BEFORE_COLLECTION)
+    from waza_language_server.protocol.later_classes import classes_made_later
 
-    code = KeptCode()
-    with loading_quickly(code):
+    with classes_made_later():
         from waza_language_server.protocol.leaving import end_process
         from waza_language_server.protocol.serving import start
 
     def serve(port: int | None) -> NoReturn:
-        end_process(start(port, code))
+        end_process(start(port))
 
     return serve
 

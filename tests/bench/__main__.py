@@ -19,7 +19,6 @@ from rich.progress import Progress
 from tests.bench.client import Client, Cost
 from tests.bench.documents import edit_line, eval_file, last_mistake
 from tests.bench.peer_schema import upstream_shaped_schema
-from tests.bench.reopening import reopened
 from waza_language_server.syntax.characters import MAX_CHARACTERS
 
 HERE = Path(__file__).parent
@@ -27,12 +26,11 @@ EDITS = 8
 # Of what takes the peer a minute there are fewer.
 EDITS_OF_HUGE_FILES = 2
 HUGE = 50_000
-STEPS = ("start", "first problems", "open", "reopen", "first completion", "edit", "completion", "hover")
+STEPS = ("start", "first problems", "open", "first completion", "edit", "completion", "hover")
 GOALS = {
     "start": 0.7,
     "first problems": 0.3,
     "open": 0.3,
-    "reopen": 0.1,
     "first completion": 1.0,
     "edit": 0.03,
     "memory": 0.8,
@@ -81,7 +79,7 @@ def main(
             ours[size], theirs[size] = Samples(), Samples()
             for _ in range(rounds):
                 floor.append(_start_ms([sys.executable, str(HERE / "empty_server.py")], suite))
-                _session(own, suite, size, {}, ours[size], Path(folder) / f"cache-{size}")
+                _session(own, suite, size, {}, ours[size])
                 progress.advance(work)
                 _session(theirs_command, suite, size, _peer_settings(suite), theirs[size])
                 progress.advance(work)
@@ -95,7 +93,6 @@ def _session(
     size: int,
     settings: dict[str, Any],
     samples: Samples,
-    cache: Path | None = None,
 ) -> None:
     uri, line = (suite / "eval.yaml").as_uri(), edit_line(size)
     document = {"uri": uri, "languageId": "yaml", "version": 1, "text": eval_file(size)}
@@ -106,7 +103,6 @@ def _session(
         samples.add("first completion", [client.timed_request("textDocument/completion", at_key)])
     finally:
         client.close()
-    samples.add("reopen", [reopened(command, suite, document, settings, cache)])
     client = Client(command, suite, settings)
     try:
         samples.add("start", [client.start])

@@ -50,9 +50,7 @@ class Client:
         settings: dict[str, Any],
         capabilities: dict[str, Any] = CAPABILITIES,
         options: dict[str, Any] | None = None,
-        cache: str = "off",
     ) -> None:
-        """``cache`` is where our server keeps what it finds out about documents for the next session."""
         self._settings = settings
         self._published: queue.Queue[tuple[str, int]] = queue.Queue()
         """The documents of which diagnostics came, and the last line that these are about; -1 for none."""
@@ -64,8 +62,7 @@ class Client:
             stderr=subprocess.DEVNULL,
             cwd=folder,
             # Users have compiled modules; a measuring shell may forbid Python to keep them.
-            env={name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-            | {"WAZA_PROBLEMS_CACHE": cache},
+            env={name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
         )
         self._usage = psutil.Process(self._process.pid)
         writer = JsonRpcStreamWriter(self._process.stdin)

@@ -46,10 +46,9 @@ def main(
         for workspace, count in ((many, suites), (alone, 1)):
             for number in range(count):
                 _write_suite(workspace / f"suite-{number:04}", f"t{number}")
-        cache = str(Path(folder, "cache"))
         # What is compiled once for all sessions is no part of the first.
-        _session(alone, cache)
-        columns = [_session(many, cache), _session(many, cache), _session(alone, cache)]
+        _session(alone)
+        columns = [_session(many), _session(many), _session(alone)]
     typer.echo(f"| | {suites:,} suites | the same again | the suite alone |\n|---|--:|--:|--:|")
     for row in ROWS:
         unit = "MiB" if row == "memory" else "ms"
@@ -64,15 +63,13 @@ def _write_suite(folder: Path, task: str) -> None:
         (folder / "tasks" / f"{name}.yaml").write_text(TASK.format(id=name), "utf-8")
 
 
-def _session(workspace: Path, cache: str) -> dict[str, float]:
+def _session(workspace: Path) -> dict[str, float]:
     last = max(path.stem for path in workspace.glob("*/tasks/*"))
     suite = workspace / "suite-0000"
     uri, line = (suite / "eval.yaml").as_uri(), edit_line(GRADERS)
     document = {"uri": uri, "languageId": "yaml", "version": 1, "text": eval_file(GRADERS)}
     at_key = {"textDocument": {"uri": uri}, "position": {"line": line + 1, "character": 6}}
-    client = Client(
-        [sys.executable, "-m", "waza_language_server", "--stdio"], workspace, {}, PULLS, cache=cache
-    )
+    client = Client([sys.executable, "-m", "waza_language_server", "--stdio"], workspace, {}, PULLS)
     try:
         found = {"start": client.start.wall_ms}
         opened = time.perf_counter()

@@ -20,7 +20,6 @@ import selectors
 import signal
 import socket
 import sys
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
@@ -31,7 +30,7 @@ from typing import TYPE_CHECKING, NoReturn
 from waza_language_server.cli import load_server
 
 if TYPE_CHECKING:
-    from waza_language_server.protocol.server import WazaServer
+    pass
 
 SUITE = Path(__file__).parents[2] / "examples" / "code-explainer"
 LONGEST_REQUEST = 1_000_000
@@ -81,19 +80,13 @@ def _warm_up() -> None:
             import_module(module.name)
     from waza_language_server.check import check_paths
     from waza_language_server.protocol import serving
-    from waza_language_server.protocol.rehearsal import rehearse_completion
 
     assert not any(report.failures for report in check_paths([SUITE]))
     server = serving.create_server()
-    rehearse_completion(server)
     introduction = server.protocol.as_json(types.InitializeParams(client_capabilities("visual-studio-code")))
-    server.protocol.rehearse(types.INITIALIZE, introduction, None)
-
-    def begun() -> WazaServer:
-        server.started_ns = time.time_ns()
-        return server
-
-    serving.create_server = begun
+    message = {"jsonrpc": "2.0", "id": 0, "method": types.INITIALIZE, "params": introduction}
+    server.protocol.structure_message(message)
+    serving.create_server = lambda: server
 
 
 def _nothing(_number: int, _frame: object) -> None:

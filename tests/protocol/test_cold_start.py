@@ -76,7 +76,6 @@ def usual(tmp_path_factory: pytest.TempPathFactory, warm: Path) -> Any:
     """What the first start of all says, and every other has to say, too."""
     answers = first_answers(tmp_path_factory.mktemp("usual"), PYTHONPYCACHEPREFIX=str(warm))
     assert len(compiled(warm)) > 100
-    assert sum(path.suffix == ".attrs" for path in compiled(warm)) == 1
     assert [each["code"] for each in answers["problems"]] == ["unknown-key"]
     assert answers["textDocument/hover"]["contents"]["value"].startswith("code · ")
     assert "weight" in str(answers["textDocument/completion"])
@@ -84,7 +83,7 @@ def usual(tmp_path_factory: pytest.TempPathFactory, warm: Path) -> Any:
 
 
 def compiled(place: Path) -> list[Path]:
-    """Return what Python keeps of our own modules, and beside them of the classes of the protocol."""
+    """Return what Python keeps of our own modules."""
     return [path for path in place.rglob("*") if path.is_file() and "/waza_" in path.as_posix()]
 
 
@@ -144,4 +143,3 @@ def test_damaged_files_are_written_again(
     assert first_answers(tmp_path, PYTHONPYCACHEPREFIX=str(warm)) == usual
     written = {path for path, content in damaged.items() if path.exists() and path.read_bytes() != content}
     assert {path.stem.partition(".")[0] for path in written} >= {"server", "hover", "diagnose"}
-    assert any(path.suffix == ".attrs" for path in written)

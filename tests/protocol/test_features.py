@@ -195,20 +195,6 @@ async def test_enter_behind_the_first_key_of_an_item_begins_below_the_key(suite:
         assert written == "skill: 😀\ngraders:\n  - type: code\n    "
 
 
-async def test_a_file_and_a_range_of_it_are_laid_out(suite: Path) -> None:
-    async with editing(suite.parent) as editor:
-        text = "skill:   😀  # who\ngraders:\n  -   type: code\n      name: c\n"
-        uri = editor.open(suite, text)
-        options = types.FormattingOptions(tab_size=8, insert_spaces=True)
-        document = types.TextDocumentIdentifier(uri)
-        found = await editor.text_document_formatting_async(types.DocumentFormattingParams(document, options))
-        assert applied(text, list(found or ())) == "skill: 😀  # who\ngraders:\n  - type: code\n    name: c\n"
-        lines = types.Range(types.Position(0, 0), types.Position(0, 3))
-        params = types.DocumentRangeFormattingParams(document, lines, options)
-        found = await editor.text_document_range_formatting_async(params)
-        assert applied(text, list(found or ())) == text.replace("skill:   ", "skill: ")
-
-
 async def test_hover_explains_and_says_what_it_explains(suite: Path) -> None:
     async with editing(suite.parent) as editor:
         hover = await editor.hover(editor.open(suite), 7, 6)

@@ -203,7 +203,7 @@ def test_files_that_changed_in_an_unknown_way_do_not_hide_the_others() -> None:
             "textDocument/didChange",
             {"textDocument": {"uri": URI, "version": 1}, "contentChanges": [{"text": "a"}, {"range": 5}]},
         ),
-        ("textDocument/rangeFormatting", {"textDocument": {"uri": URI}, "range": 4, "options": {}}),
+        ("textDocument/inlayHint", {"textDocument": {"uri": URI}, "range": 4}),
         (
             "textDocument/codeAction",
             {"textDocument": {"uri": URI}, "range": RANGE, "context": {"diagnostics": [], "only": 5}},

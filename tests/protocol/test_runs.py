@@ -131,7 +131,7 @@ async def test_engines_that_have_ended_leave_nothing_open_and_no_garbage(runs: R
     waits = asyncio.create_task(runs.run(suite("waits"), ignore))
     await until(lambda: runs.active and runs.active[0].run_id)
     gc.collect()
-    gc.disable()  # as in the server
+    gc.disable()
     try:
         before = psutil.Process().num_fds()
         for _ in range(3):

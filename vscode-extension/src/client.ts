@@ -8,9 +8,7 @@
 import * as vscode from "vscode";
 import {
     DidChangeConfigurationNotification,
-    DocumentFormattingRequest,
     DocumentOnTypeFormattingRequest,
-    DocumentRangeFormattingRequest,
     LanguageClient,
     RevealOutputChannelOn,
     State,
@@ -333,14 +331,12 @@ class QuietClient extends GuardedClient {
     }
 }
 
-/** Offers no formatter for Markdown: with two of them VS Code formats nothing before somebody has chosen one. */
+/** Indents new lines in YAML only: in Markdown other formatters do. */
 function formattingYamlAlone<Client extends LanguageClient>(client: Client): Client {
-    for (const { method } of [DocumentFormattingRequest, DocumentRangeFormattingRequest, DocumentOnTypeFormattingRequest]) {
-        const feature = client.getFeature(method as typeof DocumentFormattingRequest.method);
-        const initialize = feature.initialize.bind(feature);
-        feature.initialize = (capabilities) => {
-            initialize(capabilities, YAML);
-        };
-    }
+    const feature = client.getFeature(DocumentOnTypeFormattingRequest.method);
+    const initialize = feature.initialize.bind(feature);
+    feature.initialize = (capabilities) => {
+        initialize(capabilities, YAML);
+    };
     return client;
 }

@@ -10,7 +10,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from waza_engine.peers import bounds
-from waza_engine.peers.bounds import Intake, PeerError
+from waza_engine.peers.bounds import Intake, LineReader, PeerError
 
 if TYPE_CHECKING:
     import httpx2
@@ -45,10 +45,13 @@ def _bounded(response: httpx2.Response, intake: Intake) -> Callable[..., AsyncGe
     is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
 
     async def aiter_bytes(chunk_size: int | None = None) -> AsyncGenerator[bytes]:
+        lines = LineReader(intake) if is_stream else None
         body = Intake(bounds.MOST_BYTES if is_stream else bounds.LONGEST_MESSAGE_BYTES)
         async with aclosing(read(chunk_size)) as chunks:
             async for chunk in chunks:
                 try:
+                    if lines is not None:
+                        lines.feed(chunk)
                     body.take(len(chunk))
                 except PeerError as error:
                     intake.refuse(str(error))

@@ -159,7 +159,7 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
         assertions,
         _words(
             "assertion-attribute assertion-case assertion-constant assertion-internal assertion-javascript "
-            "assertion-key assertion-python assertion-statement assertion-syntax assertion-type "
+            "assertion-key assertion-statement assertion-syntax assertion-type "
             "assertion-uncalled assertion-unknown-name assertion-vanishing-name invalid-pattern"
         ),
         values=_words("python.assertion"),

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
 
 from waza_engine.usable_text import why_unusable
-from waza_language_server.protocol.garbage import let_go
 from waza_language_server.protocol.messages import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -127,7 +126,6 @@ class Dispatcher:
             structured = self._protocol.structure_message(with_version(message))
         except (JsonRpcException, TypeError, ValueError) as error:
             log.info("The parameters of %.100r: %s", message.get("method"), error.__cause__ or error)
-            let_go(error)
             return INVALID_PARAMS, "The parameters are not what the protocol allows."
         self._protocol.handle_message(structured)
         return None

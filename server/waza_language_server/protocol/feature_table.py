@@ -92,12 +92,6 @@ FEATURES = (
         "new_line.indent",
         options=types.DocumentOnTypeFormattingOptions("\n"),
     ),
-    Feature(types.TEXT_DOCUMENT_FORMATTING, "formatting.whole", options=types.DocumentFormattingOptions()),
-    Feature(
-        types.TEXT_DOCUMENT_RANGE_FORMATTING,
-        "formatting.in_range",
-        options=types.DocumentRangeFormattingOptions(),
-    ),
     Feature(types.TEXT_DOCUMENT_HOVER, "hover.hover"),
     Feature(
         types.TEXT_DOCUMENT_SIGNATURE_HELP,
@@ -142,13 +136,6 @@ FEATURES = (
     ),
     Feature(types.TEXT_DOCUMENT_DEFINITION, "navigation.definition", options=types.DefinitionOptions()),
     Feature(types.TEXT_DOCUMENT_REFERENCES, "navigation.references", options=types.ReferenceOptions()),
-    Feature(
-        types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY,
-        "call_hierarchy.prepare",
-        options=types.CallHierarchyOptions(),
-    ),
-    Feature(types.CALL_HIERARCHY_INCOMING_CALLS, "call_hierarchy.incoming", "in slices"),
-    Feature(types.CALL_HIERARCHY_OUTGOING_CALLS, "call_hierarchy.outgoing", "in slices"),
     Feature(
         types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT,
         "navigation.highlights",

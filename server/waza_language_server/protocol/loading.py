@@ -16,9 +16,10 @@ FIRST = (
 )
 """What an opened document needs, before the rules."""
 BEHIND_RULES = (
-    *("analysis.text_rules.syntax_problems", "embedded.python.missing_names", "embedded.python.faults"),
+    *("features.completion.complete", "protocol.handlers.completion", "protocol.services.model_prices"),
+    *("analysis.text_rules.syntax_problems",),
     *("protocol.handlers.diagnostics", "protocol.handlers.hover"),
-    *("text.scalar_map", "syntax.edits", "embedded.python.at_cursor"),
+    *("text.scalar_map", "syntax.edits"),
     *("embedded.regex.explanation", "protocol.handlers.code_lens", "protocol.handlers.inlay_hint"),
     *("protocol.handlers.code_action", "protocol.handlers.navigation", "protocol.handlers.rename"),
     *("protocol.handlers.runnables", "protocol.handlers.suite_tree"),

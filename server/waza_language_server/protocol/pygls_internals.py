@@ -17,10 +17,9 @@ from urllib.parse import urlsplit
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol, lsp_method
-from pygls.protocol.json_rpc import JsonRPCRequestMessage, JsonRPCResponseMessage
+from pygls.protocol.json_rpc import JsonRPCRequestMessage
 from pygls.uris import from_fs_path
 
-from waza_language_server.protocol.garbage import let_go
 from waza_language_server.protocol.long_answers import is_long, written
 from waza_language_server.protocol.messages import CONTENT_MODIFIED, OutdatedError, WrittenAnswer
 from waza_language_server.protocol.own_requests import OWN_REQUESTS
@@ -93,12 +92,6 @@ class Protocol(LanguageServerProtocol):
             if rest is None:
                 raise
         return self._structure(rest)
-
-    def rehearse(self, method: str, params: object, result: object) -> None:
-        """Take a request apart and put its answer together: what that takes is compiled the first time."""
-        self.structure_message({"jsonrpc": "2.0", "id": 0, "method": method, "params": params})
-        response = JsonRPCResponseMessage(id=0, result=result, jsonrpc="2.0")
-        json.dumps(response, default=self._serialize_message)
 
     def push(self, method: str, params: Any) -> None:
         """Send a notification whose parameters are JSON already."""
@@ -212,8 +205,6 @@ class Protocol(LanguageServerProtocol):
             sending.add_done_callback(partial(self._end_of_long, msg_id=msg_id))
         else:
             super()._send_handler_result(future, msg_id=msg_id)
-            if error is not None:
-                let_go(error)
 
     async def _send_long(self, msg_id: Identifier, result: object) -> None:
         """Write an answer between the messages, and send it."""

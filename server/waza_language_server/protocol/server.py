@@ -1,17 +1,14 @@
 """The language server: the state of one client, whose messages go to the handlers.
 
-Architecture invariant: before the client is answered for the first time nothing is imported but ``pygls`` and
-what completes (``rehearsal.py``); the other handlers are loaded when their first messages come. Only this
-package knows the protocol.
+Architecture invariant: before the client is answered for the first time nothing is imported but ``pygls``;
+handlers are imported with their first messages. Only this package knows the protocol.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import sys
-import time
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -39,16 +36,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
     from pathlib import Path
 
-    from waza_engine.steps import Steps
-    from waza_language_server.analysis.problem import Problem
     from waza_language_server.engine.runs import Event, Run, RunKey, Runs
-    from waza_language_server.project.document import Document
-    from waza_language_server.project.index import Project
     from waza_language_server.protocol.handlers.live import LiveSessions
     from waza_language_server.protocol.services.affected import AffectedTasks
     from waza_language_server.protocol.services.chosen_beds import ChosenBeds
     from waza_language_server.protocol.services.estimates import Estimates
-    from waza_language_server.protocol.services.kept_problems import KeptProblems
     from waza_language_server.protocol.services.model_prices import AskedPrices
     from waza_language_server.protocol.services.run_settings import RunSettings
     from waza_language_server.protocol.services.schedule import Diagnostics
@@ -90,17 +82,9 @@ class WazaServer(LanguageServer):
         """The documents whose hints the client asks for again when their results are read, or was told to."""
         self.just_told: dict[str, bool] = {}
         """What the client was told a moment ago to ask for again, and whether something was new since."""
-        self.started_ns = time.time_ns()
-        """When the server began."""
-        self.opened_early: list[types.TextDocumentItem] = []
-        """Documents of which something was shown already, and that the session takes when it begins."""
-        self.shown_early: list[str] = []
-        """The URIs of those for which that was pushed before there was anything to judge them."""
         self.news_of_trials: asyncio.TimerHandle | None = None
         """What will let the client ask for the marks of tasks that run."""
         self._background: set[asyncio.Task[None]] = set()
-        self.on_loaded: Callable[[], None] = lambda: None
-        """Called when the features are loaded, and at the end."""
         self.on_client: Callable[[int], None] = lambda _pid: None
         """Called with the process id of the client, which the server does not outlive."""
 
@@ -123,11 +107,6 @@ class WazaServer(LanguageServer):
 
         ask_for_all(self)
 
-    @property
-    def loaded_session(self) -> Session | None:
-        """The open documents, None as long as none was opened."""
-        return self.session if self.opened_early or "session" in self.__dict__ else None
-
     @cached_property
     def diagnostics(self) -> Diagnostics:
         """The problems of the open documents."""
@@ -135,32 +114,10 @@ class WazaServer(LanguageServer):
         from waza_language_server.protocol.services.schedule import Diagnostics
 
         publish = None if self.abilities.pulls_diagnostics else publisher(self)
-        diagnostics = Diagnostics(self.session, publish, self._meet_unknown_type, self._slice_done)
-        for uri in self.shown_early:
-            diagnostics.already_shown(uri)
-        return diagnostics
+        return Diagnostics(self.session, publish, self._meet_unknown_type, self._slice_done)
 
     def _slice_done(self, goes_on: bool) -> None:
         self.idle.disturb(goes_on=goes_on)
-
-    @cached_property
-    def kept_problems(self) -> KeptProblems:
-        """What was found out about documents in earlier sessions."""
-        from waza_language_server.protocol.services.kept_problems import KeptProblems
-
-        return KeptProblems(self)
-
-    def keep_problems(self, uri: str, tries: int = 0) -> None:
-        """Keep what there is to say of a document for the next session, when there is time for it."""
-        self.idle.add(f"problems of {uri}", lambda: self.kept_problems.keep_in_steps(uri, tries))
-
-    def wire_diagnostics(
-        self, document: Document, problems: tuple[Problem, ...], project: Project
-    ) -> Steps[list[Any]]:
-        """Return problems as they go over the wire."""
-        from waza_language_server.protocol.handlers.diagnostics import as_list, written
-
-        return json.loads(as_list((yield from written(self, document, problems, project))))
 
     @cached_property
     def written_problems(self) -> WrittenProblems:
@@ -181,7 +138,6 @@ class WazaServer(LanguageServer):
 
     def files_changed(self, paths: Iterable[Path] | None) -> None:
         """Let the problems of closed files be looked for again near some paths, or everywhere."""
-        self.kept_problems.forget()
         if "workspace_problems" in self.__dict__:
             self.workspace_problems.changed(paths)
 
@@ -380,7 +336,6 @@ class WazaServer(LanguageServer):
         self.idle.end()
         if "runs" in self.__dict__:
             await self.runs.close()
-        self.on_loaded()
 
     def kill_now(self) -> None:
         """End everything that was started, without waiting."""

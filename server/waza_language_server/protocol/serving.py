@@ -6,32 +6,20 @@ import asyncio
 import gc
 import logging
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from waza_language_server.protocol.dispatch import Dispatcher
 from waza_language_server.protocol.leaving import Departure
-from waza_language_server.protocol.rehearsal import rehearse_completion
 from waza_language_server.protocol.server import WazaServer, create_server
 from waza_language_server.protocol.wire import Inbox, Outbox, Wire, take_standard_streams
-
-if TYPE_CHECKING:
-    from waza_language_server.protocol.quick_start import KeptCode
 
 log = logging.getLogger(__name__)
 
 
-def start(port: int | None = None, code: KeptCode | None = None) -> int:
-    """Serve one client until it leaves, on standard input and output or on a port; return the exit code.
-
-    ``code`` is what was compiled for the classes of the protocol, which is kept when there is time for it.
-    """
+def start(port: int | None = None) -> int:
+    """Serve one client until it leaves, on standard input and output or on a port; return the exit code."""
     server = create_server()
-    rehearse_completion(server)
-    # Nobody looks for garbage: what is not needed any more goes by itself, for it does not refer to itself
-    # (tests/protocol/test_garbage.py), and a look at what a long file comes to takes a third of a second.
-    gc.disable()
-    if code is not None:
-        server.on_loaded = code.keep
+    # What is loaded stays, so the collector need not look at it.
+    gc.freeze()
     if port is None:
         return _serve(server, take_standard_streams())
     import socket

@@ -114,7 +114,7 @@ def test_a_compressed_answer_within_the_bound_is_read(tmp_path: Path) -> None:
 
 def test_calls_of_tools_without_end_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.undo()
-    made = b'data: {"choices": [{"delta": {"tool_calls": [{"function": {"name": "a"}}]}}]}\n' * 100
+    made = b'data: {"choices": [{"delta": {"tool_calls": [{"function": {"name": "a"}}]}}]}\n\n' * 100
     with hostile_peer(lambda _: without_end(STREAM, made)) as peer:
         assert failure(peer, tmp_path) == f"asked for more than {MOST_CALLS:,} tool calls in one answer"
 

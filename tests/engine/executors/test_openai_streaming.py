@@ -119,11 +119,8 @@ class TestStreams:
     def test_comments_line_ends_inside_of_texts_and_a_missing_end(
         self, scripted_model: StartModel, tmp_path: Path
     ) -> None:
-        model = scripted_model(
-            Events(
-                [": still alive", "event: message", piece(content="a\u2028b\x85"), piece("stop", content="c")]
-            )
-        )
+        named = "event: message\n" + piece(content="a\u2028b\x85")
+        model = scripted_model(Events([": still alive", named, piece("stop", content="c")]))
 
         with openai_executor(model.base_url) as executor:
             assert ask(executor, "Explain.", tmp_path).output == "a\u2028b\x85c"

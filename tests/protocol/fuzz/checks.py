@@ -18,8 +18,6 @@ ON_ONE_TEXT = frozenset(
     for name in (
         "completion",
         "onTypeFormatting",
-        "formatting",
-        "rangeFormatting",
         "hover",
         "codeAction",
         "codeLens",
@@ -31,7 +29,6 @@ ON_ONE_TEXT = frozenset(
         "prepareRename",
         "rename",
         "signatureHelp",
-        "prepareCallHierarchy",
         "semanticTokens/full",
         "semanticTokens/full/delta",
         "semanticTokens/range",
@@ -46,12 +43,9 @@ REFUSALS = {"textDocument/rename": (-32803,)}
 ON_ALL_TEXTS = frozenset(
     {
         "textDocument/definition",
-        "textDocument/prepareCallHierarchy",
         "textDocument/references",
         "textDocument/rename",
         "workspace/symbol",
-        "callHierarchy/incomingCalls",
-        "callHierarchy/outgoingCalls",
         "workspace/willRenameFiles",
         "workspace/willDeleteFiles",
     }
@@ -227,17 +221,12 @@ def _growing(result: Any, _uri: str) -> list[Any]:
 _RANGES: Mapping[str, Callable[[Any, str], list[Any]]] = {
     "textDocument/definition": _locations,
     "textDocument/references": _locations,
-    "textDocument/prepareCallHierarchy": lambda result, uri: [
-        item[each] for item in result if item["uri"] == uri for each in ("range", "selectionRange")
-    ],
     "textDocument/documentSymbol": _symbols,
     "textDocument/foldingRange": _folds,
     "textDocument/selectionRange": _growing,
     "textDocument/documentLink": lambda result, _: [link["range"] for link in result],
     "textDocument/documentHighlight": lambda result, _: [highlight["range"] for highlight in result],
     "textDocument/onTypeFormatting": lambda result, _: [edit["range"] for edit in result],
-    "textDocument/formatting": lambda result, _: [edit["range"] for edit in result],
-    "textDocument/rangeFormatting": lambda result, _: [edit["range"] for edit in result],
     "textDocument/rename": lambda result, uri: [edit["range"] for edit in edits_of({"edit": result}, uri)],
 }
 

@@ -45,7 +45,6 @@ _AT_A_POSITION = (
     "prepareRename",
     "rename",
     "signatureHelp",
-    "prepareCallHierarchy",
 )
 
 
@@ -142,8 +141,6 @@ def feature_request(
             "completion",
             "completion",
             "onTypeFormatting",
-            "formatting",
-            "rangeFormatting",
             "hover",
             "hover",
             "codeAction",
@@ -156,7 +153,6 @@ def feature_request(
             "prepareRename",
             "rename",
             "signatureHelp",
-            "prepareCallHierarchy",
             "semanticTokens/full",
             "semanticTokens/full/delta",
             "semanticTokens/range",
@@ -178,13 +174,6 @@ def feature_request(
         document["positions"] = [random_position(chance, text) for _ in range(chance.randrange(3))]
     elif name == "semanticTokens/full/delta":
         document["previousResultId"] = chance.choice(["1", "2", "5", "20", ""])
-    elif name == "formatting":
-        document["options"] = {"tabSize": 2, "insertSpaces": True}
-    elif name == "rangeFormatting":
-        document |= {
-            "range": random_range(chance, text),
-            "options": {"tabSize": 4, "insertSpaces": True},
-        }
     elif name in {"inlayHint", "semanticTokens/range"}:
         document["range"] = everything if chance.random() < 0.5 else random_range(chance, text)
     elif name == "codeAction":
@@ -202,11 +191,6 @@ def workspace_request(chance: random.Random, identifier: Any, uris: Sequence[str
     if chance.random() < 0.2:
         known = [{"uri": uri, "value": "clean"} for uri in uris if chance.random() < 0.5]
         return request(identifier, "workspace/diagnostic", {"previousResultIds": known})
-    if chance.random() < 0.2:
-        place = {"start": {"line": 0, "character": 0}, "end": {"line": chance.randint(0, 40), "character": 0}}
-        item = {"name": "x", "kind": 6, "uri": chance.choice(uris), "range": place, "selectionRange": place}
-        direction = chance.choice(["incomingCalls", "outgoingCalls"])
-        return request(identifier, f"callHierarchy/{direction}", {"item": item})
     if chance.random() < 0.5:
         query = chance.choice(["", "a", "greets", "Ü", "x" * 1_000])
         return request(identifier, "workspace/symbol", {"query": query})
@@ -280,8 +264,6 @@ def odd_message(
 _METHODS = (
     "textDocument/completion",
     "textDocument/onTypeFormatting",
-    "textDocument/formatting",
-    "textDocument/rangeFormatting",
     "textDocument/hover",
     "textDocument/codeAction",
     "textDocument/codeLens",
@@ -294,9 +276,6 @@ _METHODS = (
     "textDocument/semanticTokens/full",
     "textDocument/semanticTokens/full/delta",
     "textDocument/semanticTokens/range",
-    "textDocument/prepareCallHierarchy",
-    "callHierarchy/incomingCalls",
-    "callHierarchy/outgoingCalls",
     "workspace/diagnostic",
     "workspace/symbol",
     "workspace/willRenameFiles",

@@ -11,7 +11,6 @@ import pytest
 
 from tests.server.project.files import workspace_with
 from waza_language_server.analysis.diagnose import diagnose, diagnose_in_steps
-from waza_language_server.features.formatting import format_in_steps
 from waza_language_server.features.runnables.code_lens import code_lenses_in_steps
 from waza_language_server.project.document import Document
 from waza_language_server.project.outline import outline_of_in_steps
@@ -97,7 +96,6 @@ def test_no_step_takes_long(text: str) -> None:
     assert longest_step(outline_of_in_steps(document)) < LONGEST_STEP_SECONDS
     assert longest_step(code_lenses_in_steps(document, workspace_with())) < LONGEST_STEP_SECONDS
     assert longest_step(diagnose_in_steps(document, workspace_with())) < LONGEST_STEP_SECONDS
-    assert longest_step(format_in_steps(document)) < LONGEST_STEP_SECONDS
     half = len(text) // 2
     edited = document.replaced(f"{text[:half]}x{text[half:]}", 2)
     assert longest_step(edited.read_in_steps()) < LONGEST_STEP_SECONDS

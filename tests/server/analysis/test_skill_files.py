@@ -13,7 +13,6 @@ from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.check import open_document
 from waza_language_server.features.completion.complete import complete
-from waza_language_server.features.formatting import format_in_steps
 from waza_language_server.features.renames.rename import rename
 from waza_language_server.project.claim import claim
 from waza_language_server.project.index import Project
@@ -116,7 +115,6 @@ def test_a_skill_is_completed_and_renamed_from_its_own_file(tmp_path: Path) -> N
     labels = [item.label for item in complete(document, workspace, text.index("des") + 3).items]
     assert "description" in labels
     assert not complete(document, workspace, len(text)).items
-    assert finished(format_in_steps(document)) == ()
     change = finished(rename(document, workspace, text.index("explainer") + 2, "teacher", renames_files=True))
     assert change is not None
     assert [each.new_uri.rpartition("/")[2] for each in change.change.renames] == ["teacher"]

@@ -409,14 +409,6 @@ def test_nothing_is_offered_inside_text_of_an_assertion() -> None:
     assert labels(f"{CODE}\"'out<CURSOR>' in output\"\n") == []
 
 
-def test_assertions_in_javascript_get_no_python() -> None:
-    source = CODE.replace("config:", "config:\n      language: javascript")
-    found = labels(f'{source}"<CURSOR>"\n')
-    assert {"output", "Math"} <= set(found)
-    assert "len" not in found
-    assert "includes" in labels(f'{source}"output.<CURSOR>"\n')
-
-
 # Every state of the text.
 
 

@@ -104,46 +104,6 @@ def test_what_is_in_order_is_not_offered() -> None:
     assert offered("skill: x\nta¦sks:\n  - id: a\n  - id: b\n") == {}
 
 
-@pytest.mark.parametrize(
-    ("value", "parts"),
-    [
-        ("output && errors.length === 0", ("output", "errors.length === 0")),
-        ("(a => a && 1)(output) && `${output && 1}` && /&&/.test(output)", ()),
-        ("!output && typeof errors === 'object'", ("!output", "typeof errors === 'object'")),
-    ],
-)
-def test_an_assertion_of_two_halves_in_javascript_becomes_two(value: str, parts: tuple[str, ...]) -> None:
-    parts = parts or ("(a => a && 1)(output)", "`${output && 1}`", "/&&/.test(output)")
-    head = GRADERS.replace("      assertions:", "      language: javascript\n      assertions:")
-    after = offered(f"{head}        - >-\n          ¦{value}\n")[f"Split into {len(parts)} assertions"]
-    root = parse(after).root
-    assert root is not None
-    held = root.at(after.index("typeof") if "typeof" in after else len(after) - 3).parent
-    assert held is not None
-    assert held.to_python() == list(parts)
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        "output || errors && 1",
-        "output && 1 ? 1 : 0",
-        "const a = 1; a && output",
-        "x = 1 && output",
-        "a => a && output",
-        "(output && 1)",
-        "output && (n = 1)",
-        "output && {}",
-        "output /* && */",
-        "'a && b'",
-        "output &&",
-    ],
-)
-def test_other_assertions_in_javascript_are_not_split(value: str) -> None:
-    head = GRADERS.replace("      assertions:", "      language: javascript\n      assertions:")
-    assert not [each for each in offered(f'{head}        - "¦{value}"\n') if each.startswith("Split")]
-
-
 def test_what_brings_a_problem_is_not_offered() -> None:
     """A comment alone on its line is about the line behind it, which is another one then."""
     keys = "skill: x\ngraders:\n  # waza: ignore[unknown-key]\n  - {}: y\n    ty¦pe: text\n    name: z\n"

@@ -12,7 +12,6 @@ from waza_engine.peers.bounds import PeerError
 
 MOST_CALLS = 1_000
 """Tool calls and choices of one answer: each takes fifty times the memory of its text."""
-_END = "[DONE]"
 
 
 class CalledFunction(BaseModel):
@@ -100,9 +99,6 @@ class Answer:
         Raises ``ValueError`` or ``RecursionError`` when it is no piece of a completion, and ``PeerError`` for
         too many tool calls.
         """
-        if document == _END:
-            self.complete = True
-            return
         chunk = _Chunk.model_validate_json(clean_escapes(document))
         self.usage = chunk.usage or self.usage
         for choice in chunk.choices[:1]:

@@ -69,6 +69,16 @@ def broken_off(endpoint: Endpoint) -> RequestError:
     )
 
 
+def failed_midway(endpoint: Endpoint, error: openai.APIError) -> RequestError:
+    """Return the error of a server that says in the middle of an answer that it has failed."""
+    reason = reason_in(json.dumps({"error": error.body}))
+    return RequestError(
+        f"`{endpoint.host}` failed in the middle of the answer: {reason or error.message}",
+        transient=True,
+        again=True,
+    )
+
+
 def no_completion(endpoint: Endpoint) -> RequestError:
     """Return the error of an answer that is none."""
     return RequestError(

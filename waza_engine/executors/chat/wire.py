@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import re
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import openai
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, stop_before_delay
@@ -24,19 +25,17 @@ from waza_engine.executors.chat.answer import Answer
 from waza_engine.executors.chat.errors import (
     RequestError,
     broken_off,
+    failed_midway,
     no_completion,
-    reason_in,
     request_error,
 )
 from waza_engine.executors.chat.provider import Endpoint
 from waza_engine.mcp.event_loop import LoopThread
-from waza_engine.peers.bounds import Intake, LineReader, PeerError
+from waza_engine.peers.bounds import Intake, PeerError
 from waza_engine.peers.http import bounded_hooks
 
 if TYPE_CHECKING:
     import httpx2
-    from openai._response import AsyncAPIResponse
-    from openai.types.chat import ChatCompletion, ChatCompletionMessageParam
 
 RETRIES = 3
 _CONNECT_SECONDS = 10.0
@@ -138,9 +137,17 @@ class Connection:
     async def _try(self, body: Mapping[str, Any], answer: Answer, silence: asyncio.Timeout) -> None:
         answer.start_again()
         streamed = self._streams
+        more = {"stream": True, "stream_options": {"include_usage": True}} if streamed else {}
         try:
-            async with self._request(body, streamed=streamed) as response:
-                await self._receive(response, answer, silence)
+            # The library takes apart any body that it is asked for as a stream.
+            async with await self._opened_client().post(
+                "/chat/completions",
+                cast_to=object,
+                body={**body, **more},
+                stream=True,
+                stream_cls=openai.AsyncStream[object],
+            ) as stream:
+                await self._receive(stream, answer, silence)
         except ExecutorError:
             raise
         except Exception as error:  # noqa: BLE001 - an address may be none in many ways
@@ -154,51 +161,31 @@ class Connection:
         if not answer.has_choice:
             raise RequestError(f"`{self.endpoint.host}` answered without a choice", transient=True)
 
-    def _request(
-        self, body: Mapping[str, Any], *, streamed: bool
-    ) -> contextlib.AbstractAsyncContextManager[AsyncAPIResponse[ChatCompletion]]:
-        more = {key: body[key] for key in body if key not in ("model", "messages")}
-        if streamed:
-            more |= {"stream": True, "stream_options": {"include_usage": True}}
-        return self._opened_client().chat.completions.with_streaming_response.create(
-            model=str(body["model"]),
-            messages=cast("Sequence[ChatCompletionMessageParam]", body["messages"]),
-            extra_body=more,
-        )
-
     async def _receive(
-        self, response: AsyncAPIResponse[ChatCompletion], answer: Answer, silence: asyncio.Timeout
+        self, stream: openai.AsyncStream[object], answer: Answer, silence: asyncio.Timeout
     ) -> None:
         """Read an answer in the form in which it comes: a server may not heed that it was asked to stream."""
         try:
-            if "text/event-stream" not in response.headers.get("content-type", ""):
-                answer.take_whole((await response.read()).decode("utf-8"))
+            if "text/event-stream" not in stream.response.headers.get("content-type", ""):
+                answer.take_whole((await stream.response.aread()).decode("utf-8"))
                 return
-            async for document in _events(response, _intake.get()):
+            async for piece in stream:
                 silence.reschedule(None)
-                self._check_event(document)
-                answer.take_piece(document)
-                if answer.complete:
-                    return
-        except (ExecutorError, PeerError):
+                answer.take_piece(json.dumps(piece))
+        except PeerError:
             raise
         except (ValueError, RecursionError):
             raise no_completion(self.endpoint) from None
+        except openai.APIError as error:
+            if error.body is None:
+                raise broken_off(self.endpoint) from None
+            raise failed_midway(self.endpoint, error) from None
         except Exception:  # noqa: BLE001 - the library lets errors of the layers below through
             raise broken_off(self.endpoint) from None
-        # Some servers leave out the event that ends a stream.
-        if not answer.finish_reason:
+        # A connection that breaks may look like the end of the stream.
+        if answer.has_choice and not answer.finish_reason:
             raise broken_off(self.endpoint)
         answer.complete = True
-
-    def _check_event(self, document: str) -> None:
-        """Raise ``RequestError`` for an event by which a server says that it has failed."""
-        if '"error"' in document and (reason := reason_in(document)):
-            raise RequestError(
-                f"`{self.endpoint.host}` failed in the middle of the answer: {reason}",
-                transient=True,
-                again=True,
-            )
 
     def _opened_client(self) -> openai.AsyncOpenAI:
         # In the thread of the loop, which alone uses the client. What may be tried again is decided here,
@@ -229,18 +216,6 @@ def _refuses_to_stream(error: Exception) -> bool:
         and error.status_code in (400, 422)
         and re.search(r"\bstream", error.response.text) is not None
     )
-
-
-async def _events(response: AsyncAPIResponse[ChatCompletion], intake: Intake) -> AsyncGenerator[str]:
-    """Yield the data of a stream's events. Comments, which keep the connection alive, are left out.
-
-    Lines end with a line feed: the library takes other characters for line ends, too, inside of texts.
-    """
-    lines = LineReader(intake)
-    async for chunk in response.iter_bytes():
-        for line in lines.feed(chunk):
-            if line.startswith(b"data:") and (data := line.removeprefix(b"data:").strip()):
-                yield data.decode("utf-8")
 
 
 def _seconds_to_wait(state: RetryCallState) -> float:

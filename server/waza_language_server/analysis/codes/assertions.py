@@ -6,7 +6,6 @@ from waza_language_server.analysis.codes.code import Code
 
 _TASK = "id: t\nname: T\ninputs:\n  prompt: Go\ngraders:\n"
 _HEAD = f"{_TASK}  - type: code\n    name: c\n    config:\n      assertions:\n"
-_JAVASCRIPT = _HEAD.replace("assertions:", "language: javascript\n      assertions:")
 _TEXT = f"{_TASK}  - type: text\n    name: c\n    config:\n      regex_match:\n"
 
 ASSERTION_CODES = (
@@ -35,15 +34,6 @@ ASSERTION_CODES = (
         "JavaScript, add `language: javascript`.",
         _HEAD + "        - output.length > 20 && !errors.length\n",
         _HEAD + "        - len(output) > 20 and not len(errors)\n",
-    ),
-    Code(
-        "assertion-python",
-        "Python in a JavaScript assertion",
-        "error",
-        "With `language: javascript` assertions run in Node.js, where `len`, `None`, `and`, `or`, `not` and "
-        "`'x' in output` are errors: the assertion fails in every trial.",
-        _JAVASCRIPT + "        - len(output) > 20\n",
-        _JAVASCRIPT + "        - output.length > 20\n",
     ),
     Code(
         "assertion-unknown-name",

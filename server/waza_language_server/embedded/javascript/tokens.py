@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from waza_language_server.embedded.javascript.members import CONTEXT, globals_
-from waza_language_server.embedded.javascript.source import KEYWORDS, Piece, read
+from waza_engine.assertions.names import CONTEXT_NAMES
+from waza_language_server.embedded.javascript.source import KEYWORDS, Piece, pieces_of
 from waza_language_server.embedded.language import Token, TokenKind
 
 _KINDS: dict[str, TokenKind] = {
@@ -16,11 +16,15 @@ _KINDS: dict[str, TokenKind] = {
     "pattern": "regexp",
 }
 _SILENT = frozenset("()[]{},.;:")
+_NAMES = """
+Array Boolean JSON Math Number Object RegExp String isFinite isNaN parseFloat parseInt
+"""
+_GLOBALS = frozenset(_NAMES.split())
 
 
 def assertion_tokens(value: str) -> Iterator[Token]:
     """Yield the tokens up to a text that is not closed."""
-    pieces = read(value).pieces
+    pieces = tuple(pieces_of(value))
     for index, piece in enumerate(pieces):
         if piece.kind in _KINDS:
             yield Token(piece.start, piece.end, _KINDS[piece.kind])
@@ -38,9 +42,9 @@ def _of_name(pieces: Sequence[Piece], index: int) -> Token:
         return Token(piece.start, piece.end, "method" if called else "property")
     if piece.text in KEYWORDS:
         return Token(piece.start, piece.end, "keyword")
-    if piece.text in CONTEXT:
+    if piece.text in CONTEXT_NAMES:
         return Token(piece.start, piece.end, "variable", "defaultLibrary")
-    if piece.text in globals_():
+    if piece.text in _GLOBALS:
         kind: TokenKind = "function" if called else "namespace"
         return Token(piece.start, piece.end, kind, "defaultLibrary")
     return Token(piece.start, piece.end, "function" if called else "variable")

@@ -1,7 +1,4 @@
-"""Assertions in Python as an editor knows them: what is wrong, what can be written, what it means.
-
-What only answers requests is loaded with the first of them.
-"""
+"""Assertions in Python as an editor knows them: what is wrong, what can be written, what it means."""
 
 from __future__ import annotations
 
@@ -16,7 +13,9 @@ from waza_language_server.embedded.language import (
     Token,
     Word,
 )
+from waza_language_server.embedded.python.at_cursor import explanation, signature, words
 from waza_language_server.embedded.python.findings import KNOWN_NAMES, assertion_findings
+from waza_language_server.embedded.python.tokens import assertion_tokens
 
 
 class PythonAssertions:
@@ -24,32 +23,21 @@ class PythonAssertions:
 
     def check(self, value: str, around: Surroundings = NOWHERE) -> Checked:
         """Return what makes an assertion fail whatever the agent does."""
-        # Nearly always there are no more names: sets of all of them are not made for nothing.
-        findings, known = assertion_findings(
-            value, KNOWN_NAMES | around.names if around.names else KNOWN_NAMES
-        )
-        return Checked(findings, known - KNOWN_NAMES if known is not KNOWN_NAMES else frozenset())
+        findings, known = assertion_findings(value, KNOWN_NAMES | around.names)
+        return Checked(findings, known - KNOWN_NAMES)
 
     def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[Word]:
         """Yield keys behind a bracket, attributes behind a dot, else the names that exist there."""
-        from waza_language_server.embedded.python.at_cursor import words
-
         return words(value, offset, around)
 
     def hover(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Explanation | None:
         """Explain the name or the key at an offset."""
-        from waza_language_server.embedded.python.at_cursor import explanation
-
         return explanation(value, offset, around)
 
     def signature(self, value: str, offset: int) -> Signature | None:
         """Return how the function is called whose arguments stand at an offset."""
-        from waza_language_server.embedded.python.at_cursor import signature
-
         return signature(value, offset)
 
     def tokens(self, value: str) -> Iterator[Token]:
         """Yield what is to be coloured."""
-        from waza_language_server.embedded.python.tokens import assertion_tokens
-
         return assertion_tokens(value)

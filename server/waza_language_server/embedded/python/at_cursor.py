@@ -11,7 +11,7 @@ from waza_engine.later_patterns import compiled_later
 from waza_language_server.embedded.brackets import CLOSERS, open_call
 from waza_language_server.embedded.language import Explanation, Signature, Surroundings, Word
 from waza_language_server.embedded.python.findings import KNOWN_NAMES
-from waza_language_server.embedded.python.inference import bound_types, start_of_primary, type_of
+from waza_language_server.embedded.python.inference import bound_types, type_before
 from waza_language_server.embedded.python.members import (
     CONTEXT_TYPES,
     EVENT,
@@ -50,10 +50,10 @@ def words(value: str, offset: int, around: Surroundings) -> Iterator[Word]:
     length = offset - typed.start if typed is not None else 0
     ahead = written[:-1] if typed is not None else written
     if ahead and ahead[-1].text == ".":
-        yield from _attributes(value, before, ahead[:-1], length)
+        yield from _attributes(value, ahead[:-1], length)
         return
     if ahead and ahead[-1].text == "[":
-        yield from _quoted_keys(value, before, ahead[:-1], length)
+        yield from _quoted_keys(value, ahead[:-1], length)
     if typed is not None or not (written and _is_name(written[-1]) and written[-1].end == offset):
         yield from _names(value, offset, length, around.names)
 
@@ -77,7 +77,7 @@ def signature(value: str, offset: int) -> Signature | None:
     if found is None:
         return None
     opened, commas = found
-    return _signature(value, before, written[:opened], commas)
+    return _signature(value, written[:opened], commas)
 
 
 def _names(value: str, offset: int, typed: int, bound: frozenset[str]) -> Iterator[Word]:
@@ -131,9 +131,9 @@ def _open_brackets(written: Sequence[Written]) -> list[str]:
     return opened
 
 
-def _attributes(value: str, before: str, ahead: Sequence[Written], typed: int) -> Iterator[Word]:
+def _attributes(value: str, ahead: Sequence[Written], typed: int) -> Iterator[Word]:
     """Yield the attributes of what stands in front of a dot; of what is unknown those of a text."""
-    owner = _type_before(value, before, ahead)
+    owner = type_before(value, ahead)
     if owner is None and not ahead:
         return
     for name, member in members_of(owner or TEXT).items():
@@ -144,13 +144,6 @@ def _attributes(value: str, before: str, ahead: Sequence[Written], typed: int) -
             text = f"{name}('')" if name in _CALLS_WITH_TEXT else f"{name}()"
         returns = f" → {member.returns.name}" if member.returns is not None else ""
         yield Word(text, "function", f"{member.signature}{returns}", member.documentation, typed)
-
-
-def _type_before(value: str, before: str, ahead: Sequence[Written]) -> ValueType | None:
-    start = start_of_primary(ahead, len(ahead) - 1) if ahead else None
-    if start is None:
-        return None
-    return type_of(before[ahead[start].start : ahead[-1].end], bound_types(value, first_tokens(value)))
 
 
 def _keys(value: str, before: str, quote: int) -> Iterator[Word]:
@@ -168,15 +161,15 @@ def _keys(value: str, before: str, quote: int) -> Iterator[Word]:
         return
     if not ahead or not (_is_name(ahead[-1]) or ahead[-1].text in {")", "]"}):
         return
-    owner = _type_before(value, before, ahead) or _guessed(before)
+    owner = type_before(value, ahead) or _guessed(before)
     for name, documentation in owner.fields.items():
         kind = owner.field_types.get(name)
         yield Word(name, "field", kind.name if kind is not None else "", documentation, len(typed))
 
 
-def _quoted_keys(value: str, before: str, ahead: Sequence[Written], typed: int) -> Iterator[Word]:
+def _quoted_keys(value: str, ahead: Sequence[Written], typed: int) -> Iterator[Word]:
     """Yield the keys of the dict in front of a bracket behind which no quote is written yet."""
-    owner = _type_before(value, before, ahead)
+    owner = type_before(value, ahead)
     if owner is None:
         return
     for name, documentation in owner.fields.items():
@@ -197,7 +190,7 @@ def _explained(value: str, start: int, name: str, around: Surroundings) -> str |
         return _explained_key(value, before, quote, name) if quote == start - 1 else None
     ahead = first_tokens(before)
     if ahead and ahead[-1].text == ".":
-        return _explained_attribute(_type_before(value, before, ahead[:-1]), name)
+        return _explained_attribute(type_before(value, ahead[:-1]), name)
     bound = bound_types(value, first_tokens(value))
     if name in bound:
         return f"**{name}**: {_described(bound[name])}"
@@ -242,12 +235,12 @@ def _described(kind: ValueType) -> str:
     return f"{article(kind.name)} {kind.name}, a dict with {keys}."
 
 
-def _signature(value: str, before: str, written: Sequence[Written], active: int) -> Signature | None:
+def _signature(value: str, written: Sequence[Written], active: int) -> Signature | None:
     """Return how the function is called that a list of tokens ends with."""
     name, ahead = written[-1].text, written[:-1]
     documentation = ""
     if ahead and ahead[-1].text == ".":
-        owner = _type_before(value, before, ahead[:-1])
+        owner = type_before(value, ahead[:-1])
         member = members_of(owner).get(name) if owner is not None else None
         label = member.signature if member is not None else ""
         documentation = member.documentation if member is not None else ""

@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from keyword import iskeyword
 
-from waza_engine.later_patterns import compiled_later
 from waza_language_server.embedded.brackets import CLOSERS
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python import statements
-from waza_language_server.embedded.python.javascript import as_python, javascript_marks
-from waza_language_server.embedded.python.other_signs import in_other_signs
+from waza_language_server.embedded.python.javascript import as_python, javascript_mark
 from waza_language_server.embedded.python.python_source import (
     PythonFault,
     PythonSource,
@@ -21,14 +19,10 @@ from waza_language_server.embedded.python.python_source import (
     tokens_of,
 )
 from waza_language_server.embedded.python.scopes import resolve_names
-from waza_language_server.embedded.python.signs_of_print import python_signs
 from waza_language_server.embedded.python.visibility import make_visible
 
-_IN_PRINTED_QUOTES = compiled_later(r"[“„«](?P<inside>[^“”„‟«»]+)[”“»]")
-"""Around all of an expression they were to be the quotes of YAML."""
-_BARE_CALL = compiled_later(
-    r"(?<![\w.'\"])(?P<function>len|str|int|float|bool)[ ]+(?P<name>[a-z_]+)(?![\w(.\[])"
-)
+_STATEMENT_WORDS = "assert return import from if for while def with try del raise"
+_STATEMENTS = frozenset(_STATEMENT_WORDS.split())
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "in", "is", "not", "and", "or"})
 
 
@@ -37,13 +31,7 @@ def syntax_finding(text: str, fault: PythonFault, known: frozenset[str]) -> Find
     if not tokens_of(text.strip()) and (not text.strip() or text.lstrip().startswith("#")):
         message = "This assertion is empty; write an expression such as `len(output) > 0`."
         return Finding("assertion-syntax", 0, len(text), message)
-    if (other := in_other_signs(text)) and (working := _working(other.python, known)) is not None:
-        what = "name" if other.written.startswith("$") else "operator"
-        message = f"`{other.written}` is no {what} of Python, which writes `{other.meant}`."
-        rewrite = Rewrite("Write it in Python", (working,), preferred=True)
-        return Finding("assertion-syntax", other.start, other.end, message, (rewrite,))
-    if marks := javascript_marks(text):
-        mark = marks[0]
+    if (mark := javascript_mark(text)) is not None:
         written = text[mark.start : mark.end]
         message = (
             f"`{written}` is JavaScript; assertions are Python expressions, which write `{mark.python}`."
@@ -57,16 +45,9 @@ def syntax_finding(text: str, fault: PythonFault, known: frozenset[str]) -> Find
         )
         rewrites = tuple(_statements(text, fault, known))
         return Finding("assertion-statement", fault.start, fault.end, message, rewrites)
-    if (colon := text.rstrip()).endswith(":") and (working := _working(colon[:-1], known)) is not None:
-        rewrite = Rewrite("Delete the colon", (working,), preferred=True)
-        message = "No colon stands behind a condition that is an expression; delete it."
-        return Finding("assertion-syntax", len(colon) - 1, len(colon), message, (rewrite,))
-    if each := list(_any_or_all(text, known)):
-        message = "A condition for each of several values needs `any(…)` or `all(…)` around it."
-        return Finding("assertion-syntax", fault.start, fault.end, message, tuple(each))
     reason = f": {fault.reason}" if fault.reason else ""
     message = f"This is no Python expression{reason}."
-    rewrites = (*_repairs(text, known), *_of_a_bracket(text, fault, known))
+    rewrites = tuple(_repairs(text, fault, known)) or tuple(written_in_python(text, known))
     return Finding("assertion-syntax", fault.start, fault.end, message, rewrites)
 
 
@@ -77,20 +58,7 @@ def _is_assignment(text: str, fault: PythonFault) -> bool:
 
 def _statement_title(text: str, fault: PythonFault) -> str:
     written = text[fault.start : fault.end]
-    if written in {
-        "assert",
-        "return",
-        "import",
-        "from",
-        "if",
-        "for",
-        "while",
-        "def",
-        "with",
-        "try",
-        "del",
-        "raise",
-    }:
+    if written in _STATEMENTS:
         return f"`{written}` starts a statement"
     if written == "=":
         return "`=` assigns and does not compare"
@@ -130,41 +98,22 @@ def _statements(text: str, fault: PythonFault, known: frozenset[str]) -> Iterato
     yield Rewrite(title, tuple(repaired))
 
 
-def _repairs(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
-    """Yield repairs of small slips: signs of print, brackets left open, an expression over several lines."""
-    quoted = _IN_PRINTED_QUOTES.fullmatch(text.strip())
-    if quoted is not None and (working := _working(python_signs(quoted["inside"]), known)) is not None:
-        yield Rewrite("Delete the quotes of print", (working,))
-        return
-    typed = python_signs(text)
-    if typed != text and (working := _working(typed, known)) is not None:
-        yield Rewrite("Write the signs that Python knows", (working,), preferred=len(typed) == len(text))
+def _repairs(text: str, fault: PythonFault, known: frozenset[str]) -> Iterator[Rewrite]:
+    """Yield repairs of typos: a bracket too few or too many, an expression over several lines."""
+    if fault.reason.startswith("unmatched"):
+        without = text[: fault.start] + text[fault.start + 1 :]
+        if (working := _working(without, known)) is not None:
+            yield Rewrite(f"Delete `{text[fault.start]}`", (working,))
         return
     closed = _closed(text)
     if closed is not None and (working := _working(closed, known)) is not None:
         yield Rewrite("Close the bracket", (working,))
     elif "\n" in text.strip() and (wrapped := _working(f"({text.strip()})", known)) is not None:
         yield Rewrite("Put the expression in parentheses", (wrapped,), preferred=True)
-
-
-def _of_a_bracket(text: str, fault: PythonFault, known: frozenset[str]) -> Iterator[Rewrite]:
-    """Yield the text without a bracket that closes nothing, or with those that a function lacks."""
-    if fault.reason.startswith("unmatched"):
-        without = text[: fault.start] + text[fault.start + 1 :]
-        if (working := _working(without, known)) is not None:
-            yield Rewrite(f"Delete `{text[fault.start]}`", (working,))
-    elif (bare := _BARE_CALL.search(text)) is not None:
-        called = f"{text[: bare.start()]}{bare['function']}({bare['name']}){text[bare.end() :]}"
-        if (working := _working(called, known)) is not None:
-            yield Rewrite(f"Write `{bare['function']}({bare['name']})`", (working,))
-
-
-def _any_or_all(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
-    """Yield an expression that goes through a list and stands in no brackets, inside a call."""
-    for name in ("any", "all") if " for " in text else ():
-        working = _working(f"{name}({text.strip()})", known)
-        if working is not None:
-            yield Rewrite(f"Write `{name}(…)`", (working,))
+    else:
+        for name in ("any", "all") if " for " in text else ():
+            if (working := _working(f"{name}({text.strip()})", known)) is not None:
+                yield Rewrite(f"Write `{name}(…)`", (working,))
 
 
 def _closed(text: str) -> str | None:

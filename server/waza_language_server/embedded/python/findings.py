@@ -1,7 +1,6 @@
 """What is wrong with one assertion, and what could be written instead: text in, text out.
 
-A finding makes the assertion fail, or pass, whatever the agent does. Offsets count its characters. What
-explains an assertion that is no Python, or that names what is not there, is loaded with the first one.
+A finding makes the assertion fail, or pass, whatever the agent does. Offsets count its characters.
 """
 
 from __future__ import annotations
@@ -12,9 +11,11 @@ from functools import lru_cache
 
 from waza_engine.assertions.names import ALL_NAMES
 from waza_language_server.embedded.language import Finding, Rewrite
+from waza_language_server.embedded.python.faults import syntax_finding, written_in_python
 from waza_language_server.embedded.python.meaning import meaning_findings
+from waza_language_server.embedded.python.missing_names import name_findings
 from waza_language_server.embedded.python.python_source import PythonFault, PythonSource, parse_python
-from waza_language_server.embedded.python.scopes import Resolution, resolve_names
+from waza_language_server.embedded.python.scopes import Resolution, parameters, resolve_names
 
 KNOWN_NAMES = frozenset(ALL_NAMES)
 _OF_OTHER_LANGUAGES = frozenset({"assertion-javascript", "assertion-attribute"})
@@ -30,8 +31,6 @@ def assertion_findings(
     """
     source = parse_python(text)
     if isinstance(source, PythonFault):
-        from waza_language_server.embedded.python.faults import syntax_finding
-
         return (syntax_finding(text, source, known),), known
     if isinstance(source.expression.body, ast.Lambda):
         return (_never_called(source, source.expression.body),), known
@@ -41,21 +40,19 @@ def assertion_findings(
     later = known | resolution.leaked if resolution.leaked else known
     if not resolution.failing:
         return _meaning(source, known), later
-    from waza_language_server.embedded.python.missing_names import name_findings
-
     return tuple(name_findings(source, resolution, known)), later
 
 
 def _never_called(source: PythonSource, function: ast.Lambda) -> Finding:
     """Return the finding of an assertion that is a function: as a value it is always true."""
-    start, end = source.start(function), source.end(function)
-    body = source.segment(function.body)
-    names = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
+    names = {each.arg for each in parameters(function)}
     message = (
         "Nobody calls this `lambda`, so it is always true, whatever the agent does; write its result alone."
     )
-    rewrites = (Rewrite("Write the result alone", (body,)),) if names <= KNOWN_NAMES else ()
-    return Finding("assertion-constant", start, end, message, rewrites)
+    rewrite = Rewrite("Write the result alone", (source.segment(function.body),))
+    return source.finding(
+        "assertion-constant", function, message, *([rewrite] if names <= KNOWN_NAMES else ())
+    )
 
 
 def _meaning(source: PythonSource, known: frozenset[str]) -> tuple[Finding, ...]:
@@ -64,8 +61,6 @@ def _meaning(source: PythonSource, known: frozenset[str]) -> tuple[Finding, ...]
     foreign = [each for each in found if each.code in _OF_OTHER_LANGUAGES and not each.rewrites]
     if not foreign:
         return found
-    from waza_language_server.embedded.python.faults import written_in_python
-
     rewrites = tuple(written_in_python(source.text, known))
     return tuple(replace(each, rewrites=rewrites) if each in foreign else each for each in found)
 

@@ -1,58 +1,145 @@
-"""Which type a part of an assertion has, as far as that can be told without evaluating it."""
+"""The type of a part of an assertion, as far as its text tells.
+
+None means that the type is not known. Findings ask what is ``certain``; completion and hover also take a
+guess, such as the last operand of an ``or``.
+"""
 
 from __future__ import annotations
 
 import ast
-import keyword
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from waza_engine.assertions.syntax import parse_expression
+from waza_language_server.embedded.brackets import CLOSERS
 from waza_language_server.embedded.python.members import (
     BOOL,
+    BYTES,
     CONTEXT_TYPES,
     DICT,
     FLOAT,
     FUNCTIONS,
+    GENERATOR,
     INT,
+    NONE,
+    RE,
+    SET,
     TEXT,
+    TOOL_CALL,
     TUPLE,
     ValueType,
+    generator_of,
+    is_number,
     list_of,
     members_of,
 )
-from waza_language_server.embedded.python.python_source import Token
+from waza_language_server.embedded.python.python_source import Token, first_tokens
 
-_OPENERS = {")": "(", "]": "[", "}": "{"}
+Types = Mapping[str, "ValueType | None"]
+"""The types of the names that can be seen; None for a name whose type is not known."""
+_Inferred = Callable[[ast.expr], ValueType | None]
+
 _ENDS = frozenset({"if", "for", "else", "and", "or"})
+_CONSTANTS: Mapping[type, ValueType] = {
+    str: TEXT,
+    bool: BOOL,
+    int: INT,
+    float: FLOAT,
+    bytes: BYTES,
+    type(None): NONE,
+}
 _DISPLAYED = (
     (ast.JoinedStr, TEXT),
     (ast.Compare, BOOL),
     (ast.Dict | ast.DictComp, DICT),
     (ast.Tuple, TUPLE),
+    (ast.SetComp, SET),
 )
-"""What says its type by how it is written."""
+"""Expressions whose syntax determines their type."""
 DEEPEST = 20
-"""Attributes, calls and indexes behind each other that are looked into."""
+"""Nested attributes, calls and indexes that are followed."""
 MOST_BINDINGS = 20
+_MOST_TOKENS_OF_VALUE = 40
+_TIGHT = (
+    *(ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.JoinedStr),
+    *(ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp),
+)
 LONGEST_EXPRESSION = 500
 """Characters; nobody waits for the type of a longer one."""
 
 
-def type_of(text: str, known: Mapping[str, ValueType]) -> ValueType | None:
-    """Return the type of an expression, None when it is unknown or the text is none.
+def infer(node: ast.expr, names: Types, *, certain: bool = True, depth: int = DEEPEST) -> ValueType | None:
+    """Return the type of an expression, where ``names`` have these types."""
+    if not depth:
+        return None
+
+    def of(part: ast.expr, inner: Types = names) -> ValueType | None:
+        return infer(part, inner, certain=certain, depth=depth - 1)
+
+    match node:
+        case ast.Name(id=name):
+            found = names.get(name)
+        case ast.NamedExpr(value=value):
+            found = of(value)
+        case ast.Constant(value=value):
+            found = _CONSTANTS.get(type(value))
+        case ast.UnaryOp() | ast.BinOp() | ast.BoolOp() | ast.IfExp():
+            found = _operation(node, of, certain=certain)
+        case ast.List(elts=elements):
+            is_known = len(elements) == 1 or (elements and not certain)
+            found = list_of(of(elements[0]) if is_known else None)
+        case (
+            ast.ListComp(elt=element, generators=generators)
+            | ast.GeneratorExp(elt=element, generators=generators)
+        ):
+            item = of(element, names_inside(generators, names, certain=certain))
+            found = list_of(item) if isinstance(node, ast.ListComp) else generator_of(item)
+        case ast.Subscript(value=value, slice=at):
+            found = _item(of(value), at, certain=certain)
+        case ast.Call():
+            found = _returned(node, names, of, certain=certain)
+        case _:
+            found = next((kind for written, kind in _DISPLAYED if isinstance(node, written)), None)
+    return None if certain and found is not None and found.python is None else found
+
+
+def names_inside(generators: Sequence[ast.comprehension], names: Types, *, certain: bool = True) -> Types:
+    """Return the types of the names that can be seen inside a comprehension."""
+    inner = dict(names)
+    for generator in generators:
+        items = infer(generator.iter, inner, certain=certain)
+        for part in ast.walk(generator.target):
+            if isinstance(part, ast.Name):
+                inner[part.id] = None
+        if isinstance(generator.target, ast.Name) and items is not None:
+            is_certain = items.python in {str, list, GENERATOR.python}
+            inner[generator.target.id] = items.item if is_certain or not certain else None
+    return inner
+
+
+def type_of(text: str, known: Types) -> ValueType | None:
+    """Return the most likely type of an expression, None when it is unknown or cannot be parsed.
 
     ``known`` are the types of the names that the assertion binds itself.
     """
-    if len(text) > LONGEST_EXPRESSION:
+    tree = _parsed(text)
+    return infer(tree, {**CONTEXT_TYPES, **known}, certain=False) if tree is not None else None
+
+
+def type_before(value: str, tokens: Sequence[Token]) -> ValueType | None:
+    """Return the most likely type of the value that ends with the last token, such as ``f(x)[0].name``.
+
+    It is the longest expression there that binds more tightly than operators.
+    """
+    found: ast.expr | None = None
+    for token in reversed(tokens[-_MOST_TOKENS_OF_VALUE:]):
+        tree = _parsed(value[token.start : tokens[-1].end])
+        # What is in parentheses does not begin with the text.
+        if isinstance(tree, _TIGHT) or (tree is not None and tree.col_offset):
+            found = tree
+    if found is None:
         return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = parse_expression(text.strip())
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    return _type(tree.body, known, DEEPEST)
+    return infer(found, {**CONTEXT_TYPES, **bound_types(value, first_tokens(value))}, certain=False)
 
 
 def bound_types(value: str, tokens: Sequence[Token]) -> dict[str, ValueType]:
@@ -76,48 +163,64 @@ def bound_types(value: str, tokens: Sequence[Token]) -> dict[str, ValueType]:
     return known
 
 
-def start_of_primary(tokens: Sequence[Token], last: int) -> int | None:
-    """Return the index of the token where the value begins that ends with token ``last``; None without one.
+def _parsed(text: str) -> ast.expr | None:
+    if len(text) > LONGEST_EXPRESSION:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return parse_expression(text.strip()).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
-    ``f(x)[0].name`` is such a value: a name, a text or brackets, and what hangs on to it.
-    """
-    index = last
-    while index >= 0:
-        token = tokens[index]
-        if token.text in _OPENERS:
-            opened = _opener(tokens, index)
-            if opened is None:
-                return None
-            before = tokens[opened - 1] if opened else None
-            if before is None or not (before.text in _OPENERS or _is_operand(before)) or token.text == "}":
-                return opened
-            index = opened - 1
-        elif _is_operand(token):
-            if index >= 2 and tokens[index - 1].text == ".":
-                index -= 2
-            else:
-                return index
-        else:
+
+def _operation(
+    node: ast.UnaryOp | ast.BinOp | ast.BoolOp | ast.IfExp, of: _Inferred, *, certain: bool
+) -> ValueType | None:
+    if isinstance(node, ast.UnaryOp):
+        is_not = isinstance(node.op, ast.Not)
+        return BOOL if is_not else INT if is_number(of(node.operand)) else None
+    if isinstance(node, ast.BinOp):
+        left, right = of(node.left), of(node.right)
+        if is_number(left) and is_number(right):
+            is_float = FLOAT in (left, right) or isinstance(node.op, ast.Div | ast.Pow)
+            return FLOAT if is_float else INT
+        is_text = right == TEXT if isinstance(node.op, ast.Add) else isinstance(node.op, ast.Mod)
+        return TEXT if left == TEXT and is_text else None
+    types = [of(each) for each in (node.values if isinstance(node, ast.BoolOp) else (node.body, node.orelse))]
+    return types[-1] if not certain or all(each == types[0] for each in types) else None
+
+
+def _item(owner: ValueType | None, at: ast.expr, *, certain: bool) -> ValueType | None:
+    if owner is None or isinstance(at, ast.Slice):
+        return owner
+    if owner.python is not dict:
+        return None if isinstance(at, ast.Constant) and isinstance(at.value, str) else owner.item
+    key = at.value if isinstance(at, ast.Constant) else None
+    if not isinstance(key, str) or (certain and not (owner is TOOL_CALL and key in {"name", "arguments"})):
+        return None
+    return owner.field_types.get(key)
+
+
+def _returned(call: ast.Call, names: Types, of: _Inferred, *, certain: bool) -> ValueType | None:
+    match call:
+        case ast.Call(func=ast.Name(id="list"), args=[items]):
+            owner = of(items)
+            return list_of(owner.item if owner is not None else None)
+        case ast.Call(func=ast.Name(id=name)) if name in FUNCTIONS and name not in names:
+            return FUNCTIONS[name][1]
+        case ast.Call(func=ast.Attribute(value=value, attr=method), args=arguments):
+            # The module is no value, so its type is not certain.
+            is_re = isinstance(value, ast.Name) and names.get(value.id) is RE
+            owner = RE if is_re else of(value)
+        case _:
             return None
-    return None
-
-
-def _is_operand(token: Token) -> bool:
-    text = token.text
-    return (text[:1].isalnum() or text[:1] in "_\"'") and not keyword.iskeyword(text)
-
-
-def _opener(tokens: Sequence[Token], closer: int) -> int | None:
-    open_ones: list[str] = []
-    for index in range(closer, -1, -1):
-        text = tokens[index].text
-        if text in _OPENERS:
-            open_ones.append(_OPENERS[text])
-        elif open_ones and text == open_ones[-1]:
-            open_ones.pop()
-            if not open_ones:
-                return index
-    return None
+    if owner is None or (certain and owner is not RE and owner.python not in {str, list}):
+        return None
+    if owner.python is dict and method == "get" and arguments:
+        return _item(owner, arguments[0], certain=False)
+    member = members_of(owner).get(method)
+    return member.returns if member is not None else None
 
 
 def _end_of(tokens: Sequence[Token], start: int) -> int:
@@ -126,80 +229,11 @@ def _end_of(tokens: Sequence[Token], start: int) -> int:
     for token in tokens[start:]:
         if not depth and (token.text in _ENDS or token.text == ","):
             break
-        if token.text in _OPENERS:
+        if token.text in CLOSERS:
+            depth += 1
+        elif token.text in CLOSERS.values():
             depth -= 1
             if depth < 0:
                 break
-        elif token.text in _OPENERS.values():
-            depth += 1
         end = token.end
     return end
-
-
-def _type(node: ast.expr, known: Mapping[str, ValueType], depth: int) -> ValueType | None:
-    if not depth:
-        return None
-    match node:
-        case ast.Name():
-            return known.get(node.id) or CONTEXT_TYPES.get(node.id)
-        case ast.NamedExpr():
-            return _type(node.value, known, depth - 1)
-        case ast.BoolOp():
-            return _type(node.values[-1], known, depth - 1)
-        case ast.Subscript():
-            return _of_subscript(node, known, depth)
-        case ast.Call():
-            return _of_call(node, known, depth)
-        case ast.List():
-            return list_of(_type(node.elts[0], known, depth - 1) if node.elts else None)
-        case ast.ListComp() | ast.GeneratorExp():
-            inner = {**known, **dict(_bound(node.generators, known, depth))}
-            return list_of(_type(node.elt, inner, depth - 1))
-        case ast.Constant():
-            return next((kind for kind in (TEXT, BOOL, INT, FLOAT) if kind.python is type(node.value)), None)
-        case _:
-            return next((found for written, found in _DISPLAYED if isinstance(node, written)), None)
-
-
-def _bound(
-    clauses: Sequence[ast.comprehension], known: Mapping[str, ValueType], depth: int
-) -> Iterator[tuple[str, ValueType]]:
-    inner = dict(known)
-    for clause in clauses:
-        iterable = _type(clause.iter, inner, depth - 1)
-        if isinstance(clause.target, ast.Name) and iterable is not None and iterable.item is not None:
-            inner[clause.target.id] = iterable.item
-            yield clause.target.id, iterable.item
-
-
-def _of_subscript(node: ast.Subscript, known: Mapping[str, ValueType], depth: int) -> ValueType | None:
-    owner = _type(node.value, known, depth - 1)
-    if owner is None:
-        return None
-    if isinstance(node.slice, ast.Slice):
-        return owner
-    if owner.python is dict:
-        key = node.slice.value if isinstance(node.slice, ast.Constant) else None
-        return owner.field_types.get(key) if isinstance(key, str) else None
-    return owner.item
-
-
-def _of_call(node: ast.Call, known: Mapping[str, ValueType], depth: int) -> ValueType | None:
-    if isinstance(node.func, ast.Name):
-        function = FUNCTIONS.get(node.func.id)
-        if function is None or node.func.id in known:
-            return None
-        if node.func.id == "list" and node.args:
-            iterable = _type(node.args[0], known, depth - 1)
-            return list_of(iterable.item if iterable is not None else None)
-        return function[1]
-    if not isinstance(node.func, ast.Attribute):
-        return None
-    owner = _type(node.func.value, known, depth - 1)
-    if owner is None:
-        return None
-    if owner.python is dict and node.func.attr == "get" and node.args:
-        key = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
-        return owner.field_types.get(key) if isinstance(key, str) else None
-    member = members_of(owner).get(node.func.attr)
-    return member.returns if member is not None else None

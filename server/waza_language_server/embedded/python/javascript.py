@@ -12,12 +12,14 @@ import re
 
 from waza_engine.frozen import frozen
 from waza_engine.later_patterns import compiled_later
-from waza_language_server.embedded.python.kinds import CONTEXT_KINDS, TEXT, kind_of
+from waza_language_server.embedded.python.inference import infer
+from waza_language_server.embedded.python.members import CONTEXT_TYPES, TEXT
 from waza_language_server.embedded.python.python_source import PythonSource, parse_python
 
 LITERALS = {"true": "True", "false": "False", "null": "None", "undefined": "None"}
 
 _OPERATORS = {"&&": "and", "||": "or", "===": "==", "!==": "!="}
+_OTHER_LANGUAGES = {"AND": "and", "OR": "or", "NOT": "not", "<>": "!=", "=<": "<="}
 _NOT = "~"
 """Stands for ``!`` until the tree is there: it binds as tightly, and no assertion uses it otherwise."""
 
@@ -50,7 +52,7 @@ _TOKEN = compiled_later(
     |(?:(?<!\s)\s++)?+(?P<operator>&&|\|\||===|!==)\s*
     |(?P<arrow>(?:\(\s*+(?P<listed>\w*+(?:\s*+,\s*+\w++)*+)\s*+\)|(?<!\w)(?P<single>\w++))\s*+(?P<sign>=>)\s*)
     |(?P<not>!(?!=)\s*)
-    |(?P<word>(?<![\w.$])[^\W\d][\w$]*)
+    |(?P<word>(?<![\w.$])[^\W\d][\w$]*|<>|=<)
     |(?P<foreign>`|~|\?)""",
     re.VERBOSE,
 )
@@ -71,19 +73,16 @@ class JavaScriptMark:
     python: str
 
 
-def javascript_marks(text: str) -> tuple[JavaScriptMark, ...]:
-    """Return the JavaScript operators in a text that is no Python, in order; strings are left aside."""
-    marks: list[JavaScriptMark] = []
-    if len(text) > _LONGEST_CHARACTERS:
-        return ()
-    for match in _TOKEN.finditer(text):
+def javascript_mark(text: str) -> JavaScriptMark | None:
+    """Return the first JavaScript operator in a text that is no Python; strings are left aside."""
+    for match in _TOKEN.finditer(text) if len(text) <= _LONGEST_CHARACTERS else ():
         if match.lastgroup == "operator":
-            marks.append(JavaScriptMark(*match.span("operator"), _OPERATORS[match["operator"]]))
-        elif match["not"]:
-            marks.append(JavaScriptMark(match.start("not"), match.start("not") + 1, "not"))
-        elif match["sign"]:
-            marks.append(JavaScriptMark(*match.span("sign"), "lambda"))
-    return tuple(marks)
+            return JavaScriptMark(*match.span("operator"), _OPERATORS[match["operator"]])
+        if match["not"]:
+            return JavaScriptMark(match.start("not"), match.start("not") + 1, "not")
+        if match["sign"]:
+            return JavaScriptMark(*match.span("sign"), "lambda")
+    return None
 
 
 def as_python(text: str) -> str | None:
@@ -111,7 +110,7 @@ def _python_token(match: re.Match[str]) -> str:
     if match["not"]:
         return _NOT
     if match["word"]:
-        return LITERALS.get(match["word"], match["word"])
+        return (LITERALS | _OTHER_LANGUAGES).get(match["word"], match["word"])
     return match.group()
 
 
@@ -138,7 +137,7 @@ def _swapped(source: PythonSource, node: ast.expr, parents: dict[ast.AST, ast.AS
             return f"len({source.segment(value)})"
         case ast.Call(
             func=ast.Attribute(value=value, attr="matches" | "match" | "search"), args=[pattern], keywords=[]
-        ) if kind_of(value, CONTEXT_KINDS) is TEXT:
+        ) if infer(value, CONTEXT_TYPES) == TEXT:
             return f"re.search({source.segment(pattern)}, {source.segment(value)})"
         case ast.Call(
             func=ast.Attribute(value=value, attr="includes" | "contains"), args=[part], keywords=[]

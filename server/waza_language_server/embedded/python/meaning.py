@@ -8,25 +8,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from waza_engine.assertions.members import is_refused_attribute, is_refused_member, members_of
-from waza_language_server.embedded.language import Finding, Rewrite
-from waza_language_server.embedded.python.calls import NEEDS_ARGUMENTS, call_findings, unknown_of_re
+from waza_engine.assertions.members import ALLOWED_DUNDER_ATTRIBUTES as _DUNDERS
+from waza_engine.assertions.members import READ, is_refused_attribute, is_refused_member, members_of
+from waza_language_server.embedded.language import Finding
 from waza_language_server.embedded.python.constants import constant_findings
-from waza_language_server.embedded.python.kinds import (
-    CALL,
-    CONTEXT_KINDS,
-    OUTCOME,
-    TEXT,
-    Kind,
-    Kinds,
-    inside,
-    kind_of,
-)
-from waza_language_server.embedded.python.operands import comparison_findings, operation_findings
-from waza_language_server.embedded.python.python_source import PythonSource, parts_of
-from waza_language_server.embedded.python.refused_values import refusal_findings
-from waza_language_server.embedded.python.scopes import Comprehension
-from waza_language_server.embedded.python.templates import template_findings
+from waza_language_server.embedded.python.inference import Types, infer, names_inside
+from waza_language_server.embedded.python.members import CONTEXT_TYPES, OUTCOME, RE, TOOL_CALL, ValueType
+from waza_language_server.embedded.python.python_source import PythonSource
+from waza_language_server.embedded.python.scopes import Comprehension, parameters
+from waza_language_server.embedded.python.values import call_findings, comparison_findings, unknown_of_re
 from waza_language_server.spelling import nearest, slip_of
 
 _JAVASCRIPT = {
@@ -55,6 +45,11 @@ _ELSEWHERE = {
     "len": "len(…)",
 }
 """What methods of other languages are in Python."""
+_METHODS_WITH_ARGUMENTS = """
+count endswith find get index join removeprefix removesuffix replace rfind rindex startswith
+"""
+_NEED_ARGUMENTS = frozenset(_METHODS_WITH_ARGUMENTS.split())
+"""Methods of strings, lists and dicts that cannot be called without arguments."""
 _CALL_KEYS = ("name", "arguments", "success", "result", "id")
 _OTHER_WORDS = {
     "tool": "name",
@@ -72,7 +67,7 @@ _OTHER_WORDS = {
 def meaning_findings(source: PythonSource) -> tuple[Finding, ...]:
     """Return what is wrong with the values of an expression; nothing of one that is nested too deeply."""
     try:
-        names: Kinds = CONTEXT_KINDS
+        names: Types = CONTEXT_TYPES
         if source.bound:
             names = {**names, **dict.fromkeys(source.bound)}
         found = [*_visit(source, source.expression.body, names)]
@@ -81,54 +76,43 @@ def meaning_findings(source: PythonSource) -> tuple[Finding, ...]:
         return ()
 
 
-def _visit(source: PythonSource, node: ast.AST, names: Kinds, *, called: bool = False) -> Iterator[Finding]:
+def _visit(source: PythonSource, node: ast.AST, names: Types, *, called: bool = False) -> Iterator[Finding]:
     match node:
-        case ast.Name() | ast.Constant():
-            return
         case ast.Attribute():
-            finding = _attribute(source, node, kind_of(node.value, names), called=called)
-            if isinstance(node.value, ast.Name) and node.value.id == "re" and "re" not in names:
-                finding = _of_re(source, node, called=called)
+            if isinstance(node.value, ast.Name) and node.value.id == "re" and names.get("re") is RE:
+                finding = _of_re(source, node)
+            else:
+                finding = _attribute(source, node, infer(node.value, names), called=called)
             if finding is not None:
                 yield finding
             yield from _visit(source, node.value, names)
         case ast.Subscript():
-            finding = _subscript(source, node, kind_of(node.value, names))
+            finding = _subscript(source, node, infer(node.value, names))
             if finding is not None:
                 yield finding
-            yield from refusal_findings(source, node, names)
             yield from _visit(source, node.value, names)
             yield from _visit(source, node.slice, names)
         case ast.Call():
             yield from call_findings(source, node, names)
-            yield from refusal_findings(source, node, names)
-            yield from template_findings(source, node, names)
             yield from _visit(source, node.func, names, called=True)
             for part in (*node.args, *node.keywords):
                 yield from _visit(source, part, names)
         case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
             yield from _visit_comprehension(source, node, names)
         case ast.Lambda():
-            arguments = [each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)]
+            arguments = [each.arg for each in parameters(node)]
             yield from _visit(source, node.body, {**names, **dict.fromkeys(arguments)})
+        case ast.Set(elts=[ast.Set(elts=[inner])]):
+            yield _template(source, node, inner)
         case _:
-            yield from _operands(source, node, names)
-            for child in parts_of(node):
+            yield from comparison_findings(source, node, names)
+            for child in ast.iter_child_nodes(node):
                 yield from _visit(source, child, names)
 
 
-def _operands(source: PythonSource, node: ast.AST, names: Kinds) -> Iterator[Finding]:
-    if isinstance(node, ast.Compare):
-        yield from comparison_findings(source, node, names)
-    elif isinstance(node, ast.BinOp):
-        yield from operation_findings(source, node, names)
-        yield from template_findings(source, node, names)
-    yield from refusal_findings(source, node, names)
-
-
-def _visit_comprehension(source: PythonSource, node: Comprehension, names: Kinds) -> Iterator[Finding]:
+def _visit_comprehension(source: PythonSource, node: Comprehension, names: Types) -> Iterator[Finding]:
     first, *others = node.generators
-    inner = inside(node.generators, names)
+    inner = names_inside(node.generators, names)
     yield from _visit(source, first.iter, names)
     for generator in others:
         yield from _visit(source, generator.iter, inner)
@@ -141,112 +125,111 @@ def _visit_comprehension(source: PythonSource, node: Comprehension, names: Kinds
 
 
 def _attribute(
-    source: PythonSource, node: ast.Attribute, kind: Kind | None, *, called: bool
+    source: PythonSource, node: ast.Attribute, kind: ValueType | None, *, called: bool
 ) -> Finding | None:
     name, end = node.attr, source.end(node)
-    start = end - len(name)
-    if source.text[start:end] != name:
+    place = (end - len(name), end)
+    if source.text[slice(*place)] != name:
         return None
-    if is_refused_attribute(name) or (kind is not None and is_refused_member(kind.owner, name)):
+    owner = kind.python if kind is not None else None
+    if is_refused_attribute(name) or (owner is not None and is_refused_member(owner, name)):
         message = f"This engine refuses `{name}`, which reaches into Python itself; upstream evaluates it."
-        return Finding("assertion-internal", start, end, message)
-    if kind is not None and kind.has(name):
-        if called or not kind.is_method(name):
-            return None
-        if name in NEEDS_ARGUMENTS:
-            return _uncalled_without_arguments(source, node, kind, start, end)
-        message = f"`{name}` is not called, so this is the method and not what it returns; write `{name}()`."
-        rewrites = (
-            Rewrite(f"Write `{name}()`", (f"{source.text[:end]}(){source.text[end:]}",), preferred=True),
-        )
-        return Finding("assertion-uncalled", start, end, message, rewrites)
-    if kind is not None and kind.owner is dict and not called:
-        return _key_as_attribute(source, node, kind, start, end)
+        return source.finding("assertion-internal", place, message)
+    if kind is not None and owner is not None and (name in members_of(owner) or name in _DUNDERS):
+        is_method = name in members_of(owner) - READ.get(owner, frozenset())
+        return _uncalled(source, node, kind) if is_method and not called else None
+    if kind is not None and owner is dict and not called:
+        return _key_as_attribute(source, node, kind)
     if name in _JAVASCRIPT:
         message = f"`.{name}` is JavaScript; Python writes `{_JAVASCRIPT[name]}`."
-        return Finding("assertion-javascript", start, end, message)
-    if kind is None:
+        return source.finding("assertion-javascript", place, message)
+    if kind is None or owner is None:
         return None
+    what = f"`{source.segment(node.value)[:40]}` is {kind.title}, which has no `{name}`"
     if name in _ELSEWHERE:
-        what = f"`{source.segment(node.value)[:40]}` is {kind.title}, which has no `{name}`"
-        message = f"{what}; Python writes `{_ELSEWHERE[name]}`."
-        return Finding("assertion-attribute", start, end, message)
-    meant = _alike(name, sorted(members_of(kind.owner)))
-    advice = f"; did you mean `{meant}`?" if meant is not None else "."
-    changed = f"{source.text[:start]}{meant}{source.text[end:]}"
-    rewrites = (Rewrite(f"Change to `{meant}`", (changed,)),) if meant is not None else ()
-    message = f"`{source.segment(node.value)[:40]}` is {kind.title}, which has no `{name}`{advice}"
-    return Finding("assertion-attribute", start, end, message, rewrites)
+        return source.finding("assertion-attribute", place, f"{what}; Python writes `{_ELSEWHERE[name]}`.")
+    intended = _intended(name, sorted(members_of(owner)))
+    if intended is None:
+        return source.finding("assertion-attribute", place, f"{what}.")
+    rewrite = source.rewrite(place, intended, f"Change to `{intended}`")
+    return source.finding("assertion-attribute", place, f"{what}; did you mean `{intended}`?", rewrite)
 
 
-def _uncalled_without_arguments(
-    source: PythonSource, node: ast.Attribute, kind: Kind, start: int, end: int
-) -> Finding:
-    """Return the finding for a method that cannot be called without saying more."""
-    name, value = node.attr, source.segment(node.value)
-    message = f"`{name}` is not called, so this is the method and not what it returns; write `{name}(…)`."
-    rewrites: tuple[Rewrite, ...] = ()
-    if name == "count" and kind.owner in (str, list):
-        changed = f"{source.text[: source.start(node)]}len({value}){source.text[end:]}"
-        rewrites = (Rewrite("Write `len(…)`", (changed,)),)
+def _uncalled(source: PythonSource, node: ast.Attribute, kind: ValueType) -> Finding:
+    """Return the finding of a method that is not called."""
+    name, end = node.attr, source.end(node)
+    place, what = (
+        (end - len(name), end),
+        f"`{name}` is not called, so this is the method and not what it returns",
+    )
+    if name not in _NEED_ARGUMENTS:
+        rewrite = source.rewrite(place, f"{name}()", preferred=True)
+        return source.finding("assertion-uncalled", place, f"{what}; write `{name}()`.", rewrite)
+    if name == "count" and kind.python in {str, list}:
         message = "`count` is not called and would count one thing; how many there are is `len(…)`."
-    return Finding("assertion-uncalled", start, end, message, rewrites)
+        rewrite = source.rewrite(node, f"len({source.segment(node.value)})", "Write `len(…)`")
+        return source.finding("assertion-uncalled", place, message, rewrite)
+    return source.finding("assertion-uncalled", place, f"{what}; write `{name}(…)`.")
 
 
-def _alike(name: str, known: Sequence[str]) -> str | None:
-    """Return the known name that is meant: a slip away, or with the words of the other in it."""
+def _intended(name: str, known: Sequence[str]) -> str | None:
+    """Return the known name that is intended: a typo away, or one that contains the other."""
     near, plain = nearest(name, known), name.lower()
     if near is None or not (slip_of(name, known) == near or plain in near or near in plain):
         return None
     return near
 
 
-def _of_re(source: PythonSource, node: ast.Attribute, *, called: bool) -> Finding | None:
-    """Return what is wrong with a name of ``re``: there is none, or it is a function and not called."""
+def _of_re(source: PythonSource, node: ast.Attribute) -> Finding | None:
     end = source.end(node)
     start = end - len(node.attr)
-    if source.text[start:end] != node.attr:
-        return None
-    if (unknown := unknown_of_re(source, node, start, end)) is not None or called:
-        return unknown
-    return None
+    return unknown_of_re(source, node, start, end) if source.text[start:end] == node.attr else None
 
 
-def _key_as_attribute(source: PythonSource, node: ast.Attribute, kind: Kind, start: int, end: int) -> Finding:
-    name = node.attr
-    key = _OTHER_WORDS.get(name, name) if kind is CALL else name
-    behind = source.end(node.value)
-    changed = f"{source.text[:behind]}['{key}']{source.text[end:]}"
-    rewrites = (Rewrite(f"Write `['{key}']`", (changed,), preferred=key in _CALL_KEYS),)
+def _template(source: PythonSource, node: ast.Set, inner: ast.expr) -> Finding:
+    """Return the finding of a value in two pairs of braces, which for Python is a set in a set."""
+    message = (
+        f"Assertions are no templates: `{source.brief(node)}` is a set in a set, which fails; "
+        f"write `{source.brief(inner)}` alone."
+    )
+    is_known = isinstance(inner, ast.Name) and inner.id in CONTEXT_TYPES
+    rewrite = source.rewrite(node, source.segment(inner), preferred=is_known)
+    return source.finding("assertion-type", node, message, rewrite)
+
+
+def _key_as_attribute(source: PythonSource, node: ast.Attribute, kind: ValueType) -> Finding:
+    name, end = node.attr, source.end(node)
+    place = (end - len(name), end)
+    if kind is OUTCOME:
+        message = f"`outcome` is always an empty dict in current runs, it has no `{name}`."
+        return source.finding("assertion-attribute", place, message)
+    key = _OTHER_WORDS.get(name, name) if kind is TOOL_CALL else name
     message = (
         f"`{source.segment(node.value)[:40]}` is {kind.title}, whose values are keys; write `['{key}']`."
     )
-    if kind is OUTCOME:
-        rewrites = ()
-        message = f"`outcome` is always an empty dict in current runs, it has no `{name}`."
-    return Finding("assertion-attribute", start, end, message, rewrites)
+    rewrite = source.rewrite((source.end(node.value), end), f"['{key}']", preferred=key in _CALL_KEYS)
+    return source.finding("assertion-attribute", place, message, rewrite)
 
 
-def _subscript(source: PythonSource, node: ast.Subscript, kind: Kind | None) -> Finding | None:
+def _subscript(source: PythonSource, node: ast.Subscript, kind: ValueType | None) -> Finding | None:
     if kind is None or not isinstance(node.slice, ast.Constant) or not isinstance(node.slice.value, str):
         return None
     key = node.slice.value
-    start, end = source.start(node.slice), source.end(node.slice)
     if kind is OUTCOME:
         message = f"`outcome` is always an empty dict in current runs, it has no key `{key}`."
-        return Finding("assertion-key", start, end, message)
-    if kind is TEXT or kind.owner is list:
+        return source.finding("assertion-key", node.slice, message)
+    if kind.python in {str, list}:
         message = f"`{source.segment(node.value)[:40]}` is {kind.title}, which has no keys such as `{key}`."
-        return Finding("assertion-key", start, end, message)
-    if kind is not CALL or key in _CALL_KEYS:
+        return source.finding("assertion-key", node.slice, message)
+    if kind is not TOOL_CALL or key in _CALL_KEYS:
         return None
-    meant = _OTHER_WORDS.get(key) or nearest(key, _CALL_KEYS)
-    known = ", ".join(f"`{each}`" for each in _CALL_KEYS)
-    message = f"A tool call has no key `{key}`; its keys are {known}."
-    rewrites: tuple[Rewrite, ...] = ()
-    if meant is not None:
-        quote = source.text[end - 1]
-        changed = f"{source.text[:start]}{quote}{meant}{quote}{source.text[end:]}"
-        message = f"A tool call has no key `{key}`; did you mean `{meant}`?"
-        rewrites = (Rewrite(f"Change to `{meant}`", (changed,), preferred=True),)
-    return Finding("assertion-key", start, end, message, rewrites)
+    intended = _OTHER_WORDS.get(key) or nearest(key, _CALL_KEYS)
+    if intended is None:
+        known = ", ".join(f"`{each}`" for each in _CALL_KEYS)
+        message = f"A tool call has no key `{key}`; its keys are {known}."
+        return source.finding("assertion-key", node.slice, message)
+    message = f"A tool call has no key `{key}`; did you mean `{intended}`?"
+    quote = source.segment(node.slice)[-1]
+    new = f"{quote}{intended}{quote}"
+    rewrite = source.rewrite(node.slice, new, f"Change to `{intended}`", preferred=True)
+    return source.finding("assertion-key", node.slice, message, rewrite)

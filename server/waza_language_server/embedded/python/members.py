@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from types import MappingProxyType
+from types import GeneratorType, MappingProxyType
 from typing import Any
 
 from waza_engine.assertions.members import RE_FUNCTIONS
@@ -22,6 +22,7 @@ from waza_engine.assertions.names import (
     TOOL_CALL_FIELDS,
 )
 from waza_engine.frozen import frozen
+from waza_language_server.spelling import article
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,13 @@ class ValueType:
     item: ValueType | None = None
     fields: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     field_types: Mapping[str, ValueType] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def title(self) -> str:
+        """What a message calls a value of the type, with its article."""
+        if self.fields:
+            return f"{article(self.name)} {self.name}, a dict"
+        return _TITLES.get(self.python, self.name)
 
 
 @frozen()
@@ -53,14 +61,43 @@ def list_of(item: ValueType | None) -> ValueType:
     return ValueType(f"list[{item.name}]" if item is not None else "list", list, item)
 
 
+def generator_of(item: ValueType | None) -> ValueType:
+    """Return the type of a generator."""
+    return ValueType("generator", GeneratorType, item)
+
+
+def is_number(kind: ValueType | None) -> bool:
+    """Return whether values of a type are numbers, true and false among them."""
+    return kind is not None and kind.python in {int, float, bool}
+
+
+_TITLES: Mapping[type | None, str] = MappingProxyType(
+    {
+        str: "text",
+        int: "a number",
+        float: "a number",
+        bool: "true or false",
+        list: "a list",
+        dict: "a dict",
+        set: "a set",
+        tuple: "a tuple",
+        re.Match: "a match",
+        GeneratorType: "a generator",
+        type(None): "nothing at all",
+    }
+)
 INT = ValueType("int", int)
 FLOAT = ValueType("float", float)
 BOOL = ValueType("bool", bool)
 BYTES = ValueType("bytes", bytes)
 TUPLE = ValueType("tuple", tuple)
+SET = ValueType("set", set)
+NONE = ValueType("None", type(None))
+GENERATOR = generator_of(None)
 TEXT = ValueType("str", str, ValueType("str", str))
 TEXTS = ValueType("tuple of str", tuple, TEXT)
 DICT = ValueType("dict", dict)
+OUTCOME = ValueType("dict", dict)
 MATCH = ValueType("re.Match", re.Match)
 OPTIONAL_MATCH = ValueType("re.Match or None", re.Match)
 PATTERN = ValueType("re.Pattern", re.Pattern)
@@ -78,7 +115,7 @@ EVENT = ValueType("event", dict, TEXT, EVENT_FIELDS, {"type": TEXT, "content": T
 CONTEXT_TYPES: Mapping[str, ValueType] = MappingProxyType(
     {
         "output": TEXT,
-        "outcome": DICT,
+        "outcome": OUTCOME,
         "transcript": list_of(EVENT),
         "tool_calls": list_of(TOOL_CALL),
         "errors": list_of(EVENT),

@@ -11,14 +11,13 @@ from collections.abc import Iterator
 from waza_engine.assertions.names import CONTEXT_NAMES, FUNCTION_NAMES
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python.javascript import LITERALS
-from waza_language_server.embedded.python.python_source import PythonSource, brief
+from waza_language_server.embedded.python.python_source import PythonSource
 from waza_language_server.embedded.python.scopes import NameUse, Resolution
 from waza_language_server.embedded.python.visibility import make_visible
 from waza_language_server.spelling import slip_of
 
 _ANSWER = frozenset({"response", "answer", "completion", "actual_output", "final_output", "result", "text"})
 """What other tools call the answer."""
-_METHODS = frozenset(name for name in dir(str) if not name.startswith("_"))
 _LENGTH = frozenset({"length", "size", "strlen"})
 _SCOPE_TITLES = {
     "GeneratorExp": "generator expression",
@@ -67,59 +66,34 @@ def _vanishing_message(use: NameUse) -> str:
 
 
 def _unknown_name(source: PythonSource, name: str, start: int, end: int, known: frozenset[str]) -> Finding:
-    def renamed(new: str) -> tuple[str, ...]:
-        return (source.text[:start] + new + source.text[end:],)
-
+    code, place, functions = "assertion-unknown-name", (start, end), ", ".join(sorted(FUNCTION_NAMES))
     if name in LITERALS:
-        python = LITERALS[name]
-        fixes = (Rewrite(f"Write `{python}`", renamed(python), preferred=True),)
-        message = f"`{name}` is JavaScript or YAML; Python writes `{python}`."
-        return Finding("assertion-javascript", start, end, message, fixes)
+        rewrite = source.rewrite(place, LITERALS[name], preferred=True)
+        message = f"`{name}` is JavaScript or YAML; Python writes `{LITERALS[name]}`."
+        return source.finding("assertion-javascript", place, message, rewrite)
+    what = f"`{name}` does not exist in assertions"
     if hasattr(builtins, name):
-        functions = ", ".join(sorted(FUNCTION_NAMES))
-        message = f"`{name}` does not exist in assertions, whose only functions are {functions}."
-        return Finding("assertion-unknown-name", start, end, message)
+        return source.finding(code, place, f"{what}, whose only functions are {functions}.")
     if name in sys.stdlib_module_names:
-        message = f"`{name}` does not exist in assertions: of all modules only `re` is there."
-        return Finding("assertion-unknown-name", start, end, message)
+        return source.finding(code, place, f"{what}: of all modules only `re` is there.")
     close = difflib.get_close_matches(name.lower(), sorted(known | {"None"}), n=1, cutoff=0.7)
     if name.lower() == "none":
         close = ["None"]
     if close:
-        message = f"`{name}` does not exist in assertions; did you mean `{close[0]}`?"
-        safe = close[0] == slip_of(name, known)
-        fixes = (Rewrite(f"Change to `{close[0]}`", renamed(close[0]), preferred=safe),)
-        return Finding("assertion-unknown-name", start, end, message, fixes)
-    called = _call_of(source, start)
-    message = f"`{name}` does not exist in assertions, which know {', '.join(CONTEXT_NAMES)}."
-    if called is not None:
-        functions = ", ".join(sorted(FUNCTION_NAMES))
-        message = f"`{name}` does not exist in assertions, whose only functions are {functions}."
-    rewrites = tuple(_other_words(source, name, start, called))
-    return Finding("assertion-unknown-name", start, end, message, rewrites)
+        is_typo = close[0] == slip_of(name, known)
+        rewrite = source.rewrite(place, close[0], f"Change to `{close[0]}`", preferred=is_typo)
+        return source.finding(code, place, f"{what}; did you mean `{close[0]}`?", rewrite)
+    if _is_called(source, start):
+        rewrites = (source.rewrite(place, "len", "Change to `len`"),) if name.lower() in _LENGTH else ()
+        return source.finding(code, place, f"{what}, whose only functions are {functions}.", *rewrites)
+    rewrites = (source.rewrite(place, "output", "Change to `output`"),) if name.lower() in _ANSWER else ()
+    return source.finding(code, place, f"{what}, which know {', '.join(CONTEXT_NAMES)}.", *rewrites)
 
 
-def _call_of(source: PythonSource, start: int) -> ast.Call | None:
-    """Return the call of the function whose name begins here."""
-    for node in source.nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and source.start(node) == start:
-            return node
-    return None
-
-
-def _other_words(source: PythonSource, name: str, start: int, called: ast.Call | None) -> Iterator[Rewrite]:
-    """Yield the assertion in the words of this language: of `response`, `length(output)`, `lower(output)`."""
-    before, behind = source.text[:start], source.text[start + len(name) :]
-    if called is None:
-        if name.lower() in _ANSWER:
-            yield Rewrite("Change to `output`", (f"{before}output{behind}",))
-    elif name.lower() in _LENGTH:
-        yield Rewrite("Change to `len`", (f"{before}len{behind}",))
-    elif name in _METHODS and called.args and isinstance(called.args[0], ast.Name | ast.Subscript):
-        first, end = called.args[0], source.end(called)
-        arguments = source.text[source.end(first) : end].lstrip(" ,")
-        written = f"{source.segment(first)}.{name}({arguments}"
-        yield Rewrite(f"Write `{brief(written)}`", (f"{before}{written}{source.text[end:]}",))
+def _is_called(source: PythonSource, start: int) -> bool:
+    """Return whether the name that begins here is that of a function that is called."""
+    calls = (each.func for each in source.nodes if isinstance(each, ast.Call))
+    return any(isinstance(each, ast.Name) and source.start(each) == start for each in calls)
 
 
 def _visible(text: str, known: frozenset[str]) -> Iterator[Rewrite]:

@@ -11,12 +11,12 @@ Architecture invariant: the rule of Python 3.11 is written out here, whatever Py
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import field
 from typing import Literal
 
 from waza_engine.frozen import frozen
-from waza_language_server.embedded.python.python_source import parts_of
+from waza_language_server.embedded.python.python_source import PythonSource
 
 Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp
 ScopeNode = Comprehension | ast.Lambda
@@ -90,7 +90,7 @@ class _Walk:
             case ast.GeneratorExp() | ast.ListComp() | ast.SetComp() | ast.DictComp():
                 self._visit_comprehension(node, scopes)
             case _:
-                for child in parts_of(node):
+                for child in ast.iter_child_nodes(node):
                     self.visit(child, scopes)
 
     def _visit_lambda(self, node: ast.Lambda, scopes: tuple[_Scope, ...]) -> None:
@@ -147,3 +147,28 @@ def targets(node: Comprehension) -> Iterator[str]:
         for part in ast.walk(generator.target):
             if isinstance(part, ast.Name):
                 yield part.id
+
+
+def with_names_replaced(
+    source: PythonSource, node: ast.expr, names: Collection[str], text_of: Callable[[ast.Name], str]
+) -> str | None:
+    """Return the text of a node with other texts for some names; None where the node binds or hides names."""
+    text, start = source.segment(node), source.start(node)
+    uses = [each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id in names]
+    if uses and any(_hides(each, names) for each in ast.walk(node)):
+        return None
+    for use in sorted(uses, key=source.start, reverse=True):
+        at = source.start(use) - start
+        if text[at : at + len(use.id)] != use.id:
+            return None
+        text = text[:at] + text_of(use) + text[at + len(use.id) :]
+    return text
+
+
+def _hides(node: ast.AST, names: Collection[str]) -> bool:
+    """Return whether a node binds one of the names, or holds a string whose places are not known."""
+    if isinstance(node, ast.Lambda):
+        return any(argument.arg in names for argument in parameters(node))
+    if isinstance(node, Comprehension):
+        return any(name in names for name in targets(node))
+    return isinstance(node, ast.JoinedStr | ast.NamedExpr)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from waza_language_server.embedded.python.python_source import PythonSource, parse_python
-from waza_language_server.embedded.python.scopes import Comprehension, parameters, targets
+from waza_language_server.embedded.python.scopes import with_names_replaced
 
 _ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.List, ast.Dict, ast.Set)
 
@@ -85,27 +85,11 @@ def _value(statement: ast.stmt) -> ast.expr | None:
 
 
 def _inlined(source: PythonSource, value: ast.expr, meant: dict[str, str], used: set[str]) -> str | None:
-    """Return the text of an expression with the assigned names replaced by what they stand for."""
-    start = source.start(value)
-    text = source.segment(value)
-    uses = [node for node in ast.walk(value) if isinstance(node, ast.Name) and node.id in meant]
-    if uses and _hides(value, {use.id for use in uses}):
-        return None
-    for use in sorted(uses, key=source.start, reverse=True):
-        at = source.start(use) - start
-        if text[at : at + len(use.id)] != use.id:
-            return None
-        text = text[:at] + meant[use.id] + text[at + len(use.id) :]
+    """Return the text of an expression with the assigned names replaced by their values."""
+
+    def value_of(use: ast.Name) -> str:
         used.add(use.id)
-    return f"({text})" if "\n" in text else text
+        return meant[use.id]
 
-
-def _hides(value: ast.expr, names: set[str]) -> bool:
-    for node in ast.walk(value):
-        if isinstance(node, ast.JoinedStr | ast.NamedExpr):
-            return True
-        if isinstance(node, ast.Lambda) and names & {argument.arg for argument in parameters(node)}:
-            return True
-        if isinstance(node, Comprehension) and names & set(targets(node)):
-            return True
-    return False
+    text = with_names_replaced(source, value, meant.keys(), value_of)
+    return f"({text})" if text is not None and "\n" in text else text

@@ -20,7 +20,7 @@ from waza_language_server.embedded.python.scopes import (
     ScopeNode,
     parameters,
     resolve_names,
-    targets,
+    with_names_replaced,
 )
 
 UNROLL_LIMIT = 8
@@ -102,7 +102,7 @@ def _constants_unrolled(call: ast.Call, scope: ast.GeneratorExp | ast.ListComp) 
         return None
     if not all(_is_constant(element) for element in clause.iter.elts):
         return None
-    return None if _rebinds(scope.elt, clause.target.id) else clause.iter.elts
+    return clause.iter.elts
 
 
 def _is_constant(node: ast.expr) -> bool:
@@ -111,31 +111,14 @@ def _is_constant(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant)
 
 
-def _rebinds(body: ast.expr, name: str) -> bool:
-    """Whether the body binds names, hides the loop variable or holds an f-string: then it is not copied."""
-    for node in ast.walk(body):
-        if isinstance(node, ast.NamedExpr | ast.JoinedStr):
-            return True
-        if isinstance(node, ast.Lambda) and name in {argument.arg for argument in parameters(node)}:
-            return True
-        if isinstance(node, Comprehension) and name in set(targets(node)):
-            return True
-    return False
-
-
 def _substituted(source: PythonSource, body: ast.expr, name: str, constant: ast.expr) -> str | None:
     """Return the body with the loop variable replaced by the constant, safe between ``or`` and ``and``."""
-    start, end = source.start(body), source.end(body)
-    text = source.text[start:end]
     parents = _parents(body)
-    uses = [node for node in ast.walk(body) if isinstance(node, ast.Name) and node.id == name]
-    for use in sorted(uses, key=source.start, reverse=True):
-        at = source.start(use) - start
-        if text[at : at + len(name)] != name:
-            return None
-        text = text[:at] + _constant_text(source, constant, use, parents) + text[at + len(name) :]
-    loose = isinstance(body, ast.BoolOp | ast.IfExp | ast.Lambda | ast.Starred) or "\n" in text
-    return f"({text})" if loose else text
+    text = with_names_replaced(
+        source, body, {name}, lambda use: _constant_text(source, constant, use, parents)
+    )
+    is_loose = isinstance(body, ast.BoolOp | ast.IfExp | ast.Lambda | ast.Starred)
+    return f"({text})" if text is not None and (is_loose or "\n" in text) else text
 
 
 def _constant_text(

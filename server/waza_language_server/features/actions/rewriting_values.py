@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.value_rules.inside_values import edits_of_rewrite
-from waza_language_server.embedded.javascript import conjunction as javascript
 from waza_language_server.embedded.language import Language, Rewrite, Surroundings
 from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
-from waza_language_server.embedded.python import conjunction as python
+from waza_language_server.embedded.python.conjunction import conjuncts
 from waza_language_server.embedded.python.findings import KNOWN_NAMES
 from waza_language_server.features.actions.code_actions import CodeAction
 from waza_language_server.schema.locate import shape_at
@@ -27,11 +26,6 @@ if TYPE_CHECKING:
     from waza_language_server.text.span import Span
 
 _ASSERTION = "python.assertion"
-_CONJUNCTS: Mapping[str, Callable[[str], tuple[str, ...]]] = {
-    _ASSERTION: python.conjuncts,
-    "javascript.assertion": javascript.conjuncts,
-}
-"""By language: the parts of an assertion that all must hold."""
 _BLOCKS = {"literal", "folded"}
 _STYLES = {"plain": "without quotes", "single": "in single quotes", "double": "in double quotes"}
 
@@ -54,11 +48,11 @@ def rewritten_values(document: Document, workspace: Workspace, selected: Span) -
 def _split(document: Document, node: Node) -> Iterator[CodeAction]:
     kind = language_kind_of(node, _ASSERTION)
     header = document.text[node.span.start : node.span.end].splitlines()[0]
-    if kind is None or kind not in _CONJUNCTS or (node.style in _BLOCKS and "#" in header):
+    if kind != _ASSERTION or (node.style in _BLOCKS and "#" in header):
         # A comment behind the sign of a block is about all of it.
         return
     scalar = ScalarMap.of(document.text, node)
-    parts = _CONJUNCTS[kind](scalar.value)
+    parts = conjuncts(scalar.value)
     if len(parts) < 2 or not _are_right(LANGUAGES[kind], (scalar.value, *parts)):
         return
     edits = edits_of_rewrite(document.text, node, scalar, Rewrite("", parts))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from heapq import nsmallest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from waza_language_server.protocol.asking_again import ask_for_problems
 from waza_language_server.protocol.messages import WrittenAnswer
 
 if TYPE_CHECKING:
@@ -33,11 +32,6 @@ def publisher(ls: WazaServer) -> Publish:
         shown = "[]"
         if document is not None:
             shown = as_list((yield from written(ls, document, problems, ls.session.project)))
-        if document is not None and ls.kept_problems.shows(uri):
-            found = json.loads(shown)
-            yield
-            if ls.kept_problems.confirm(uri, document.version, found):
-                return
         params = f'"uri":{json.dumps(uri)},"diagnostics":{shown}'
         if document is not None and ls.abilities.versions_diagnostics:
             params += f',"version":{document.version}'
@@ -76,10 +70,7 @@ async def pull(
 ) -> types.RelatedUnchangedDocumentDiagnosticReport | WrittenAnswer:
     """Answer with the problems of a document, or that they are those of the last time."""
     uri = params.text_document.uri
-    kept = _kept(ls, uri)
-    if kept is not None:
-        ls.in_background(_confirm(ls, uri))
-    items = await _written_now(ls, uri) if kept is None else as_list(map(json.dumps, kept))
+    items = await _written_now(ls, uri)
     result_id = f"{hash(items):x}"
     if params.previous_result_id == result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id)
@@ -95,30 +86,6 @@ async def _written_now(ls: WazaServer, uri: str) -> str:
         if found is not None:
             return as_list(found)
     return "[]"
-
-
-def _kept(ls: WazaServer, uri: str) -> Any:
-    """Return what was kept of a document that was just opened, if it still holds beside what else is open."""
-    if not ls.kept_problems.shows(uri):
-        return None
-    early = next((item for item in ls.opened_early if item.uri == uri), None)
-    if early is not None:
-        return ls.kept_problems.take(uri, early.version, early.text)
-    version, text = ls.session.version(uri), ls.session.text(uri)
-    return None if version is None or text is None else ls.kept_problems.take(uri, version, text)
-
-
-async def _confirm(ls: WazaServer, uri: str) -> None:
-    """Let the client ask again when the analysis says something else than what was kept."""
-    newest = await ls.diagnostics.newest_problems(uri)
-    if newest is None or not ls.kept_problems.shows(uri):
-        return
-    document, problems = newest
-    found = await ls.diagnostics.in_slices(
-        document, ls.wire_diagnostics(document, problems, ls.session.project)
-    )
-    if found is not None and not ls.kept_problems.confirm(uri, document.version, found):
-        ask_for_problems(ls)
 
 
 async def pull_workspace(ls: WazaServer, params: types.WorkspaceDiagnosticParams) -> WrittenAnswer:

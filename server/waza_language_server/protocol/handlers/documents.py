@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -18,43 +17,18 @@ if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer
     from waza_language_server.protocol.services.session import Change
 
-SOON_SECONDS = 0.05
-"""How long a client that asks for problems itself has time to do so before its document is read."""
-
 
 def did_open(ls: WazaServer, params: types.DidOpenTextDocumentParams) -> None:
-    """Take a new document; what was kept of it is shown before anything is loaded to judge it."""
+    """Take a new document."""
     item = params.text_document
-    kept = ls.kept_problems.take(item.uri, item.version, item.text)
-    pulls = ls.abilities.pulls_diagnostics
-    if kept is not None and not pulls:
-        shown = {"uri": item.uri, "diagnostics": kept}
-        version = {"version": item.version} if ls.abilities.versions_diagnostics else {}
-        ls.protocol.push(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, shown | version)
-        if ls.loaded_session is None:
-            ls.shown_early.append(item.uri)
-        else:
-            ls.diagnostics.already_shown(item.uri)
-    if kept is not None and ls.loaded_session is None:
-        ls.opened_early.append(item)
-        asyncio.get_running_loop().call_later(SOON_SECONDS if pulls else 0, _read, ls, item)
-    else:
-        ls.session.open(item.uri, str(item.language_id), item.version, item.text)
-        _read(ls, item)
-
-
-def _read(ls: WazaServer, item: types.TextDocumentItem) -> None:
-    if ls.is_closing or ls.session.text(item.uri) is None:
-        return
+    ls.session.open(item.uri, str(item.language_id), item.version, item.text)
     ls.diagnostics.edited(item.uri)
     ls.idle.add(f"scores of {item.uri}", lambda: _scores(ls, item.uri))
-    ls.keep_problems(item.uri)
 
 
 def did_change(ls: WazaServer, params: types.DidChangeTextDocumentParams) -> None:
     """Take edits, in parts or as a whole text."""
     document = params.text_document
-    ls.kept_problems.forget()
     version = document.version
     if version == UNVERSIONED:
         version = (ls.session.version(document.uri) or 0) + 1
@@ -73,7 +47,6 @@ def did_save(ls: WazaServer, params: types.DidSaveTextDocumentParams) -> None:
     if ls.judges_live:
         ls.live.edited(anyway=True)
     ls.files_changed(_paths(params.text_document.uri))
-    ls.keep_problems(params.text_document.uri)
     ls.forget_estimates()
     if ls.shows_affected:
         ask_for_lenses(ls)

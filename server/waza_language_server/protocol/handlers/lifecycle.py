@@ -55,4 +55,3 @@ def _load_features(ls: WazaServer) -> Steps[None]:
 
     yield from load_rules()
     yield from load(BEHIND_RULES)
-    ls.on_loaded()

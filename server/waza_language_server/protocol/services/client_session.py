@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def begun_session(ls: WazaServer) -> Session:
-    """Return a session with the folders and settings of the client and what it has opened so far."""
+    """Return a session with the folders and settings of the client."""
     encoding = cast("Encoding", str(ls.server_capabilities.position_encoding or "utf-16"))
     session = Session(client_roots(ls), encoding)
     if ls.options.severity is not None:
@@ -25,9 +25,6 @@ def begun_session(ls: WazaServer) -> Session:
         session.use_severities(known_severities(ls.options.severity))
     # Asked for each time: settings change, and what reads them is another then.
     session.project.run_with(lambda suite: dict(ls.run_settings.of(suite)))
-    for item in ls.opened_early:
-        session.open(item.uri, str(item.language_id), item.version, item.text)
-    ls.opened_early.clear()
     return session
 
 

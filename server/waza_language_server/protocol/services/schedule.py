@@ -60,8 +60,8 @@ class Diagnostics:
         self._on_unknown_type = on_unknown_type
         self._on_slice = on_slice
         self._known: dict[str, tuple[Document, Workspace, tuple[Problem, ...]]] = {}
-        self._published: dict[str, tuple[Document, tuple[Problem, ...]] | None] = {}
-        """What the client shows; None for what it was shown before the document was read."""
+        self._published: dict[str, tuple[Document, tuple[Problem, ...]]] = {}
+        """What the client shows."""
         self._work: dict[str, asyncio.Task[None]] = {}
         self._neighbours: asyncio.TimerHandle | None = None
 
@@ -197,10 +197,6 @@ class Diagnostics:
             self._neighbours.cancel()
         loop = asyncio.get_running_loop()
         self._neighbours = loop.call_later(NEIGHBOURS_AFTER_SECONDS, self._refresh_others, uri)
-
-    def already_shown(self, uri: str) -> None:
-        """Take note that the client shows problems of a document that was not judged yet."""
-        self._published.setdefault(uri, None)
 
     def all_again(self) -> None:
         """Publish the problems of all open documents again, after something outside them has changed."""

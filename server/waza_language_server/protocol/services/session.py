@@ -111,11 +111,6 @@ class Session:
         return is_new
 
     @property
-    def knows_plug_ins(self) -> bool:
-        """Whether it knows grader types that one does not that has just begun."""
-        return self.workspace.catalog is not default_catalog()
-
-    @property
     def uris(self) -> tuple[str, ...]:
         """All that is open, ours or not."""
         return tuple(self._opened)

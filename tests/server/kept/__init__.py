@@ -1,1 +1,0 @@
-"""What is kept of documents, and what it depends on."""
