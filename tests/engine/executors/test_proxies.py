@@ -86,7 +86,7 @@ def test_a_proxy_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch, 
 def test_a_socks_proxy_needs_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALL_PROXY", "socks5h://proxy:1080")
     assert proxies.network_fault() == ""
-    monkeypatch.setattr(proxies.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(proxies.importlib.util, "find_spec", {}.get)
     assert (
         proxies.network_fault()
         == "`ALL_PROXY` names a SOCKS proxy, which needs the package `socksio`; install it"
