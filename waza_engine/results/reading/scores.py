@@ -169,7 +169,7 @@ class MetricResult:
 class PromptResult:
     """A trigger prompt: what should have happened and what did; ``error`` when it could not be tried.
 
-    ``later`` is as for a task.
+    ``later`` is as for a task, ``skills`` are those that it invoked, in order.
     """
 
     prompt: str
@@ -179,6 +179,7 @@ class PromptResult:
     timestamp: datetime
     origin: RunOrigin | None = None
     later: LaterRun | None = None
+    skills: tuple[str, ...] = ()
 
     @property
     def right(self) -> bool:
