@@ -40,8 +40,8 @@ class HumanCalibrationGrader(Grader[HumanCalibrationConfig]):
     """Collects a person's labels, to see how far a judge can be trusted.
 
     **Scoring:** none until somebody labels it. The result is `pending`, and a pending grader counts neither
-    in the score nor in whether the task passes. A label (`waza-engine review`, as for `human`) is its score;
-    it measures the judge, so a label that fails fails no task.
+    in the score nor in whether the task passes. A label (`waza-engine review`, as for `human`) measures the
+    judge: it counts in no score, and one that fails fails no task.
 
     **Worth knowing:** `waza-engine review` also tells how far the labels and the judge agree: the share of
     equal verdicts, what the judge wrongly passed and wrongly failed, and Cohen's kappa. `calibrate_grader` is

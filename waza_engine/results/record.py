@@ -17,7 +17,7 @@ from waza_engine.scoring.composite import Graded, TrialStatus, composite
 from waza_engine.scoring.tasks import TrialScore
 from waza_engine.scoring.triggers import TriggerAnswer
 from waza_engine.spec.executors import asked_model
-from waza_engine.vocabulary import checkpoint_grader
+from waza_engine.vocabulary import MEASURES_JUDGES, checkpoint_grader
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -71,8 +71,9 @@ class Validation:
 
     @property
     def graded(self) -> Graded:
-        """What scoring needs of it."""
-        return Graded(self.score, self.passed, self.weight, self.status, self.required)
+        """What scoring needs of it; a label that measures a judge counts in no score."""
+        status = "pending" if self.type == MEASURES_JUDGES else self.status
+        return Graded(self.score, self.passed, self.weight, status, self.required)
 
     @property
     def shown_status(self) -> VerdictStatus | Literal["advisory"]:

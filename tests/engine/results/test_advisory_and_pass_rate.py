@@ -126,4 +126,5 @@ def test_a_label_that_fails_measures_the_judge_and_fails_no_task() -> None:
     run = counted_run({"validations": {"judge": judge, "label": label}}, execution_error=False)
     assert run["status"] == "passed"
     written = {"test_id": "a", "status": "passed", "runs": [run]}
+    assert conclude_task(task_of(written)).score == task_result(written, NOW).score == 1.0
     assert conclude_task(task_of(written)).verdict == task_result(written, NOW).status == "passed"

@@ -367,11 +367,12 @@ def test_each_trigger_prompt_says_whether_the_skill_was_used_as_it_should(suite:
 
 
 def test_a_trigger_prompt_names_who_answered_and_is_stale_when_another_one_would_today(suite: Path) -> None:
-    tried = {"prompt": "Use it", "should_trigger": True, "did_trigger": True}
+    tried = {"prompt": "Use it", "should_trigger": True, "did_trigger": True, "skills": ["other", "mine"]}
     write_results(
         suite, {"first": [[EXPECTED]]}, model="other-model", more=engine("failed", trigger_results=[tried])
     )
     (mark,) = Editor().hints(suite.parent / "trigger_tests.yaml", "trigger_tests")
+    assert mark.tooltip.startswith("Invoked: `other`, `mine`.\n\n")
     assert mark.label == "✓ · stale"
     assert "(`copilot-sdk` · `other-model`)" in mark.tooltip
     assert "it was recorded with the model `other-model`" in mark.tooltip

@@ -152,6 +152,7 @@ def _prompts(document: Block, started: datetime, origin: RunOrigin) -> Iterator[
             error=text_of(block.get("error_msg")),
             timestamp=started,
             origin=origin,
+            skills=texts_of(block.get("skills")),
         )
 
 

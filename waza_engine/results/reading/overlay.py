@@ -61,9 +61,7 @@ def with_newer_graders(task: TaskResult, newer: Mapping[str, GraderResult]) -> T
     against = {one.status for one in newer.values() if not one.passed}
     if not task.status or task.status == "failed" or not against & {"graded", "error"}:
         return told
-    said = [
-        Graded(one.score, one.passed, one.weight) for one in told.graders.values() if one.status != "pending"
-    ]
+    said = [Graded(one.score, one.passed, one.weight) for one in told.graders.values() if one.counts]
     score = composite(said).weighted_score
     status = "failed" if "graded" in against else "error"
     return replace(told, status=status, score=score, passed_trials=0)

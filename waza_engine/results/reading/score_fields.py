@@ -147,6 +147,7 @@ class _Prompt(TypedDict, total=False):
     should_trigger: _Scalar
     did_trigger: _Scalar
     error_msg: _Scalar
+    skills: list[_Scalar] | None
 
 
 class _Metadata(TypedDict, total=False):

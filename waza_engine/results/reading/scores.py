@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from waza_engine.vocabulary import MEASURES_JUDGES
+
 MOST_SCORES = 50_000
 """Tasks, verdicts and checks behind which no task of a file, and no older file of a suite, is read."""
 
@@ -56,6 +58,11 @@ class GraderResult:
     origin: RunOrigin | None = None
     reviewed: datetime | None = None
     weight: float = 1.0
+
+    @property
+    def counts(self) -> bool:
+        """Whether its score counts: nobody is still to give it, and it measures no judge."""
+        return self.status != "pending" and self.type != MEASURES_JUDGES
 
     @property
     def trials(self) -> int:
@@ -114,7 +121,7 @@ class TaskResult:
     @property
     def plain_score(self) -> float:
         """The mean of what its graders gave, without their weights."""
-        scores = [grader.score for grader in self.graders.values() if grader.status != "pending"]
+        scores = [grader.score for grader in self.graders.values() if grader.counts]
         return sum(scores) / len(scores) if scores else 0.0
 
     @property
@@ -162,7 +169,7 @@ class MetricResult:
 class PromptResult:
     """A trigger prompt: what should have happened and what did; ``error`` when it could not be tried.
 
-    ``later`` is as for a task.
+    ``later`` is as for a task, ``skills`` are those that it invoked, in order.
     """
 
     prompt: str
@@ -172,6 +179,7 @@ class PromptResult:
     timestamp: datetime
     origin: RunOrigin | None = None
     later: LaterRun | None = None
+    skills: tuple[str, ...] = ()
 
     @property
     def right(self) -> bool:

@@ -429,6 +429,7 @@ class _View:
             since=said_by(result.later if result.later and result.timestamp < result.later.started else None),
         )
         lines = [fenced(result.error)] if result.error else []
+        lines += [f"Invoked: {', '.join(map(code, result.skills))}."] if result.skills else []
         story = "\n\n".join([*lines, self._origin(result, stale)])
         return Verdict(prompt, prompt_label(result) + stale_label(stale, changes), story, changes)
 
