@@ -121,9 +121,11 @@ class Boundary:
         return os.path.realpath(path)
 
     def _holds(self, resolved: str) -> bool:
+        # Windows does not tell `C:` from `c:`; elsewhere nothing is changed.
+        place = os.path.normcase(resolved)
         return any(
-            resolved == folder or resolved.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
-            for folder in self.folders
+            place == folder or place.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
+            for folder in map(os.path.normcase, self.folders)
         )
 
 

@@ -18,6 +18,7 @@ import errno
 import os
 import secrets
 import stat
+import time
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from io import BufferedReader, FileIO
@@ -26,6 +27,7 @@ from pathlib import Path
 from waza_engine.boundary import Boundary, FileError
 
 _CHUNK_BYTES = 1024 * 1024
+_TRIES, _PAUSE_SECONDS = 50, 0.02
 # ``O_NONBLOCK``: a pipe opens at once and a file of the kernel that has nothing to say yet does not wait.
 # ``O_NOCTTY``: a terminal does not become ours.
 _FLAGS = (
@@ -172,7 +174,7 @@ def write_atomically(path: Path, parts: Iterable[bytes], *, within: Boundary | N
                 file.writelines(parts)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            _replace(temporary, name, folder)
         except BaseException:
             with suppress(OSError):
                 os.unlink(temporary, dir_fd=folder)
@@ -319,6 +321,19 @@ def _check_replaceable(status: os.stat_result) -> None:
         raise FileError("outside", _IS_LINK, errno.ELOOP)
     if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
         raise FileError("special", "a pipe or a device has this name")
+
+
+def _replace(temporary: str, name: str, folder: int | None) -> None:
+    """Give a file the name of another one; on Windows that has to wait while a program has the other open."""
+    for left in range(_TRIES if os.name == "nt" else 1, 0, -1):
+        try:
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except PermissionError:
+            if left == 1:
+                raise
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            return
 
 
 def _sync_directory(name: str, folder: int | None) -> None:

@@ -60,6 +60,21 @@ void test("relative entries of PATH are ignored", (context) => {
     assert.equal(findOnPath("python-of-test", `.${path.delimiter}bin`), undefined);
 });
 
+void test("on Windows programs have endings, and Python may be py -3", (context) => {
+    const root = temporaryFolder(context);
+    const launcher = fakePython(root, "py.exe", "");
+    const script = fakePython(root, "uv.cmd", "");
+    const real = Object.getOwnPropertyDescriptor(process, "platform");
+    assert.ok(real !== undefined);
+    context.after(() => Object.defineProperty(process, "platform", real));
+    Object.defineProperty(process, "platform", { ...real, value: "win32" });
+    assert.equal(findOnPath("uv", root), script);
+    assert.deepEqual(
+        interpretersOnPath(root).map(({ command, args }) => [command, args]),
+        [[launcher, ["-3"]]],
+    );
+});
+
 void test("an entry of PATH that cannot be searched hides none behind it", posixOnly, (context) => {
     const root = temporaryFolder(context);
     fs.symlinkSync("loop", path.join(root, "loop"));
