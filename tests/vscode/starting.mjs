@@ -38,7 +38,7 @@ async function scenario(page) {
   await step("one click on the lens makes it", async () => {
     await editor.makeSuite(page, "pdf-filler", () =>
       page.locator(".editor-instance .view-line", { hasText: /skill:.pdf-filler/u }).first().isVisible());
-    assert.notEqual(fs.readdirSync(path.join(suite, "tasks")).length, 0);
+    await editor.waitUntil(page, "its other files", async () => fs.existsSync(path.join(suite, "fixtures", "example.md")));
   });
 
   await step("the next click runs it, and a score appears", async () => {

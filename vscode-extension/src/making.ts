@@ -245,6 +245,9 @@ export interface NewFiles {
     readonly edit: WorkspaceEdit | null;
 }
 
+/** Whether the person is shown new files. */
+let isAsking = false;
+
 /** Shows which files are new and, when the person takes them, makes them as one change; resolves to whether it did. */
 export async function createFiles(client: LanguageClient, { label, files, edit }: NewFiles): Promise<boolean> {
     const change = (await client.protocol2CodeConverter.asWorkspaceEdit(edit)) ?? new vscode.WorkspaceEdit();
@@ -253,7 +256,13 @@ export async function createFiles(client: LanguageClient, { label, files, edit }
     // The preview of refactorings would leave each of them out until it is ticked.
     const detail = [...edited, ...made.map(({ uri }) => uri)].map((uri) => vscode.workspace.asRelativePath(uri)).join("\n");
     const create = `Create ${String(edited.length + made.length)} Files`;
-    if ((await vscode.window.showInformationMessage(label, { modal: true, detail }, create)) !== create) {
+    if (isAsking) {
+        return false; // a second click, before the first one was answered
+    }
+    isAsking = true;
+    const chosen = await vscode.window.showInformationMessage(label, { modal: true, detail }, create);
+    isAsking = false;
+    if (chosen !== create) {
         return false;
     }
     made.forEach(({ uri, contents }) => {

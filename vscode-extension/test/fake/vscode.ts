@@ -190,6 +190,14 @@ export class WorkspaceEdit {
     replace(uri: Uri, _range: Range, text: string): void {
         this.texts.push([uri, text]);
     }
+
+    createFile({ fsPath }: Uri): void {
+        files.add(fsPath);
+    }
+
+    entries(): [Uri, string][] {
+        return this.texts;
+    }
 }
 
 /** What a watcher tells. */
@@ -216,6 +224,7 @@ export const workspace = {
         },
         inspect: (name: string) => ({ globalValue: userSettings[`${section}.${name}`] }),
     }),
+    asRelativePath: ({ fsPath }: Uri) => fsPath.replace(/^\/ws\/\w+\//u, ""),
     getWorkspaceFolder: ({ fsPath }: Uri) => folders.find(({ root }) => fsPath.startsWith(root)),
     fs: {
         stat: ({ fsPath }: Uri) => {

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate, setTimeout } from "node:timers/promises";
+import type { LanguageClient } from "vscode-languageclient/node";
+import { ContextKeys } from "../src/contextKeys";
+import { commands, EventEmitter, window, workspace } from "./fake/vscode";
+
+const document = { uri: { scheme: "file", fsPath: "/ws/alpha/eval.yaml" } };
+Object.assign(window, { activeTextEditor: { document }, onDidChangeActiveTextEditor: new EventEmitter().event });
+
+/** Looks at a suite file while the server is down, or says this of it; then edits it. Resolves to the keys that are true before and after the edit. */
+async function keysWith(state: object | undefined): Promise<{ before: string[]; after: string[] }> {
+    const [keys, edited] = [new Set<string>(), new EventEmitter()];
+    Object.assign(workspace, { onDidChangeTextDocument: edited.event });
+    const listener = commands.registerCommand("setContext", (...[key, value]) => (value === true ? keys.add(String(key)) : keys.delete(String(key))));
+    const client = { code2ProtocolConverter: { asTextDocumentIdentifier: () => ({}) }, sendRequest: () => Promise.resolve(state) };
+    const contextKeys = new ContextKeys(() => (state === undefined ? undefined : (client as unknown as LanguageClient)));
+    contextKeys.refresh(0);
+    await setTimeout(0); // begun after that of the keys, so it ends after it
+    await setImmediate();
+    const before = [...keys].sort();
+    edited.fire({ document });
+    contextKeys.dispose();
+    listener.dispose();
+    return { before, after: [...keys].sort() };
+}
+
+void test("what can be run is unknown while no server is up, so a shortcut waits for it", async () => {
+    assert.deepEqual((await keysWith(undefined)).before, []);
+    assert.deepEqual((await keysWith({ canRun: false, recorded: false })).before, ["waza:known"]);
+    assert.deepEqual((await keysWith({ canRun: true, recorded: false })).before, ["waza:canRun", "waza:known"]);
+});
+
+void test("an edit of a suite does a step of the walkthrough, and of a recorded one another", async () => {
+    assert.deepEqual((await keysWith({ canRun: false, recorded: false })).after, ["waza:known"]);
+    assert.ok((await keysWith({ canRun: true, recorded: false })).after.includes("waza:edited"));
+    assert.ok(!(await keysWith({ canRun: true, recorded: false })).after.includes("waza:regraded"));
+    assert.ok((await keysWith({ canRun: true, recorded: true })).after.includes("waza:regraded"));
+});
