@@ -7,6 +7,17 @@ from collections.abc import Callable, Sequence
 CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
 
+def unclosed(marks: Sequence[str]) -> list[int]:
+    """Return the indexes of the brackets that are not closed, among the texts of tokens."""
+    opened: list[int] = []
+    for index, mark in enumerate(marks):
+        if mark in CLOSERS:
+            opened.append(index)
+        elif opened and mark == CLOSERS[marks[opened[-1]]]:
+            opened.pop()
+    return opened
+
+
 def open_call(marks: Sequence[str], is_callee: Callable[[int], bool]) -> tuple[int, int] | None:
     """Return the index of the bracket that opens the innermost call, and how many commas follow it.
 

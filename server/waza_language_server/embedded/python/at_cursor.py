@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from waza_engine.assertions.members import is_refused_attribute, is_refused_member
 from waza_engine.assertions.names import CONTEXT_NAMES, DOCS, FUNCTION_NAMES
 from waza_engine.later_patterns import compiled_later
-from waza_language_server.embedded.brackets import CLOSERS, open_call
+from waza_language_server.embedded.brackets import CLOSERS, open_call, unclosed
 from waza_language_server.embedded.language import Explanation, Signature, Surroundings, Word
 from waza_language_server.embedded.python.findings import KNOWN_NAMES
 from waza_language_server.embedded.python.inference import bound_types, type_before
@@ -53,7 +53,7 @@ def words(value: str, offset: int, around: Surroundings) -> Iterator[Word]:
         yield from _attributes(value, ahead[:-1], length)
         return
     if ahead and ahead[-1].text == "[":
-        yield from _quoted_keys(value, ahead[:-1], length)
+        yield from _fields(type_before(value, ahead[:-1]) or TEXT, "'", length)
     if typed is not None or not (written and _is_name(written[-1]) and written[-1].end == offset):
         yield from _names(value, offset, length, around.names)
 
@@ -110,8 +110,8 @@ def _exists(head: str, tail: str, name: str, at: int, known: frozenset[str]) -> 
     """Whether a name, written at an offset, is found when the assertion runs; so, when nobody can tell."""
     source = parse_python(head + tail)
     if isinstance(source, PythonFault):
-        opened = [CLOSERS[text] for text in _open_brackets(first_tokens(head))]
-        source = parse_python(head + "".join(reversed(opened)))
+        marks = [token.text for token in first_tokens(head)]
+        source = parse_python(head + "".join(CLOSERS[marks[index]] for index in reversed(unclosed(marks))))
     if isinstance(source, PythonFault):
         return True
     try:
@@ -119,16 +119,6 @@ def _exists(head: str, tail: str, name: str, at: int, known: frozenset[str]) -> 
     except RecursionError:
         return True
     return not any(use.node.id == name and source.start(use.node) == at for use in failing)
-
-
-def _open_brackets(written: Sequence[Written]) -> list[str]:
-    opened: list[str] = []
-    for token in written:
-        if token.text in CLOSERS:
-            opened.append(token.text)
-        elif opened and token.text == CLOSERS[opened[-1]]:
-            opened.pop()
-    return opened
 
 
 def _attributes(value: str, ahead: Sequence[Written], typed: int) -> Iterator[Word]:
@@ -161,20 +151,14 @@ def _keys(value: str, before: str, quote: int) -> Iterator[Word]:
         return
     if not ahead or not (_is_name(ahead[-1]) or ahead[-1].text in {")", "]"}):
         return
-    owner = type_before(value, ahead) or _guessed(before)
-    for name, documentation in owner.fields.items():
-        kind = owner.field_types.get(name)
-        yield Word(name, "field", kind.name if kind is not None else "", documentation, len(typed))
+    yield from _fields(type_before(value, ahead) or _guessed(before), "", len(typed))
 
 
-def _quoted_keys(value: str, ahead: Sequence[Written], typed: int) -> Iterator[Word]:
-    """Yield the keys of the dict in front of a bracket behind which no quote is written yet."""
-    owner = type_before(value, ahead)
-    if owner is None:
-        return
+def _fields(owner: ValueType, quote: str, typed: int) -> Iterator[Word]:
     for name, documentation in owner.fields.items():
         kind = owner.field_types.get(name)
-        yield Word(f"'{name}'", "field", kind.name if kind is not None else "", documentation, typed)
+        text = f"{quote}{name}{quote}"
+        yield Word(text, "field", kind.name if kind is not None else "", documentation, typed)
 
 
 def _guessed(before: str) -> ValueType:

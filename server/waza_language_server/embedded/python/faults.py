@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from keyword import iskeyword
 
-from waza_language_server.embedded.brackets import CLOSERS
+from waza_language_server.embedded.brackets import CLOSERS, unclosed
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python import statements
 from waza_language_server.embedded.python.javascript import as_python, javascript_mark
@@ -122,12 +122,7 @@ def _closed(text: str) -> str | None:
     The arguments of a call end before a comparison: ``len(output > 3`` means ``len(output) > 3``.
     """
     tokens = tokens_of(text.rstrip())
-    opened: list[int] = []
-    for index, token in enumerate(tokens):
-        if token.text in CLOSERS:
-            opened.append(index)
-        elif opened and token.text == CLOSERS[tokens[opened[-1]].text]:
-            opened.pop()
+    opened = unclosed([token.text for token in tokens])
     if len(opened) != 1:
         return None
     (at,) = opened

@@ -116,16 +116,16 @@ def _python_token(match: re.Match[str]) -> str:
 
 def _swap_deepest(source: PythonSource) -> str | None:
     """Swap one member, with everything below it already swapped; None when nothing is left."""
-    parents = {child: node for node in ast.walk(source.tree) for child in ast.iter_child_nodes(node)}
     nodes = [node for node in ast.walk(source.tree) if isinstance(node, ast.expr)]
     for node in sorted(nodes, key=lambda node: source.end(node) - source.start(node)):
-        python = _swapped(source, node, parents)
+        python = _swapped(source, node)
         if python is not None:
             return source.text[: source.start(node)] + python + source.text[source.end(node) :]
     return None
 
 
-def _swapped(source: PythonSource, node: ast.expr, parents: dict[ast.AST, ast.AST]) -> str | None:
+def _swapped(source: PythonSource, node: ast.expr) -> str | None:
+    parents = source.parents
     match node:
         case ast.UnaryOp(op=ast.Invert()):
             loose = isinstance(parents.get(node), _LOOSE | ast.Lambda)

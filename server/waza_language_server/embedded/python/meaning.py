@@ -80,7 +80,7 @@ def _visit(source: PythonSource, node: ast.AST, names: Types, *, called: bool = 
     match node:
         case ast.Attribute():
             if isinstance(node.value, ast.Name) and node.value.id == "re" and names.get("re") is RE:
-                finding = _of_re(source, node)
+                finding = unknown_of_re(source, node)
             else:
                 finding = _attribute(source, node, infer(node.value, names), called=called)
             if finding is not None:
@@ -178,12 +178,6 @@ def _intended(name: str, known: Sequence[str]) -> str | None:
     if near is None or not (slip_of(name, known) == near or plain in near or near in plain):
         return None
     return near
-
-
-def _of_re(source: PythonSource, node: ast.Attribute) -> Finding | None:
-    end = source.end(node)
-    start = end - len(node.attr)
-    return unknown_of_re(source, node, start, end) if source.text[start:end] == node.attr else None
 
 
 def _template(source: PythonSource, node: ast.Set, inner: ast.expr) -> Finding:

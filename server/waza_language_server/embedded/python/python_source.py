@@ -13,8 +13,9 @@ import io
 import re
 import tokenize
 import warnings
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Literal
 
 from waza_engine.assertions.syntax import check_expression, check_size, parse_expression
@@ -104,6 +105,11 @@ class PythonSource:
         return tuple(ast.walk(self.expression.body))
 
     @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """What each node is directly below."""
+        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    @cached_property
     def bound(self) -> frozenset[str]:
         """The names that the expression binds with ``:=``."""
         return frozenset(each.target.id for each in self.nodes if isinstance(each, ast.NamedExpr))
@@ -119,10 +125,7 @@ class PythonSource:
 
     @cached_property
     def _starts(self) -> list[int]:
-        starts = [self.lead]
-        for line in self._lines:
-            starts.append(starts[-1] + len(line))
-        return starts
+        return _starts(self._lines, self.lead)
 
     def _offset(self, line: int, column: int) -> int:
         index = min(max(line, 1), len(self._lines)) - 1
@@ -184,16 +187,14 @@ def tokens_of(source: str, lead: int = 0, most: int | None = None) -> tuple[Toke
 
     No more than ``most``.
     """
-    starts = [0]
-    for line in _lines(source):
-        starts.append(starts[-1] + len(line))
+    starts = _starts(_lines(source), lead)
     found: list[Token] = []
     try:
         for token in islice(tokenize.generate_tokens(io.StringIO(source).readline), most):
             if token.type not in _LAYOUT:
                 start = starts[token.start[0] - 1] + token.start[1]
                 end = starts[token.end[0] - 1] + token.end[1]
-                found.append(Token(token.type, token.string, lead + start, lead + end))
+                found.append(Token(token.type, token.string, start, end))
     except (tokenize.TokenError, SyntaxError, ValueError):
         # Since Python 3.12 half of a surrogate pair is a ``ValueError``.
         pass
@@ -208,16 +209,13 @@ def _fault(text: str, lead: int, error: SyntaxError) -> PythonFault:
     line = error.lineno
     if not error.offset or error.offset < 1 or not 1 <= line <= len(lines):
         return PythonFault(max(lead, end_of_text - 1), end_of_text, _reason(error, at_end=True))
-    starts = [lead]
-    for each in lines:
-        starts.append(starts[-1] + len(each))
+    starts = _starts(lines, lead)
     shown = error.text.rstrip("\r\n") if error.text is not None else None
     if shown is not None and shown != lines[line - 1].rstrip("\r\n"):
         # Up to Python 3.11 this is an expression inside an f-string; columns count from its start.
-        at = text.find(shown.strip("()\n"), lead)
-        return (
-            PythonFault(at, at + len(shown.strip("()\n")), _reason(error)) if at >= 0 else _whole(text, error)
-        )
+        inside = shown.strip("()\n")
+        at = text.find(inside, lead)
+        return PythonFault(max(at, 0), at + len(inside) if at >= 0 else len(text), _reason(error))
     start = min(starts[line - 1] + error.offset - 1, end_of_text)
     end = start + 1
     if error.end_lineno == line and error.end_offset and error.end_offset > error.offset:
@@ -234,10 +232,6 @@ def _reason(error: SyntaxError, *, at_end: bool = False) -> str:
     return "this quote is never closed" if _UNCLOSED_TEXT.fullmatch(reason) else reason
 
 
-def _whole(text: str, error: SyntaxError) -> PythonFault:
-    return PythonFault(0, len(text), _reason(error))
-
-
 def _unreadable(text: str) -> PythonFault:
     at = next((index for index, c in enumerate(text) if c == "\0" or "\ud800" <= c <= "\udfff"), 0)
     return PythonFault(at, at + 1, "a character that no Python text may hold")
@@ -246,3 +240,8 @@ def _unreadable(text: str) -> PythonFault:
 def _lines(text: str) -> list[str]:
     """Lines as Python's tokenizer sees them: line feed, carriage return, or both break."""
     return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z", text)
+
+
+def _starts(lines: Sequence[str], first: int) -> list[int]:
+    """Return where lines begin, and where the last one ends."""
+    return list(accumulate(map(len, lines), initial=first))

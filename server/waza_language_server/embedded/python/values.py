@@ -72,9 +72,11 @@ def call_findings(source: PythonSource, call: ast.Call, names: Types) -> Iterato
             return
 
 
-def unknown_of_re(source: PythonSource, node: ast.Attribute, start: int, end: int) -> Finding | None:
+def unknown_of_re(source: PythonSource, node: ast.Attribute) -> Finding | None:
     """Return a finding for a function that ``re`` does not have, or that assertions do not have."""
-    if node.attr in _NAMES_OF_RE:
+    end = source.end(node)
+    start = end - len(node.attr)
+    if node.attr in _NAMES_OF_RE or source.text[start:end] != node.attr:
         return None
     if is_refused_member(ModuleType, node.attr):
         message = f"This engine refuses `re.{node.attr}`; upstream evaluates it."

@@ -53,18 +53,17 @@ def make_visible(text: str, known: frozenset[str], *, unroll: bool) -> str | Non
 
 
 def _rewrite(source: PythonSource, scope: ScopeNode, known: frozenset[str], *, unroll: bool) -> str | None:
-    parents = _parents(source.tree)
-    if any(isinstance(node, ast.JoinedStr) for node in _ancestors(scope, parents)):
+    if any(isinstance(node, ast.JoinedStr) for node in _ancestors(scope, source.parents)):
         return None
     if isinstance(scope, ast.Lambda):
         return _hand_over(source, scope, known)
-    if unroll and (unrolled := _unroll(source, scope, parents)) is not None:
+    if unroll and (unrolled := _unroll(source, scope)) is not None:
         return unrolled
     return _bind_again(source, scope, known)
 
 
-def _unroll(source: PythonSource, scope: Comprehension, parents: dict[ast.AST, ast.AST]) -> str | None:
-    call = parents.get(scope)
+def _unroll(source: PythonSource, scope: Comprehension) -> str | None:
+    call = source.parents.get(scope)
     if not isinstance(call, ast.Call) or not isinstance(scope, ast.GeneratorExp | ast.ListComp):
         return None
     if not isinstance(call.func, ast.Name) or call.func.id not in {"any", "all"}:
@@ -82,7 +81,7 @@ def _unroll(source: PythonSource, scope: Comprehension, parents: dict[ast.AST, a
     chain = operator.join(copy for copy in copies if copy is not None) or empty
     if not copies:
         replacement = chain
-    elif not _only_truth_matters(call, parents):
+    elif not _only_truth_matters(call, source.parents):
         replacement = f"bool({chain})"
     elif call is source.expression.body and "\n" not in chain:
         replacement = chain
@@ -113,22 +112,17 @@ def _is_constant(node: ast.expr) -> bool:
 
 def _substituted(source: PythonSource, body: ast.expr, name: str, constant: ast.expr) -> str | None:
     """Return the body with the loop variable replaced by the constant, safe between ``or`` and ``and``."""
-    parents = _parents(body)
-    text = with_names_replaced(
-        source, body, {name}, lambda use: _constant_text(source, constant, use, parents)
-    )
+    text = with_names_replaced(source, body, {name}, lambda use: _constant_text(source, constant, use))
     is_loose = isinstance(body, ast.BoolOp | ast.IfExp | ast.Lambda | ast.Starred)
     return f"({text})" if text is not None and (is_loose or "\n" in text) else text
 
 
-def _constant_text(
-    source: PythonSource, constant: ast.expr, use: ast.Name, parents: dict[ast.AST, ast.AST]
-) -> str:
+def _constant_text(source: PythonSource, constant: ast.expr, use: ast.Name) -> str:
     text = source.segment(constant)
     is_text = isinstance(constant, ast.Constant) and isinstance(constant.value, str | bytes)
     if is_text and "\n" not in text:
         return text
-    bare = isinstance(constant, ast.Constant) and not isinstance(parents.get(use), ast.Attribute)
+    bare = isinstance(constant, ast.Constant) and not isinstance(source.parents.get(use), ast.Attribute)
     return text if bare and "\n" not in text else f"({text})"
 
 
@@ -196,10 +190,6 @@ def _hand_over(source: PythonSource, scope: ast.Lambda, known: frozenset[str]) -
     lead = ", " if any(True for _ in parameters(scope)) else " "
     at = colons[-1].start
     return source.text[:at].rstrip() + lead + ("" if starred else "*, ") + handed + source.text[at:]
-
-
-def _parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
-    return {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
 
 
 def _ancestors(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[ast.AST]:
