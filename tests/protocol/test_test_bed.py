@@ -84,7 +84,7 @@ async def test_another_run_is_judged_and_what_was_answered_last_again(suite: Pat
         first = await title(editor, uri)
         bed = {"id": str(suite), "results": str(older)}
         assert await editor.command("waza.testBed", bed) == {"results": str(older), "trial": None}
-        assert await mark(editor, uri, lambda label: "0/6" in label) == "⚡ ✗ 0/6"
+        assert await mark(editor, uri, lambda label: "0/6" in label) == "⚡ ✗ 6 of 6"
         chosen = await title(editor, uri)
         assert chosen != first
         tooltips = [hint.tooltip for hint in await editor.hints(uri)]

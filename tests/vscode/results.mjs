@@ -173,7 +173,7 @@ async function scenario(page) {
     const said = fs.readFileSync(path.join(workspace, "reviews.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line));
     assert.deepEqual(said.map(({ passed, comments }) => [passed, comments]), [[false, "too short"], [true, ""]]);
     await editor.openFile(page, "eval.yaml", "- type: human");
-    await editor.waitUntil(page, "the mark of what failed", async () => (await editor.hintsOn(page, "name: expert")).includes("✗ 0.50 1/2 tasks"));
+    await editor.waitUntil(page, "the mark of what failed", async () => (await editor.hintsOn(page, "name: expert")).includes("✗ 0.50 1 of 2 tasks"));
     await page.screenshot({ path: path.join(artifacts, "reviewed.png") });
   });
 

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, get_args
 
-from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.markdown import fenced
 from waza_engine.steps import Steps, finished
@@ -24,6 +23,7 @@ from waza_language_server.features.scores.score_text import STALE, check_label, 
 from waza_language_server.features.scores.setting_hints import setting_hints_in_steps
 from waza_language_server.features.scores.verdict import HintKind, Verdict
 from waza_language_server.features.scores.verdict_hints import verdicts_in_steps
+from waza_language_server.features.scores.words import share_label, sign_of
 from waza_language_server.project.document_scores import read_scores_in_steps
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
 
@@ -159,7 +159,8 @@ def _marks_of_all(entry: Node, score: Score) -> Iterator[Mark]:
             continue
         failed = [(outcome, check) for outcome, check in checks if not check.passed]
         mark = LIVE if all(outcome.live and not outcome.stale for outcome, _ in checks) else ""
-        label = "✓" if not failed else f"✗ {len(checks) - len(failed)}/{counted(len(checks), 'task')}"
+        sign = sign_of((check.passed_trials, check.trials) for _, check in checks)
+        label = share_label(sign, len(checks) - len(failed), len(checks), "task") if failed else sign
         told = [f"{outcome.task.id}: {check.message or 'failed'}" for outcome, check in failed[:10]]
         is_old = any(outcome.stale for outcome, _ in checks)
         yield shown_at(node), mark + label, fenced("\n".join(told)) if told else "", is_old

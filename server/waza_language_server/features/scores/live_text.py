@@ -15,7 +15,7 @@ from waza_engine.counting import counted
 from waza_engine.figures import shown_score
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code
-from waza_language_server.features.scores.words import age, error_label, told_by
+from waza_language_server.features.scores.words import age, error_label, share_label, sign_of, told_by
 
 if TYPE_CHECKING:
     from waza_language_server.project.document_scores import Outcome, Score
@@ -66,7 +66,8 @@ def live_label(outcomes: Sequence[Outcome]) -> str:
         return LIVE + error_label(broken.feedback)
     trials = sum(one.result.trials for one in outcomes)
     passed = sum(one.result.passed_trials for one in outcomes)
-    label = f"{LIVE}{'✓' if passed == trials else '◐' if passed else '✗'} {passed}/{trials}"
+    sign = sign_of((one.result.passed_trials, one.result.trials) for one in outcomes)
+    label = LIVE + share_label(sign, passed, trials)
     if any(one.live is not None and one.live.bed is not None for one in outcomes):
         # What stands in the record is of other trials.
         return label

@@ -6,6 +6,7 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from waza_engine.counting import counted
 from waza_engine.later_patterns import compiled_later
 from waza_engine.markdown import code
 from waza_engine.moments import SOME_TIME_AGO, is_known
@@ -13,6 +14,7 @@ from waza_engine.spec.executors import asked_model
 from waza_engine.vocabulary import COULD_NOT_GRADE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from waza_engine.results.reading.scores import RunOrigin
@@ -22,10 +24,25 @@ TRACEBACK = "Traceback (most recent call last):"
 _PATH_FIRST = compiled_later(r"(?:/|[A-Za-z]:\\)[^\n]*?\.\w+:(?:\d+:)? (?P<said>.+)", re.DOTALL)
 
 
+def sign_of(judged: Iterable[tuple[int, int]]) -> str:
+    """Return ✓ when all trials passed, ✗ when a task has none that did, else ◐.
+
+    Args:
+        judged: How many trials passed, and how many there were, of each task.
+    """
+    shares = [(passed, trials) for passed, trials in judged if passed < trials]
+    return "✓" if not shares else "✗" if any(not passed for passed, _ in shares) else "◐"
+
+
+def share_label(sign: str, passed: int, total: int, noun: str = "") -> str:
+    """Return how many of some passed; after ✗ how many failed: ``◐ 2/3``, ``✗ 1 of 3``."""
+    of = counted(total, noun) if noun else str(total)
+    return f"{sign} {total - passed} of {of}" if sign.startswith("✗") else f"{sign} {passed}/{of}"
+
+
 def error_label(reason: str) -> str:
     """Return the mark of what could not be judged, with the line that says why, cut behind a word."""
-    line = reason_line(reason) or "error"
-    return f"! {line if len(line) <= LONGEST_REASON else _cut(line)}"
+    return f"! {shortened(reason_line(reason) or 'error')}"
 
 
 def reason_line(reason: str) -> str:
@@ -49,7 +66,10 @@ def without_path(reason: str) -> str:
     return reason
 
 
-def _cut(line: str) -> str:
+def shortened(line: str) -> str:
+    """Return a line with at most ``LONGEST_REASON`` characters."""
+    if len(line) <= LONGEST_REASON:
+        return line
     begun = line[:LONGEST_REASON]
     words = begun.rpartition(" ")[0].rstrip(" ,;:.")
     # A path or an address has no words to end at.

@@ -71,7 +71,10 @@ def _located(ls: WazaServer, suite: Path, event: Event) -> dict[str, Any]:
     if not isinstance(task, str):
         return {}
     if not isinstance(grader, str):
-        return {"location": location(places.of_task(task))}
+        return {
+            "location": location(places.of_task(task)),
+            "messageLocation": location(places.of_message(task)),
+        }
     failures = [
         {
             **failure,
@@ -80,7 +83,11 @@ def _located(ls: WazaServer, suite: Path, event: Event) -> dict[str, Any]:
         }
         for failure in cast("list[dict[str, Any]]", event.get("failures") or [])
     ]
-    return {"location": location(places.of_grader(task, grader)), "failures": failures}
+    return {
+        "location": location(places.of_grader(task, grader)),
+        "messageLocation": location(places.of_message(task, grader)),
+        "failures": failures,
+    }
 
 
 def _shown(value: object, *, said: bool = False) -> object:
