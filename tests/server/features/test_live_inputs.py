@@ -41,7 +41,9 @@ def suite(tmp_path: Path) -> Path:
     return path
 
 
-def take_live(scores: Scores, suite: Path, *, passed: bool = False, read: Mapping[str, str] = NOTHING) -> None:
+def take_live(
+    scores: Scores, suite: Path, *, passed: bool = False, read: Mapping[str, str] = NOTHING
+) -> None:
     """Take a verdict of the grader as the engine tells it when it judges live."""
     recorded = scores.results(suite)
     assert recorded is not None

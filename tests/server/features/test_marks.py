@@ -12,7 +12,12 @@ from waza_language_server.text.line_index import LineIndex
 
 @pytest.mark.parametrize(
     ("label", "state"),
-    [("✓ 1.00", "passed"), ("⚡ ✗ 3 of 3", "failed"), ("↻ ◐ 1/2 trials", "failed"), ("⚡ ! too slow", "error")],
+    [
+        ("✓ 1.00", "passed"),
+        ("⚡ ✗ 3 of 3", "failed"),
+        ("↻ ◐ 1/2 trials", "failed"),
+        ("⚡ ! too slow", "error"),
+    ],
 )
 def test_a_verdict_has_its_mark_however_it_was_found(label: str, state: str) -> None:
     assert [mark.state for mark in marks_of([InlayHint(0, label, "")], LineIndex("name: a"))] == [state]

@@ -45,4 +45,8 @@ def test_a_task_without_a_trial_that_passes_is_wrong_and_one_with_some_is_flaky(
 
 
 def test_what_fails_is_counted_behind_a_cross_and_what_passes_behind_other_signs() -> None:
-    assert [share_label(sign, 2, 3, "task") for sign in "✗◐✓"] == ["✗ 1 of 3 tasks", "◐ 2/3 tasks", "✓ 2/3 tasks"]
+    assert [share_label(sign, 2, 3, "task") for sign in "✗◐✓"] == [
+        "✗ 1 of 3 tasks",
+        "◐ 2/3 tasks",
+        "✓ 2/3 tasks",
+    ]

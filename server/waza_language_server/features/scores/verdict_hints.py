@@ -11,7 +11,6 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from waza_engine.counting import counted
 from waza_engine.figures import shown_score
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced

@@ -74,7 +74,11 @@ def tasks_label(run: RunResult) -> str:
         return share_label(sign, sum(task.passed for task in tasks), len(tasks), "task")
     failed = sum(map(fails, tasks))
     reason = next(iter(found.reasons), "") if not failed else ""
-    return f"{sign} {shortened(reason)}" if reason else share_label(sign, len(tasks) - failed, len(tasks), "task")
+    return (
+        f"{sign} {shortened(reason)}"
+        if reason
+        else share_label(sign, len(tasks) - failed, len(tasks), "task")
+    )
 
 
 def put_together(newest: RunResult, whole: RunResult, tasks: Mapping[str, TaskResult]) -> RunResult:

@@ -29,6 +29,7 @@ def sign_of(judged: Iterable[tuple[int, int]]) -> str:
 
     Args:
         judged: How many trials passed, and how many there were, of each task.
+
     """
     shares = [(passed, trials) for passed, trials in judged if passed < trials]
     return "✓" if not shares else "✗" if any(not passed for passed, _ in shares) else "◐"

@@ -36,7 +36,8 @@ def marks(ls: WazaServer, params: MarksParams) -> Answer[list[dict[str, Any]]]:
 
 def _answers(found: Iterable[Mark]) -> list[dict[str, Any]]:
     return [
-        {"line": mark.line, "state": mark.state, "stale": mark.stale, "isTest": mark.is_test} for mark in found
+        {"line": mark.line, "state": mark.state, "stale": mark.stale, "isTest": mark.is_test}
+        for mark in found
     ]
 
 
