@@ -149,6 +149,8 @@ class DocumentScores:
         self._all_suites = suites
         self._own: dict[Path, dict[str, set[str]]] = {}
         self._digests: dict[Path, str | None] = {}
+        self._around: dict[tuple[str, datetime], tuple[tuple[ChangedInput, ...], bool, str]] = {}
+        """The files that changed since a task was judged, whether it asks otherwise, and who answered."""
         self.recorded = RecordedRuns(project, runs)
         """The runs that the scores were recorded in."""
 
@@ -255,7 +257,6 @@ class DocumentScores:
             {moment: self.then(moment) for moment in {one.timestamp for one in judged}},
             self._scores.regraded.version,
             self._scores.going.all,
-            self._scores.going.all_under_way,
             inputs.to_python() if inputs is not None else None,
         )
 
@@ -394,7 +395,15 @@ class DocumentScores:
         awaited: bool = False,
     ) -> Outcome:
         then = self.recorded.values_then(now.path, result.timestamp)
-        changes = self.recorded.changes(result.timestamp, (task.id,))
+        around = self._around.get((task.id, result.timestamp))
+        if around is None:
+            # Each of many graders has judged the same answer.
+            around = self._around[task.id, result.timestamp] = (
+                self.recorded.changes(result.timestamp, (task.id,)),
+                self.recorded.asks_otherwise(result.timestamp, task.id),
+                self.recorded.other_agent(result.timestamp),
+            )
+        changes, is_other_question, other_agent = around
         live = regraded if regraded is not None and regraded.live else None
         read: Mapping[Path, str] = live.read if live is not None else {}
         if read:
@@ -406,16 +415,14 @@ class DocumentScores:
         written = ""
         if graded != now.grader:
             written = JUDGE_REWRITTEN if regraded is not None else REWRITTEN.format("grader")
-        elif then.get((now.place, INPUTS)) != now.inputs or self.recorded.asks_otherwise(
-            result.timestamp, task.id
-        ):
+        elif then.get((now.place, INPUTS)) != now.inputs or is_other_question:
             written = REWRITTEN.format("task")
         elif not changes and (other := [path for path in read if self._is_other(path, read)]):
             written = FILE_REWRITTEN.format(code(other[0].name))
         stale = why_stale(
             written=written,
             changes=changes,
-            agent=self.recorded.other_agent(result.timestamp),
+            agent=other_agent,
             awaited=awaited,
             since=said_by(task.later_than(result.timestamp)) if regraded is None else "",
         )

@@ -216,7 +216,7 @@ class Regradings:
 
     def of(self, suite: Path, task: TaskResult, grader: str) -> Regraded | None:
         """Return what a grader says now of what was last recorded of a task; None when it was not asked."""
-        known = self._tasks.get((str(suite), task.id))
+        known = self._tasks.get((str(suite), task.id)) if self._tasks else None
         if known is None:
             return None
         found = known.graders.get(grader)

@@ -30,6 +30,7 @@ class VerdictPlaces:
         self._project = project
         self._suite = suite
         self._tasks: dict[str, tuple[Path, Node | None]] = {}
+        self._texts: dict[Path, tuple[str, str]] = {}
         self._graders: dict[Path, dict[tuple[str | None, str], Node]] = {}
 
     def of_suite(self) -> FilePlace:
@@ -156,10 +157,13 @@ class VerdictPlaces:
         return None if node is None else (path, node)
 
     def _place(self, path: Path, node: Node | None) -> FilePlace:
-        source = SuiteSource.at(self._project, path, "task")
-        text = self._project.text(path).value or ""
+        known = self._texts.get(path)
+        if known is None:
+            uri = SuiteSource.at(self._project, path, "task").uri
+            known = self._texts[path] = uri, self._project.text(path).value or ""
+        uri, text = known
         if node is None:
-            return FilePlace(source.uri, text, Span(0, 0))
+            return FilePlace(uri, text, Span(0, 0))
         start = node.span.start
         end = text.find("\n", start)
-        return FilePlace(source.uri, text, Span(start, min(node.span.end, len(text) if end < 0 else end)))
+        return FilePlace(uri, text, Span(start, min(node.span.end, len(text) if end < 0 else end)))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 
-MOST_SCORES = 50_000
+from waza_engine.frozen import frozen
+
+MOST_SCORES = 400_000
 """Tasks, verdicts and checks behind which no task of a file, and no older file of a suite, is read."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class CheckResult:
     """One check inside a grader, over all trials. ``path`` leads from the grader's ``config`` to the rule."""
 
@@ -22,7 +24,7 @@ class CheckResult:
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class RunOrigin:
     """The run that a verdict is of: where it is recorded, who answered, and the name of what decided it."""
 
@@ -32,7 +34,7 @@ class RunOrigin:
     inputs: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class GraderResult:
     """One grader of one task, over all trials. ``status`` is ``graded``, ``pending`` or ``error``.
 
@@ -66,7 +68,7 @@ class GraderResult:
         return sum(self.passes)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class LaterRun:
     """A run that tells nothing of what an older one judged: it did not come to it, or nobody can read of it.
 
@@ -77,7 +79,7 @@ class LaterRun:
     unread: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class TaskResult:
     """One task of the newest run that had it.
 
@@ -140,7 +142,7 @@ class TaskResult:
         return 1 + sum(1 + len(grader.checks) for grader in said)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class MetricResult:
     """A figure of a whole suite, and whether it reaches its threshold."""
 
@@ -150,7 +152,7 @@ class MetricResult:
     passed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class PromptResult:
     """A trigger prompt: what should have happened and what did; ``error`` when it could not be tried.
 
@@ -171,7 +173,7 @@ class PromptResult:
         return not self.error and self.should_trigger == self.did_trigger
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class RunResult:
     """The last known results of a suite. The header is the newest run's.
 

@@ -31,9 +31,11 @@ def task_result_in_steps(
     runs = blocks_of(task.get("runs"))
     # What a limit or the end of the run cut off counts for nothing.
     ended = [run for run in runs if run.get("stopped") is not True]
-    graders = yield from _graders_in_steps(map(verdict_blocks, ended), timestamp, origin)
-    checkpoints = yield from _graders_in_steps(map(_at_checkpoints, ended), timestamp, origin)
-    score = yield from _score_in_steps(task, runs)
+    said = yield from _verdicts_in_steps(map(verdict_blocks, ended))
+    graders = yield from _graders_in_steps(said, timestamp, origin)
+    at_checkpoints = yield from _verdicts_in_steps(map(_at_checkpoints, ended))
+    checkpoints = yield from _graders_in_steps(at_checkpoints, timestamp, origin)
+    score = _score(task, ended, said)
     against = list(_against(graders, checkpoints))
     errors = (text_of(run.get("error_msg")) for run in runs)
     status = text_of(task.get("status"))
@@ -73,29 +75,39 @@ def _against(*said: Mapping[str, GraderResult]) -> Iterator[GraderResult]:
     return (grader for graders in said for grader in graders.values() if not grader.passed)
 
 
-def _score_in_steps(task: Block, runs: Sequence[Block]) -> Steps[float]:
+def _score(task: Block, ended: Sequence[Block], said: Sequence[Mapping[str, Validation]]) -> float:
     """Return the mean over the trials of what their graders gave; without any verdict, what is written."""
     means: list[float] = []
     judged = False
-    done = 0
-    for run in runs:
-        if run.get("stopped") is True or run.get("status") == "skipped":
+    for run, verdicts in zip(ended, said, strict=True):
+        if run.get("status") == "skipped":
             continue
-        verdicts = (verdict_of(name, block) for name, block in verdict_blocks(run).items())
-        scores: list[float] = []
-        for verdict in verdicts:
-            if verdict.status != "pending":
-                scores.append(0.0 if verdict.status == "error" else verdict.score)
-            done += 1 + len(verdict.checks)
-            if done > _VALUES_PER_PAUSE:
-                done = 0
-                yield
-        broke = run.get("status") not in ("passed", "failed", "skipped") and text_of(run.get("error_msg"))
+        scores = [
+            0.0 if verdict.status == "error" else verdict.score
+            for verdict in verdicts.values()
+            if verdict.status != "pending"
+        ]
+        broke = run.get("status") not in ("passed", "failed") and text_of(run.get("error_msg"))
         means.append(sum(scores) / len(scores) if scores and not broke else 0.0)
         judged = judged or bool(scores)
     if not judged or not isinstance(task.get("stats", {}), Mapping):
         return number(block_of(task, "stats").get("avg_score"))
     return sum(means) / len(means)
+
+
+def _verdicts_in_steps(trials: Iterable[Mapping[str, Block]]) -> Steps[list[dict[str, Validation]]]:
+    found: list[dict[str, Validation]] = []
+    done = 0
+    for trial in trials:
+        verdicts: dict[str, Validation] = {}
+        for name, block in trial.items():
+            verdicts[name] = verdict = verdict_of(name, block)
+            done += 1 + len(verdict.checks)
+            if done > _VALUES_PER_PAUSE:
+                done = 0
+                yield
+        found.append(verdicts)
+    return found
 
 
 def _at_checkpoints(run: Block) -> dict[str, Block]:
@@ -107,20 +119,14 @@ def _at_checkpoints(run: Block) -> dict[str, Block]:
 
 
 def _graders_in_steps(
-    trials: Iterable[Mapping[str, Block]], timestamp: datetime, origin: RunOrigin | None
+    trials: Iterable[Mapping[str, Validation]], timestamp: datetime, origin: RunOrigin | None
 ) -> Steps[dict[str, GraderResult]]:
     """Return what each grader said, over all trials in which it did."""
     by_grader: dict[str, list[Validation]] = {}
-    done = 0
     for trial in trials:
-        done += 1
-        for name, block in trial.items():
-            verdict = verdict_of(name, block)
+        for name, verdict in trial.items():
             by_grader.setdefault(name, []).append(verdict)
-            done += 1 + len(verdict.checks)
-            if done > _VALUES_PER_PAUSE:
-                done = 0
-                yield
+    done = 0
     graders: dict[str, GraderResult] = {}
     for name, verdicts in by_grader.items():
         graders[name] = grader_result(name, verdicts, timestamp, origin)
@@ -162,6 +168,12 @@ def _reviewed(verdict: Validation) -> datetime | None:
 
 def _checks(verdicts: Sequence[Validation]) -> Iterator[CheckResult]:
     """Yield each check once, in its first order, with the message of the first trial in which it failed."""
+    if len(verdicts) == 1 and len({check.path for check in verdicts[0].checks}) == len(verdicts[0].checks):
+        for check in verdicts[0].checks:
+            yield CheckResult(
+                check.path, check.passed, int(check.passed), 1, "" if check.passed else check.message
+            )
+        return
     outcomes: dict[tuple[str | int, ...], list[Check]] = {}
     for verdict in verdicts:
         for check in verdict.checks:
