@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 ROUNDING = 1e-9
 """What the last digits of a mean may lack: three scores of 0.7 have one of 0.6999999999999998."""
@@ -30,6 +31,12 @@ def shown_score(score: float, digits: int = 2) -> str:
         return f"{score:.{digits}g}"
     full = score >= 1 - ROUNDING or float(f"{score:.{digits}f}") < 1
     return f"{score if full else math.floor(score * 10**digits) / 10**digits:.{digits}f}"
+
+
+def shown_scores(scores: Sequence[float | None], most: int) -> str:
+    """Return the last of some scores, the oldest first: ``0.50 → – → 1.00``, a dash where there is none."""
+    last = ["–" if score is None else shown_score(score) for score in scores[-most:]]
+    return ("… " if len(scores) > most else "") + " → ".join(last)
 
 
 def shown_share(share: float, digits: int = 0) -> str:

@@ -8,9 +8,10 @@ change is known exactly, and taking it back makes the score fresh again.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code
@@ -256,6 +257,7 @@ class DocumentScores:
             self._digests,
             {moment: self.then(moment) for moment in {one.timestamp for one in judged}},
             self._scores.regraded.version,
+            [self._scores.regraded.behind(suite.path) for suite, _ in self._runs],
             self._scores.going.all,
             inputs.to_python() if inputs is not None else None,
         )
@@ -354,6 +356,8 @@ class DocumentScores:
         regraded = self._scores.regraded.of(suite.path, task, name)
         recorded = task.graders.get(name) or task.checkpoints.get(name)
         if regraded is not None:
+            if regraded.live and regraded.entry != now.grader:
+                regraded = _until_judged(regraded, now.grader, self._scores.regraded.behind(suite.path))
             return self._outcome(task, regraded.result, now, regraded)
         if recorded is None or not self._is_of(recorded, suite, task, now):
             return None
@@ -438,6 +442,14 @@ class DocumentScores:
         """Tell whether a file is known not to be as it was read."""
         now = self._digests.get(path)
         return now is not None and now != read[path]
+
+
+def _until_judged(live: Regraded, today: Json, behind: Literal["no", "briefly", "long"]) -> Regraded:
+    """Return what is shown of a live verdict while the grader as it is written now is judged."""
+    if behind == "no":
+        return live
+    result = live.result if behind == "briefly" else replace(live.result, status="pending", checks=())
+    return replace(live, entry=today, result=result)
 
 
 def _type_of(entry: Json) -> Json:

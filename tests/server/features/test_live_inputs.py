@@ -16,6 +16,7 @@ from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import finished
 from waza_language_server.features.scores.inlay_hints import inlay_hints
 from waza_language_server.features.scores.stale_results import stale_results_in_steps
+from waza_language_server.project import regraded
 from waza_language_server.project.regraded_answers import live_task
 from waza_language_server.project.scores import Scores
 
@@ -113,3 +114,24 @@ def test_a_shown_result_is_stale_when_a_live_verdict_differs_from_it(suite: Path
     take_live(project.scores, suite, passed=not is_passed)
     stale = finished(stale_results_in_steps(project, suite))
     assert [(str(each.id), each.words) for each in stale] == [(str(suite), "stale: judged live")]
+
+
+def test_a_live_verdict_of_an_older_text_is_pending_after_a_moment(
+    suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = workspace_with()
+    scores = workspace.project.scores
+    take_live(scores, suite)
+    edited = opened(suite, "eval", EVAL.replace("schema.json}", "other.json}"))
+
+    def shown() -> str:
+        hints = inlay_hints(edited, workspace.with_document(edited))
+        return next(hint.label for hint in hints if hint.kind == "score")
+
+    assert "stale" in shown()
+    scores.regraded.note_edit(suite)
+    assert shown() == "⚡ ✗ 1 of 1"
+    monkeypatch.setattr(regraded, "PENDING_AFTER_SECONDS", 0.0)
+    assert shown() == "⚡ ◷ pending"
+    scores.regraded.note_answer(suite)
+    assert "stale" in shown()

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, get_args
 
 from waza_engine.frozen import frozen
-from waza_engine.markdown import fenced
+from waza_engine.later_patterns import compiled_later
+from waza_engine.markdown import code, fenced
 from waza_engine.steps import Steps, finished
 from waza_language_server.features.scores.history_hints import histories_in_steps
 from waza_language_server.features.scores.live_text import LIVE, TrialPlace, trials_to_open
@@ -35,9 +37,13 @@ if TYPE_CHECKING:
     from waza_language_server.project.suite_file import GraderEntry
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
+    from waza_language_server.text.line_index import LineIndex
     from waza_language_server.text.span import Span
 
 
+LONGEST_LINE = 43
+"""Characters of hints on one line that VS Code shows by default (`editor.inlayHints.maximumLength`)."""
+_SCORED = compiled_later(r"(?:[⚡↻] )?[✓✗◐] \d\.\d\d(?= )")
 HINT_KINDS: frozenset[str] = frozenset(get_args(HintKind))
 
 
@@ -164,6 +170,39 @@ def _marks_of_all(entry: Node, score: Score) -> Iterator[Mark]:
         told = [f"{outcome.task.id}: {check.message or 'failed'}" for outcome, check in failed[:10]]
         is_old = any(outcome.stale for outcome, _ in checks)
         yield shown_at(node), mark + label, fenced("\n".join(told)) if told else "", is_old
+
+
+def fitted(hints: Sequence[InlayHint], lines: LineIndex) -> list[InlayHint]:
+    """Return hints, in their order, with no more characters a line than an editor shows.
+
+    What has no room is in the tooltip of the hint, or of the one before it.
+    """
+    found: list[InlayHint] = []
+    line, room = -1, 0
+    for hint in hints:
+        here = lines.line_of(hint.offset)
+        is_first = here != line
+        line, room = here, LONGEST_LINE if is_first else room
+        label = _shortened(hint.label, room) if len(hint.label) > room else hint.label
+        if is_first or len(label) <= room:
+            label = label if len(label) <= room else f"{label[: room - 1]}…"
+            whole = [] if label == hint.label else [code(hint.label)]
+            story = "\n\n".join([*whole, hint.tooltip])
+            found.append(replace(hint, label=label, tooltip=story, is_old=hint.stale))
+        else:
+            label, before = "", found.pop()
+            story = "\n\n".join([before.tooltip, code(hint.label), hint.tooltip])
+            found.append(replace(before, tooltip=story))
+        room -= len(label)
+    return found
+
+
+def _shortened(label: str, room: int) -> str:
+    """Return a label without its last parts, as far as there is no room for them."""
+    while len(label) > room and " · " in label:
+        label = label.rpartition(" · ")[0]
+    scored = _SCORED.match(label) if len(label) > room else None
+    return label if scored is None else scored[0]
 
 
 def _end_of_line(document: Document, node: Node) -> int:

@@ -64,6 +64,8 @@ def live_label(outcomes: Sequence[Outcome]) -> str:
     broken = next((one.result for one in outcomes if one.result.status == "error"), None)
     if broken is not None:
         return LIVE + error_label(broken.feedback)
+    if any(one.result.status == "pending" for one in outcomes):
+        return f"{LIVE}◷ pending"
     trials = sum(one.result.trials for one in outcomes)
     passed = sum(one.result.passed_trials for one in outcomes)
     sign = sign_of((one.result.passed_trials, one.result.trials) for one in outcomes)
