@@ -13,6 +13,8 @@ interface RecordedRun {
     readonly resultsFile: string;
     readonly timestamp: string;
     readonly verdict: string;
+    /** To what part of the suite it was limited, "" for all of it. */
+    readonly part?: string;
 }
 
 export class ResultDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
@@ -42,8 +44,8 @@ export class ResultDocuments implements vscode.TextDocumentContentProvider, vsco
             void vscode.window.showInformationMessage("There is nothing to compare yet: it was run less than twice.");
             return;
         }
-        const picks = earlier.map((run) => ({ label: when(run), description: run.verdict, run }));
-        const options = { title: "Compare the Last Run With", placeHolder: `the run of ${when(newest)}: ${newest.verdict}` };
+        const picks = earlier.map((run) => ({ label: when(run), description: told(run), run }));
+        const options = { title: "Compare the Last Run With", placeHolder: `the run of ${when(newest)}: ${told(newest)}` };
         const chosen = picks.length === 1 ? picks[0] : await vscode.window.showQuickPick(picks, options);
         if (chosen !== undefined) {
             const title = `${titleOf(id)} (${chosen.label} ↔ ${when(newest)})`;
@@ -69,7 +71,11 @@ function pageOf(id: string, run: RecordedRun): vscode.Uri {
 }
 
 function when({ timestamp }: RecordedRun): string {
-    return new Date(timestamp).toLocaleString();
+    return new Date(timestamp).toLocaleString("sv"); // 2026-11-26 16:23:09, as everywhere
+}
+
+function told({ verdict, part = "" }: RecordedRun): string {
+    return part === "" ? verdict : `${verdict}: ${part}`;
 }
 
 /** The id that a command of the Test Explorer was given: of an item, or of the one that a message belongs to. */

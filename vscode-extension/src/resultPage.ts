@@ -192,6 +192,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
         const notices = [gone, isOld ? GOES_ON : "", regraded ? GRADED_AGAIN : ""].filter((notice) => notice !== "");
         const style = panel.webview.asWebviewUri(vscode.Uri.joinPath(this.extension, ...STYLE)).toString();
         const html = resultHtml({ id, notices, rendered, record, ...found, style, styleSource: panel.webview.cspSource });
+        panel.title = `${titleInWorkspace(id)} result`; // the suite may have got its name since
         if (html !== this.html) {
             this.html = panel.webview.html = html; // the same again would scroll to its beginning
         }

@@ -11,6 +11,7 @@ from waza_engine.masking import masked
 from waza_engine.results.attachments import with_attachments
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
+from waza_engine.results.reading.history import part_of
 from waza_engine.results.reading.missing import no_results_words
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reading.owners import Owner
@@ -66,7 +67,7 @@ def _workspaces(run: RunOutcome) -> Iterator[dict[str, Any]]:
 
 
 def recorded_runs(path: Path, task: str | None) -> list[dict[str, str]]:
-    """Return the runs of a suite, those that had the task, the newest first: file, start and verdict."""
+    """Return the runs of a suite, those that had the task, newest first: file, start, verdict and part."""
     found: list[dict[str, str]] = []
     owner = Owner(path.parent, path.name)
     for file in result_files(path.parent)[:_MOST_LISTED]:
@@ -81,7 +82,8 @@ def recorded_runs(path: Path, task: str | None) -> list[dict[str, str]]:
         if task is None or verdicts:
             verdict = verdicts[0] if verdicts else run.verdict
             started = recording.header.started.isoformat()
-            found.append({"record": str(file), "timestamp": started, "verdict": verdict})
+            part = part_of(recording.header)
+            found.append({"record": str(file), "timestamp": started, "verdict": verdict, "part": part})
     return sorted(found, key=lambda run: run["timestamp"], reverse=True)
 
 

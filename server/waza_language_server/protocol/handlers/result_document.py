@@ -62,7 +62,12 @@ async def recorded_runs(ls: WazaServer, params: RecordedRunsParams) -> list[dict
     """Return the recorded runs of what an id names, the newest first."""
     answer = await _ask(ls, "result.runs", _question(_target(ls, params.id, RECORDED_RUNS)))
     return [
-        {"resultsFile": run["record"], "timestamp": run["timestamp"], "verdict": run["verdict"]}
+        {
+            "resultsFile": run["record"],
+            "timestamp": run["timestamp"],
+            "verdict": run["verdict"],
+            "part": run.get("part", ""),
+        }
         for run in answer["runs"]
     ]
 
