@@ -15,6 +15,7 @@ interface ResultDocument {
     readonly markdown: string;
     readonly workspaces: readonly TrialWorkspace[];
     readonly answered: readonly AnsweredTask[];
+    readonly tasks: readonly AnsweredTask[];
     readonly resultsFile: string;
     /** Whether the run that is shown has not ended: what is finished so far stands there. */
     readonly goesOn: boolean;
@@ -29,7 +30,7 @@ interface RecordedRun {
     readonly resultsFile: string;
 }
 
-const NOTHING = { workspaces: [], answered: [], resultsFile: "", goesOn: false, regraded: false, waits: false, comparable: false };
+const NOTHING = { workspaces: [], answered: [], tasks: [], resultsFile: "", goesOn: false, regraded: false, waits: false, comparable: false };
 const GOES_ON = "A run of it goes on; what stands here is of an earlier one.";
 const GRADED_AGAIN = "Graded again since: the marks in the files tell that, and this page what the run has recorded.";
 /** How the file of a run ends that has not ended. */

@@ -14,9 +14,10 @@ LINES = LineIndex("name: one\nname: two\n")
     ("label", "shown"),
     [
         ("✗ 0.67 1 of 3 tasks", "✗ 0.67 1 of 3 tasks"),
-        ("✗ 0.67 1 of 3 tasks · stale: a_long_name.yaml +12 −3", "✗ 0.67 1 of 3 tasks"),
+        ("✗ 0.67 1 of 3 tasks · stale: a_long_name.yaml +12 −3", "✗ 0.67 1 of 3 tasks · stale"),
         ("✗ 0.67 10000000 of 30000000 tasks of a long name", "✗ 0.67"),
         (f"! {'x' * 60}", f"! {'x' * 40}…"),
+        (f"! {'x' * 60} · stale", f"! {'x' * 32}… · stale"),
     ],
 )
 def test_a_label_that_is_too_long_loses_its_last_parts_and_the_tooltip_has_all(

@@ -183,9 +183,10 @@ def fitted(hints: Sequence[InlayHint], lines: LineIndex) -> list[InlayHint]:
         here = lines.line_of(hint.offset)
         is_first = here != line
         line, room = here, LONGEST_LINE if is_first else room
-        label = _shortened(hint.label, room) if len(hint.label) > room else hint.label
-        if is_first or len(label) <= room:
-            label = label if len(label) <= room else f"{label[: room - 1]}…"
+        label = hint.label
+        if len(label) > room:
+            label = _shortened(label, room, is_cut=is_first)
+        if len(label) <= room:
             whole = [] if label == hint.label else [code(hint.label)]
             story = "\n\n".join([*whole, hint.tooltip])
             found.append(replace(hint, label=label, tooltip=story, is_old=hint.stale))
@@ -197,12 +198,17 @@ def fitted(hints: Sequence[InlayHint], lines: LineIndex) -> list[InlayHint]:
     return found
 
 
-def _shortened(label: str, room: int) -> str:
-    """Return a label without its last parts, as far as there is no room for them."""
-    while len(label) > room and " · " in label:
-        label = label.rpartition(" · ")[0]
-    scored = _SCORED.match(label) if len(label) > room else None
-    return label if scored is None else scored[0]
+def _shortened(label: str, room: int, *, is_cut: bool) -> str:
+    """Return a label without what says least, as far as there is no room for it; that it is stale stays."""
+    said, stale, _ = label.partition(STALE)
+    room -= len(stale)
+    while len(said) > room and " · " in said:
+        said = said.rpartition(" · ")[0]
+    if len(said) > room and (scored := _SCORED.match(said)):
+        said = scored[0]
+    if len(said) > room and is_cut:
+        said = f"{said[: room - 1].rstrip(' …')}…"
+    return said + stale
 
 
 def _end_of_line(document: Document, node: Node) -> int:
