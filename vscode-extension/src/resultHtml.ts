@@ -54,8 +54,7 @@ const GRADER = /<p\b[^>]*>(<strong\b[^>]*>([\u2713\u2717!\u25f7]) <code\b[^>]*>(
 
 export function resultHtml({ id, notices, rendered, workspaces, answered, tasks, record, waits, comparable, style, styleSource }: ResultPageParts): string {
     const suite = id.split("::", 1)[0] ?? "";
-    const { sections, navigation } = sectionsOf(rendered, suite, tasks);
-    let body = sections.replaceAll(/(<(?:li|h2|strong)\b[^>]*>)([\u2713\u2717!])(?=[\s<])/gu, (_, tag: string, mark: string) => {
+    let body = inSections(rendered, suite, tasks).replaceAll(/(<(?:li|h2|strong)\b[^>]*>)([\u2713\u2717!])(?=[\s<])/gu, (_, tag: string, mark: string) => {
         return `${tag}<span class="${CLASSES[mark] ?? ""}">${mark}</span>`;
     });
     body = body.replaceAll(MARKED_ANSWER, (_, before: string, numbers: string, behind: string, text: string, after: string) => {
@@ -95,14 +94,13 @@ export function resultHtml({ id, notices, rendered, workspaces, answered, tasks,
 <body>
 <nav class="actions">${buttons.join("")}</nav>
 ${notices.map((notice) => `<p class="notice">${escaped(notice)}</p>`).join("")}
-${navigation}
 ${body}
 </body>
 </html>`;
 }
 
-/** The tasks of a page as sections that can be filtered, and what leads to them. */
-function sectionsOf(rendered: string, suite: string, tasks: readonly AnsweredTask[]): { sections: string; navigation: string } {
+/** A page with its tasks as sections that can be filtered, behind contents that lead to them. */
+function inSections(rendered: string, suite: string, tasks: readonly AnsweredTask[]): string {
     const [head = "", ...parts] = rendered.split(/(?=<h2\b)/u);
     const open = [...tasks];
     const states = new Set<string>();
@@ -119,13 +117,13 @@ function sectionsOf(rendered: string, suite: string, tasks: readonly AnsweredTas
         return `<section class="of ${state}" id="part-${String(index)}">${body}</section>`;
     });
     if (parts.length < 2) {
-        return { sections: head + sections.join(""), navigation: "" };
+        return head + sections.join("");
     }
     const filters = FILTERS.filter(([state]) => state === "all" || states.has(state)).map(([state, title]) => {
         const checked = state === "all" ? " checked" : "";
         return `<label><input type="radio" name="state" id="show-${state}"${checked}> ${title}</label>`;
     });
-    return { sections: head + sections.join(""), navigation: `<nav class="contents"><div>${filters.join("")}</div><ul>${links.join("")}</ul></nav>` };
+    return `${head}<nav class="contents"><div>${filters.join("")}</div><ul>${links.join("")}</ul></nav>${sections.join("")}`;
 }
 
 /** A grader that leads to its line; one that passed is folded. */

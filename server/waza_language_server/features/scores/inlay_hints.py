@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import groupby
 from typing import TYPE_CHECKING, get_args
 
 from waza_engine.frozen import frozen
@@ -25,7 +26,7 @@ from waza_language_server.features.scores.score_text import STALE, check_label, 
 from waza_language_server.features.scores.setting_hints import setting_hints_in_steps
 from waza_language_server.features.scores.verdict import HintKind, Verdict
 from waza_language_server.features.scores.verdict_hints import verdicts_in_steps
-from waza_language_server.features.scores.words import share_label, sign_of
+from waza_language_server.features.scores.words import share_label, shortened, sign_of
 from waza_language_server.project.document_scores import read_scores_in_steps
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
 
@@ -178,23 +179,20 @@ def fitted(hints: Sequence[InlayHint], lines: LineIndex) -> list[InlayHint]:
     What has no room is in the tooltip of the hint, or of the one before it.
     """
     found: list[InlayHint] = []
-    line, room = -1, 0
-    for hint in hints:
-        here = lines.line_of(hint.offset)
-        is_first = here != line
-        line, room = here, LONGEST_LINE if is_first else room
-        label = hint.label
-        if len(label) > room:
-            label = _shortened(label, room, is_cut=is_first)
-        if len(label) <= room:
-            whole = [] if label == hint.label else [code(hint.label)]
-            story = "\n\n".join([*whole, hint.tooltip])
-            found.append(replace(hint, label=label, tooltip=story, is_old=hint.stale))
-        else:
-            label, before = "", found.pop()
-            story = "\n\n".join([before.tooltip, code(hint.label), hint.tooltip])
-            found.append(replace(before, tooltip=story))
-        room -= len(label)
+    for _, group in groupby(hints, key=lambda hint: lines.line_of(hint.offset)):
+        on_line, room = list(group), LONGEST_LINE
+        is_full = sum(len(hint.label) for hint in on_line) > room
+        for number, hint in enumerate(on_line):
+            label = _shortened(hint.label, room, is_cut=number == 0) if is_full else hint.label
+            if len(label) <= room:
+                whole = [] if label == hint.label else [code(hint.label)]
+                story = "\n\n".join([*whole, hint.tooltip])
+                found.append(replace(hint, label=label, tooltip=story, is_old=hint.stale))
+                room -= len(label)
+            else:
+                before = found.pop()
+                story = "\n\n".join([before.tooltip, code(hint.label), hint.tooltip])
+                found.append(replace(before, tooltip=story))
     return found
 
 
@@ -207,7 +205,7 @@ def _shortened(label: str, room: int, *, is_cut: bool) -> str:
     if len(said) > room and (scored := _SCORED.match(said)):
         said = scored[0]
     if len(said) > room and is_cut:
-        said = f"{said[: room - 1].rstrip(' …')}…"
+        said = shortened(said, room)
     return said + stale
 
 

@@ -67,14 +67,14 @@ def without_path(reason: str) -> str:
     return reason
 
 
-def shortened(line: str) -> str:
-    """Return a line with at most ``LONGEST_REASON`` characters."""
-    if len(line) <= LONGEST_REASON:
+def shortened(line: str, longest: int = LONGEST_REASON) -> str:
+    """Return a line with at most so many characters, cut behind a word."""
+    if len(line) <= longest:
         return line
-    begun = line[:LONGEST_REASON]
-    words = begun.rpartition(" ")[0].rstrip(" ,;:.")
+    begun = line[:longest]
+    words = begun.rpartition(" ")[0].rstrip(" ,;:.…")
     # A path or an address has no words to end at.
-    return f"{words if len(words) > LONGEST_REASON // 2 else begun[:-1]}…"
+    return f"{words if len(words) > longest // 2 else begun[:-1]}…"
 
 
 def told_by(origin: RunOrigin | None) -> str:
