@@ -36,7 +36,6 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.markdown",
     "waza_engine.masking",
     "waza_engine.moments",
-    "waza_engine.sparkline",
     "waza_engine.steps",
     "waza_engine.terminal",
     "waza_engine.usable_text",

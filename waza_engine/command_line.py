@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from waza_engine.early_interruption import INTERRUPTED, interruptions_are_minded
-from waza_engine.sparkline import BARS
 from waza_engine.terminal import complain, complain_lines, written_out
 
 FAILED = 2
@@ -51,7 +50,7 @@ _PLAIN_SIGNS = {
     "”": '"',
     "’": "'",
     "−": "-",
-} | dict(zip(BARS, "12345678", strict=True))
+}
 
 
 def carry_out(command: Callable[[], None]) -> None:

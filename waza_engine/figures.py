@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 ROUNDING = 1e-9
 """What the last digits of a mean may lack: three scores of 0.7 have one of 0.6999999999999998."""
@@ -36,6 +37,12 @@ def shown_scores(score: float, plain: float, digits: int = 2) -> str:
     """Return a score, and beside it the mean without weights where that reads differently."""
     weighted, unweighted = shown_score(score, digits), shown_score(plain, digits)
     return weighted if weighted == unweighted else f"{weighted} (plain mean {unweighted})"
+
+
+def shown_score_history(scores: Sequence[float | None], most: int) -> str:
+    """Return the last of some scores, the oldest first: ``0.50 → – → 1.00``, a dash where there is none."""
+    last = ["–" if score is None else shown_score(score) for score in scores[-most:]]
+    return ("… " if len(scores) > most else "") + " → ".join(last)
 
 
 def shown_share(share: float, digits: int = 0) -> str:

@@ -83,7 +83,7 @@ async def test_a_new_grader_grades_the_recorded_answer(suite: Path) -> None:
         uri = editor.open(suite, SUITE + added)
         await editor.command("waza.regrade", {"id": f"{suite}::::more"})
         hint = (await editor.hints(uri))[-1]
-        assert label(hint) == "↻ ✗ 0.50 1/2", hint.tooltip
+        assert label(hint) == "↻ ✗ 0.50 1 of 2", hint.tooltip
 
 
 async def test_marks_go_with_their_results(suite: Path) -> None:

@@ -91,11 +91,11 @@ async def test_an_edit_flips_the_verdict_without_a_run(suite: Path) -> None:
         results = sorted((suite.parent / ".waza/results").iterdir())
         editor.replace(uri, 2, SUITE.replace("- hello", "- never said"))
         flipped = await until(editor, uri, lambda found: "⚡ ✗" in found)
-        assert flipped[1:] == ["⚡ ✗ 0/2 · 1.00 → 0.00", "⚡ ✗", "⚡ ✓ 2/2", "⚡ ✓"]
+        assert flipped[1:] == ["⚡ ✗ 2 of 2 · 1.00 → 0.00", "⚡ ✗", "⚡ ✓ 2/2", "⚡ ✓"]
         assert editor.refreshed["inlay hints"] > 0
         editor.replace(uri, 3, SUITE.replace("> 3", "> 3000"))
         flipped = await until(editor, uri, lambda found: found[-1] == "⚡ ✗")
-        assert flipped[1:] == ["⚡ ✓ 2/2", "⚡ ✓", "⚡ ✗ 0/2 · 1.00 → 0.00", "⚡ ✗"]
+        assert flipped[1:] == ["⚡ ✓ 2/2", "⚡ ✓", "⚡ ✗ 2 of 2 · 1.00 → 0.00", "⚡ ✗"]
         assert sorted((suite.parent / ".waza/results").iterdir()) == results
         tooltip = (await editor.hints(uri))[-2].tooltip
         assert isinstance(tooltip, types.MarkupContent)
@@ -143,7 +143,7 @@ async def test_an_answer_that_comes_after_a_newer_one_changes_nothing(suite: Pat
         await editor.until((tmp_path / late_answers.NOTE).exists, ON_A_BUSY_MACHINE)
         newer = SUITE.replace("- hello", "- adieu").replace("> 3", "> 3000")
         editor.replace(uri, 3, newer)
-        shown = ["⚡ ✗ 0/2 · 1.00 → 0.00", "⚡ ✗"] * 2
+        shown = ["⚡ ✗ 2 of 2 · 1.00 → 0.00", "⚡ ✗"] * 2
         assert (await until(editor, uri, lambda found: found[1:] == shown))[1:] == shown
         # Before this is answered the engine answers about the older text.
         line = next(number for number, each in enumerate(newer.splitlines()) if "adieu" in each)
@@ -193,7 +193,7 @@ async def test_a_schema_that_changes_on_the_disk_is_judged_at_once(tmp_path: Pat
         schema.write_text('{"type": "array"}', "utf-8")
         change = types.FileEvent(schema.as_uri(), types.FileChangeType.Changed)
         editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
-        failing = await until(editor, uri, lambda found: "⚡ ✗ 0/2" in "".join(found))
+        failing = await until(editor, uri, lambda found: "⚡ ✗ 2 of 2" in "".join(found))
         # The run is of the schema of then, the verdict of that of now.
         assert "stale: schema.json" in failing[0]
         assert not any("stale" in each for each in failing[1:])
@@ -206,7 +206,7 @@ async def test_the_lens_that_grades_again_agrees_with_it(suite: Path) -> None:
         flipped = await until(editor, uri, lambda found: "⚡ ✗" in found)
         await editor.command("waza.regrade", {"id": f"{suite}::::says"})
         of_suite, *others = [label(hint) for hint in await editor.hints(uri)]
-        assert (of_suite, others) == ("↻ ✗ 0/1 task", flipped[1:])
+        assert (of_suite, others) == ("↻ ✗ 1 of 1 task", flipped[1:])
 
 
 async def test_without_assertions_only_these_keep_what_was_recorded(suite: Path) -> None:

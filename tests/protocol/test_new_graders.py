@@ -79,7 +79,7 @@ async def test_an_action_puts_a_grader_into_the_suite_and_its_hint_is_live(suite
         assert "name: contains_deployed\n" in edit["newText"]
         at = types.Position(edit["range"]["start"]["line"], edit["range"]["start"]["character"])
         editor.insert(uri, 2, at.line, at.character, edit["newText"])
-        await until_hint(editor, uri, "⚡ ◐ 2/6")
+        await until_hint(editor, uri, "⚡ ✗ 4 of 6")
 
 
 async def test_what_is_not_in_the_trial_becomes_nothing(suite: Path) -> None:

@@ -21,7 +21,7 @@ graders:
 tasks: [tasks/*.yaml]
 """
 WITHOUT_KEY = {"executor": "openai", "model": "some-model"}
-NO_KEY = "! there is no key for `api.openai.com`; set `OPENAI_API_KEY`…"
+NO_KEY = "! there is no key for `api.openai.com`…"
 
 
 @pytest.fixture

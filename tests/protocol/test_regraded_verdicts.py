@@ -113,7 +113,7 @@ async def test_of_a_suite_of_which_one_task_was_graded_again_each_task_is_told_a
         await ask(editor, "waza.run", str(suite))
         editor.replace(eval_file, 2, corrected(EVAL))
         await ask(editor, "waza.regrade", f"{suite}::one")
-        assert (await labels(editor, eval_file))[0] == "↻ ✗ 1/2 tasks · stale"
+        assert (await labels(editor, eval_file))[0] == "↻ ✗ 1 of 2 tasks · stale"
         assert (await labels(editor, one))[0] == "↻ ✓ 1.00"
         assert (await labels(editor, two))[0] == "✗ 0.50 · stale"
         await ask(editor, "waza.regrade", f"{suite}::two")
@@ -137,7 +137,7 @@ async def test_one_grader_that_judges_again_counts_with_what_the_others_said_in_
         editor.replace(eval_file, 2, corrected(TWO_GRADERS))
         await ask(editor, "waza.regrade", f"{suite}::::polite")
         assert (await labels(editor, two))[0] == "↻ ✗ 0.67"
-        assert (await labels(editor, eval_file))[0] == "↻ ✗ 0/2 tasks"
+        assert (await labels(editor, eval_file))[0] == "↻ ✗ 2 of 2 tasks"
         both = corrected(TWO_GRADERS).replace("not_contains: [Mock]", "not_contains: [rude]")
         editor.replace(eval_file, 3, both)
         assert (await labels(editor, two))[0] == "↻ ✗ 0.67 · stale"
@@ -203,7 +203,7 @@ async def test_the_next_run_replaces_what_was_graded_again(suite: Path) -> None:
         two = editor.open(suite.parent / "tasks" / "two.yaml")
         await ask(editor, "waza.run", str(suite))
         await ask(editor, "waza.regrade", str(suite))
-        assert (await labels(editor, eval_file))[0] == "↻ ✗ 0/2 tasks"
+        assert (await labels(editor, eval_file))[0] == "↻ ✗ 2 of 2 tasks"
         await ask(editor, "waza.run", str(suite))
-        assert (await labels(editor, eval_file))[0] == "✗ 0/2 tasks"
+        assert (await labels(editor, eval_file))[0] == "✗ 2 of 2 tasks"
         assert (await labels(editor, two))[0] == "✗ 0.50"

@@ -36,4 +36,5 @@ async def test_an_older_engine_of_the_chosen_interpreter_still_has_its_page_show
         "waits": False,
         "workspaces": [],
         "answered": [],
+        "tasks": [],
     }

@@ -81,25 +81,25 @@ async def test_the_lens_names_the_run_and_how_many_trials_it_has(suite: Path) ->
 async def test_another_run_is_judged_and_what_was_answered_last_again(suite: Path) -> None:
     older = suite.parent / ".waza" / "results" / "older.json"
     async with opened(suite, limit=is_told_to_ask_again, options=LIVE) as (editor, uri):
-        assert (await mark(editor, uri, lambda label: "3/6" in label)).startswith("⚡ ◐ 3/6")
+        assert (await mark(editor, uri, lambda label: "3 of 6" in label)).startswith("⚡ ✗ 3 of 6")
         first = await title(editor, uri)
         bed = {"id": str(suite), "results": str(older)}
         assert await editor.command("waza.testBed", bed) == {"results": str(older), "trial": None}
-        assert await mark(editor, uri, lambda label: "0/6" in label) == "⚡ ✗ 0/6"
+        assert await mark(editor, uri, lambda label: "6 of 6" in label) == "⚡ ✗ 6 of 6"
         chosen = await title(editor, uri)
         assert chosen != first
         tooltips = [hint.tooltip for hint in await editor.hints(uri)]
         assert any("3 days ago" in str(tooltip) for tooltip in tooltips)
         await editor.command("waza.testBed", {"id": str(suite), "results": None})
-        assert "3/6" in await mark(editor, uri, lambda label: "3/6" in label)
+        assert "3 of 6" in await mark(editor, uri, lambda label: "3 of 6" in label)
         assert await title(editor, uri) == first
 
 
 async def test_one_trial_of_each_task_can_be_the_test_bed(suite: Path) -> None:
     async with opened(suite, limit=is_told_to_ask_again, options=LIVE) as (editor, uri):
-        await mark(editor, uri, lambda label: "3/6" in label)
+        await mark(editor, uri, lambda label: "3 of 6" in label)
         await editor.command("waza.testBed", {"id": str(suite), "trial": 2})
-        assert await mark(editor, uri, lambda label: "/3" in label) == "⚡ ◐ 1/3"
+        assert await mark(editor, uri, lambda label: "of 3" in label) == "⚡ ✗ 2 of 3"
         assert (await title(editor, uri, "alone")).endswith(", 3 tasks, trial 2 alone")
 
 
@@ -121,9 +121,9 @@ async def test_a_client_that_confirms_is_given_the_runs_as_a_list_to_pick_from(s
 async def test_a_run_whose_file_is_gone_is_said_and_nothing_is_judged(suite: Path) -> None:
     older = suite.parent / ".waza" / "results" / "older.json"
     async with opened(suite, limit=is_told_to_ask_again, options=LIVE) as (editor, uri):
-        await mark(editor, uri, lambda label: "3/6" in label)
+        await mark(editor, uri, lambda label: "3 of 6" in label)
         await editor.command("waza.testBed", {"id": str(suite), "results": str(older)})
-        await mark(editor, uri, lambda label: "0/6" in label)
+        await mark(editor, uri, lambda label: "6 of 6" in label)
         await asyncio.to_thread(older.unlink)
         assert "is gone, so nothing is judged live" in await title(editor, uri, "is gone")
         editor.replace(

@@ -65,7 +65,7 @@ async def told(editor: Editor, uri: str, text: str, pointed: str, wanted: str) -
 async def test_a_text_shows_where_the_answer_comes_nearest(suite: Path, text: str) -> None:
     async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
         said = await told(editor, editor.open(suite), text, "function add is", "punctuation differs")
-    assert said.startswith("**⚡ ✗ 0/6** · what it met in the trials recorded ")
+    assert said.startswith("**⚡ ✗ 6 of 6** · what it met in the trials recorded ")
     assert "✗ `t0` trial 1: `not found; the nearest in the answer: punctuation differs`" in said
     assert "Hello, the function `add` is done.\n           ^^^^^^^^^^^^^^^^^\n" in said
 

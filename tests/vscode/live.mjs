@@ -41,7 +41,7 @@ async function scenario(page) {
     await page.keyboard.press("ArrowLeft");
     await page.keyboard.type(" nobody", { delay: 40 });
     await editor.waitForLine(page, "hello nobody");
-    await hintOn("name: speaks", /⚡.✗.0\/2.·.1\.00.→.0\.00/u);
+    await hintOn("name: speaks", /⚡.✗.2.of.2.·.1\.00.→.0\.00/u);
     await page.screenshot({ path: path.join(path.resolve(options.artifacts), "live.png") });
   });
 

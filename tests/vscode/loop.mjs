@@ -96,7 +96,7 @@ async function scenario(page) {
       await frames.take(90);
     }
     await editor.waitForLine(page, `${TYPED}${PATTERN}`);
-    await hintOn("name: says_where", /⚡.✗.0\/3.·.1\.00.→.0\.00/u);
+    await hintOn("name: says_where", /⚡.✗.3.of.3.·.1\.00.→.0\.00/u);
     await hintOn("name: says_where", /✗/u);
     await frames.take(1_800);
   });
@@ -146,7 +146,7 @@ async function scenario(page) {
     await page.keyboard.press("Control+Z");
     await editor.waitForLine(page, `'${failing}'`);
     await words("≈");
-    await hintOn("name: says_where", /⚡.✗.0\/3/u);
+    await hintOn("name: says_where", /⚡.✗.3.of.3/u);
     assert.deepEqual(records(), recorded, "the agent ran again");
     await page.screenshot({ path: path.join(artifacts, "followed.png") });
   });

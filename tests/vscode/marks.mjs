@@ -37,10 +37,10 @@ async function scenario(page) {
   await step("the suite runs", async () => {
     await editor.openFile(page, "eval.yaml", "graders:");
     await editor.clickLens(page, "Run suite", "a run", () => page.locator(".notification-toast", { hasText: "greeter" }).first().isVisible());
-    await hintOn("name: greeter", /✗.1\/2.tasks/u);
+    await hintOn("name: greeter", /✗.1.of.2.tasks/u);
   });
 
-  await step("icons in the gutter tell what failed", () => editor.waitUntil(page, "icons in the gutter", async () => (await icons()) >= 2));
+  await step("icons in the gutter tell what failed", () => editor.waitUntil(page, "icons in the gutter", async () => (await icons()) >= 1));
 
   await step("files that failed have a badge in the Explorer and at their tab", async () => {
     await page.keyboard.press("Control+Shift+E");

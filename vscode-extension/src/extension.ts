@@ -29,6 +29,7 @@ import { reviewAnswers } from "./reviews";
 import { RunLog } from "./runLog";
 import { chooseExecutor, chooseRunOptions, logIn } from "./runChoices";
 import { runEnvironment, runOptions, wrongSetting } from "./runSettings";
+import { openJudged } from "./openJudged";
 import { Runs } from "./runs";
 import { RunStatusBar } from "./runStatus";
 import type { Place } from "./runWords";
@@ -217,6 +218,12 @@ export function activate(context: vscode.ExtensionContext): void {
             const client = id === undefined ? undefined : await server.reached();
             if (id !== undefined && client !== undefined) {
                 await results.compare(client, id);
+            }
+        }),
+        command("openJudged", async ({ task, grader }: { readonly task: string; readonly grader: string }) => {
+            const client = await server.reached();
+            if (client !== undefined) {
+                await openJudged(client, task, grader);
             }
         }),
         command("saveRecord", async (given: unknown) => {

@@ -20,6 +20,8 @@ interface Mark {
     readonly line: number;
     readonly state: MarkState;
     readonly stale: boolean;
+    /** Whether the Test Explorer has an item for it, whose icon is in the gutter. */
+    readonly isTest?: boolean;
 }
 
 /** One answer of `waza/fileMarks`. */
@@ -70,6 +72,7 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
         for (const state of STATES) {
             this.types.set(keyOf(state, false), decorationOf(state, false));
             this.types.set(keyOf(state, true), decorationOf(state, true));
+            this.types.set(`${state} ruler`, vscode.window.createTextEditorDecorationType(rulerOf(state)));
         }
         const written = ({ uri }: vscode.TextDocument) => {
             if (this.edited.delete(uri.toString())) {
@@ -195,8 +198,13 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
             return; // drawn again for the newer text
         }
         const lines = new Map<string, number[]>();
-        for (const { line, state, stale } of found) {
-            const key = keyOf(state, stale);
+        const hasTestIcons = vscode.workspace.getConfiguration("testing").get<boolean>("gutterEnabled", true);
+        for (const { line, state, stale, isTest } of found) {
+            const hasIcon = isTest === true && hasTestIcons;
+            if (hasIcon && stale) {
+                continue;
+            }
+            const key = hasIcon ? `${state} ruler` : keyOf(state, stale);
             const known = lines.get(key);
             if (known === undefined) {
                 lines.set(key, [line]);
@@ -236,9 +244,12 @@ function decorationOf(state: MarkState, stale: boolean): vscode.TextEditorDecora
     return vscode.window.createTextEditorDecorationType({
         dark: icon(ON_DARK[state]),
         light: icon(ON_LIGHT[state]),
-        overviewRulerLane: vscode.OverviewRulerLane.Right,
-        ...(stale ? {} : { overviewRulerColor: new vscode.ThemeColor(RULER[state]) }),
+        ...(stale ? {} : rulerOf(state)),
     });
+}
+
+function rulerOf(state: MarkState): vscode.DecorationRenderOptions {
+    return { overviewRulerLane: vscode.OverviewRulerLane.Right, overviewRulerColor: new vscode.ThemeColor(RULER[state]) };
 }
 
 function svg(shape: string, colour: string, stale: boolean): vscode.Uri {

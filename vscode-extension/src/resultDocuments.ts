@@ -1,4 +1,4 @@
-/** Two runs of a suite or a task side by side: the server tells each as Markdown, here it is a read-only document. */
+/** What changed between two runs of a suite or a task: the server tells it as Markdown, which VS Code's preview shows. */
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
@@ -13,6 +13,8 @@ interface RecordedRun {
     readonly resultsFile: string;
     readonly timestamp: string;
     readonly verdict: string;
+    /** To what part of the suite it was limited, "" for all of it. */
+    readonly part?: string;
 }
 
 export class ResultDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
@@ -26,14 +28,14 @@ export class ResultDocuments implements vscode.TextDocumentContentProvider, vsco
             return "The Waza language server is not running.";
         }
         try {
-            const asked = { id: uri.query, record: uri.fragment };
+            const asked = JSON.parse(uri.query) as unknown;
             return ownInSettings((await client.sendRequest<{ markdown: string }>("waza/resultDocument", asked)).markdown);
         } catch (error) {
             return error instanceof Error ? error.message : String(error);
         }
     }
 
-    /** Shows an earlier run of what an id names beside its newest one; asks which when there are several. */
+    /** Shows what changed from an earlier run of what an id names to its newest one; asks which when there are several. */
     async compare(client: LanguageClient, item: string): Promise<void> {
         const id = recordedOf(item);
         const runs = await client.sendRequest<RecordedRun[]>("waza/recordedRuns", { id });
@@ -42,12 +44,11 @@ export class ResultDocuments implements vscode.TextDocumentContentProvider, vsco
             void vscode.window.showInformationMessage("Nothing to compare yet: there are fewer than two runs.");
             return;
         }
-        const picks = earlier.map((run) => ({ label: when(run), description: run.verdict, run }));
-        const options = { title: "Compare the Last Run With", placeHolder: `the run of ${when(newest)}: ${newest.verdict}` };
+        const picks = earlier.map((run) => ({ label: when(run), description: told(run), run }));
+        const options = { title: "Compare the Last Run With", placeHolder: `the run of ${when(newest)}: ${told(newest)}` };
         const chosen = picks.length === 1 ? picks[0] : await vscode.window.showQuickPick(picks, options);
         if (chosen !== undefined) {
-            const title = `${titleOf(id)} (${chosen.label} ↔ ${when(newest)})`;
-            await vscode.commands.executeCommand("vscode.diff", pageOf(id, chosen.run), pageOf(id, newest), title);
+            await vscode.commands.executeCommand("markdown.showPreview", pageOf(id, newest, chosen.run));
         }
     }
 
@@ -62,14 +63,19 @@ export function recordedOf(item: string): string {
     return task === undefined || task === "" ? (suite ?? "") : `${suite ?? ""}::${task}`;
 }
 
-/** What an id has come to in a run. */
-function pageOf(id: string, run: RecordedRun): vscode.Uri {
-    const name = titleOf(id).replaceAll(/[/\\?#]/gu, "-");
-    return vscode.Uri.from({ scheme: SCHEME, path: `/${name} result.md`, query: id, fragment: run.resultsFile });
+/** What an id has come to in a run, since an earlier one. */
+function pageOf(id: string, run: RecordedRun, since: RecordedRun): vscode.Uri {
+    const name = `${titleOf(id)} since ${when(since)}`.replaceAll(/[/\\?#]/gu, "-");
+    const query = JSON.stringify({ id, record: run.resultsFile, since: since.resultsFile });
+    return vscode.Uri.from({ scheme: SCHEME, path: `/${name}.md`, query });
 }
 
 function when({ timestamp }: RecordedRun): string {
-    return new Date(timestamp).toLocaleString();
+    return new Date(timestamp).toLocaleString("sv"); // 2026-11-26 16:23:09, as everywhere
+}
+
+function told({ verdict, part = "" }: RecordedRun): string {
+    return part === "" ? verdict : `${verdict}: ${part}`;
 }
 
 /** The id that a command of the Test Explorer was given: of an item, or of the one that a message belongs to. */

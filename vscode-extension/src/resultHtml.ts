@@ -9,7 +9,7 @@ export interface TrialWorkspace {
     readonly path: string;
 }
 
-/** A task of a run that has an answer; see docs/protocol.md. */
+/** A task of a run; see docs/protocol.md. */
 export interface AnsweredTask {
     readonly id: string;
     readonly name: string;
@@ -26,6 +26,8 @@ export interface ResultPageParts {
     readonly workspaces: readonly TrialWorkspace[];
     /** The tasks whose answers can become tasks of their own. */
     readonly answered: readonly AnsweredTask[];
+    /** The tasks of the page, in its order. */
+    readonly tasks: readonly AnsweredTask[];
     /** The file of the run that is shown, "" when there is none. */
     readonly record: string;
     /** Whether a person is asked for a verdict of it. */
@@ -38,27 +40,38 @@ export interface ResultPageParts {
 }
 
 /** The commands that the page may call. */
-export const PAGE_COMMANDS = ["waza.reviewAnswers", "waza.compareResults", "waza.saveRecord", "waza.openWorkspace"];
+export const PAGE_COMMANDS = ["waza.reviewAnswers", "waza.compareResults", "waza.saveRecord", "waza.openWorkspace", "waza.openJudged", "waza.openFile", "waza.run", "waza.regrade"];
 /** What a grader found in an answer: what it wants, what it forbids, what comes nearest. */
 const FOUND: Readonly<Record<string, string>> = { "✓": "passed", "✗": "failed", "≈": "nearest" };
 /** An answer whose fence says which of its lines, counted from 1, are marks: what only looks like one is the agent's. */
 const MARKED_ANSWER = /(<pre\b[^>]*><code\b[^>]*\blanguage-marked)-([\d-]+)("[^>]*>)([^]*?)(<\/code><\/pre>)/gu;
 const CLASSES: Readonly<Record<string, string>> = { "✓": "passed", "✗": "failed", "!": "error" };
+/** States that the page can be limited to. */
+const FILTERS = [["all", "All"], ["failed", "Failed"], ["error", "In Error"], ["passed", "Passed"]] as const;
+const HEADING = /<h2\b[^>]*>(?:([\u2713\u2717!\u25f7\u2013]) )?([^]*?)<\/h2>/u;
+/** A grader, up to the next one or the next heading. */
+const GRADER = /<p\b[^>]*>(<strong\b[^>]*>([\u2713\u2717!\u25f7]) <code\b[^>]*>([^]*?)<\/code><\/strong>)([^]*?)<\/p>([^]*?)(?=<p\b[^>]*><strong\b[^>]*>[\u2713\u2717!\u25f7] <code|<h[234]\b|$)/gu;
 
-export function resultHtml({ id, notices, rendered, workspaces, answered, record, waits, comparable, style, styleSource }: ResultPageParts): string {
+export function resultHtml({ id, notices, rendered, workspaces, answered, tasks, record, waits, comparable, style, styleSource }: ResultPageParts): string {
     const suite = id.split("::", 1)[0] ?? "";
-    let body = rendered.replaceAll(/(<(?:td|h2|strong)\b[^>]*>)([\u2713\u2717!])(?=[\s<])/gu, (_, tag: string, mark: string) => {
+    let body = inSections(rendered, suite, tasks).replaceAll(/(<(?:li|h2|strong)\b[^>]*>)([\u2713\u2717!])(?=[\s<])/gu, (_, tag: string, mark: string) => {
         return `${tag}<span class="${CLASSES[mark] ?? ""}">${mark}</span>`;
     });
     body = body.replaceAll(MARKED_ANSWER, (_, before: string, numbers: string, behind: string, text: string, after: string) => {
         return `${before}${behind}${found(text, new Set(numbers.split("-").map(Number)))}${after}`;
     });
-    const buttons = waits ? [button("Review…", "waza.reviewAnswers", id)] : [];
+    const buttons = record === "" ? [] : [button("Run Again", "waza.run", { id }), button("Re-grade", "waza.regrade", { id })];
+    if (waits) {
+        buttons.push(button("Review…", "waza.reviewAnswers", id));
+    }
     if (comparable) {
         buttons.push(button("Compare With an Earlier Run…", "waza.compareResults", id));
     }
     if (answered.length > 0) {
         buttons.push(button("Save Record as Task…", "waza.saveRecord", { id, record }));
+    }
+    if (record !== "") {
+        buttons.push(button("Open Record", "waza.openFile", { file: record }));
     }
     for (const { task, trial, path } of workspaces) {
         const written = `<code>${escaped(path)}</code>`;
@@ -84,6 +97,41 @@ ${notices.map((notice) => `<p class="notice">${escaped(notice)}</p>`).join("")}
 ${body}
 </body>
 </html>`;
+}
+
+/** A page with its tasks as sections that can be filtered, behind contents that lead to them. */
+function inSections(rendered: string, suite: string, tasks: readonly AnsweredTask[]): string {
+    const [head = "", ...parts] = rendered.split(/(?=<h2\b)/u);
+    const open = [...tasks];
+    const states = new Set<string>();
+    const links: string[] = [];
+    const sections = parts.map((part, index) => {
+        const [, mark = "", title = ""] = HEADING.exec(part) ?? [];
+        const state = CLASSES[mark] ?? "other";
+        states.add(state);
+        links.push(`<li class="of ${state}"><a href="#part-${String(index)}"><span class="${state}">${mark}</span> ${title}</a></li>`);
+        const called = /^<code\b[^>]*>([^]*?)<\/code>/u.exec(title)?.[1];
+        const at = open.findIndex(({ name }) => escaped(name.trim().replaceAll(/\s+/gu, " ")) === called);
+        const [task] = at < 0 ? [] : open.splice(at, 1);
+        const body = task === undefined ? part : part.replaceAll(GRADER, graderOf(taskIn(suite, task.id)));
+        return `<section class="of ${state}" id="part-${String(index)}">${body}</section>`;
+    });
+    if (parts.length < 2) {
+        return head + sections.join("");
+    }
+    const filters = FILTERS.filter(([state]) => state === "all" || states.has(state)).map(([state, title]) => {
+        const checked = state === "all" ? " checked" : "";
+        return `<label><input type="radio" name="state" id="show-${state}"${checked}> ${title}</label>`;
+    });
+    return `${head}<nav class="contents"><div>${filters.join("")}</div><ul>${links.join("")}</ul></nav>${sections.join("")}`;
+}
+
+/** A grader that leads to its line; one that passed is folded. */
+function graderOf(task: string): (found: string, ...groups: string[]) => string {
+    return (_, title = "", mark = "", name = "", rest = "", details = "") => {
+        const link = button("Go to Line", "waza.openJudged", { task, grader: unescaped(name) });
+        return `<details${mark === "✓" ? "" : " open"}><summary>${title}${rest} ${link}</summary>${details}</details>`;
+    };
 }
 
 /**
@@ -132,6 +180,10 @@ function trialOf(suite: string, task: string, trial: number): string {
 function button(title: string, command: string, argument: unknown): string {
     const uri = `command:${command}?${encodeURIComponent(JSON.stringify([argument]))}`;
     return `<a class="button" role="button" href="${escaped(uri)}">${escaped(title)}</a>`;
+}
+
+function unescaped(html: string): string {
+    return html.replaceAll("&quot;", '"').replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }
 
 export function escaped(text: string): string {

@@ -16,6 +16,7 @@ interface ResultDocument {
     readonly markdown: string;
     readonly workspaces: readonly TrialWorkspace[];
     readonly answered: readonly AnsweredTask[];
+    readonly tasks: readonly AnsweredTask[];
     readonly resultsFile: string;
     /** Whether the run that is shown has not ended: what is finished so far stands there. */
     readonly goesOn: boolean;
@@ -30,7 +31,7 @@ interface RecordedRun {
     readonly resultsFile: string;
 }
 
-const NOTHING = { workspaces: [], answered: [], resultsFile: "", goesOn: false, regraded: false, waits: false, comparable: false };
+const NOTHING = { workspaces: [], answered: [], tasks: [], resultsFile: "", goesOn: false, regraded: false, waits: false, comparable: false };
 const GOES_ON = "A run of it goes on; what stands here is of an earlier one.";
 const GRADED_AGAIN = "Graded again since: the files show the new results, this page shows the recorded run.";
 /** How the file of a run ends that has not ended. */
@@ -194,6 +195,7 @@ export class ResultPage implements vscode.WebviewPanelSerializer, vscode.Disposa
         const notices = [gone, isOld ? GOES_ON : "", regraded ? GRADED_AGAIN : ""].filter((notice) => notice !== "");
         const style = panel.webview.asWebviewUri(vscode.Uri.joinPath(this.extension, ...STYLE)).toString();
         const html = resultHtml({ id, notices, rendered, record, ...found, style, styleSource: panel.webview.cspSource });
+        panel.title = `${titleInWorkspace(id)} result`; // the suite may have got its name since
         if (html !== this.html) {
             this.html = panel.webview.html = html; // the same again would scroll to its beginning
         }

@@ -46,6 +46,8 @@ export interface RunEvent {
     readonly item?: string;
     readonly label?: string;
     readonly location?: Location;
+    /** A line of the task or grader without a hint, so that a message covers none. */
+    readonly messageLocation?: Location;
     readonly failures?: readonly CheckFailure[];
     readonly task?: string;
     readonly trial?: number;

@@ -60,10 +60,18 @@ export function suiteIdOf(id: string): string {
     return promptIn(id)?.suite ?? id.split("::", 1)[0] ?? "";
 }
 
-/** What is run, in words. */
+/** What the suites of the window are called, by their files. */
+let suiteTitles: ReadonlyMap<string, string> = new Map();
+
+export function nameSuites(titles: ReadonlyMap<string, string>): void {
+    suiteTitles = titles;
+}
+
+/** What is run, in words: the name of the suite, of one that is not read yet that of its folder. */
 export function titleOf(id: string): string {
     const [, ...inside] = names(id);
-    return [path.basename(path.dirname(suiteOf(id))), ...inside].filter((name) => name !== "").join(" › ");
+    const suite = suiteOf(id);
+    return [suiteTitles.get(suite) ?? path.basename(path.dirname(suite)), ...inside].filter((name) => name !== "").join(" › ");
 }
 
 /** The id of a task of a suite. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { resultHtml } from "../src/resultHtml";
 
-const PARTS = { id: "/s/eval.yaml", notices: [], rendered: "", workspaces: [], answered: [], record: "", waits: false, comparable: false, style: "s.css", styleSource: "https://here" };
+const PARTS = { id: "/s/eval.yaml", notices: [], rendered: "", workspaces: [], answered: [], tasks: [], record: "", waits: false, comparable: false, style: "s.css", styleSource: "https://here" };
 const TRIAL = { task: "a:b", trial: 2, path: "/tmp/w & x" };
 
 /** The commands behind the buttons of a page, with their argument. */
@@ -27,7 +27,12 @@ void test("what waits for a person is reviewed from the page", () => {
 
 void test("an answer becomes a task, of the run that is shown", () => {
     const found = buttonsOf(resultHtml({ ...PARTS, record: "/s/r.json", answered: [{ id: "one", name: "Greets" }] }));
-    assert.deepEqual(found, [["Save Record as Task…", "waza.saveRecord", [{ id: "/s/eval.yaml", record: "/s/r.json" }]]]);
+    assert.deepEqual(found, [
+        ["Run Again", "waza.run", [{ id: "/s/eval.yaml" }]],
+        ["Re-grade", "waza.regrade", [{ id: "/s/eval.yaml" }]],
+        ["Save Record as Task…", "waza.saveRecord", [{ id: "/s/eval.yaml", record: "/s/r.json" }]],
+        ["Open Record", "waza.openFile", [{ file: "/s/r.json" }]],
+    ]);
 });
 
 void test("the workspace of a trial is opened from the place that names it, and from the top", () => {
@@ -40,8 +45,8 @@ void test("the workspace of a trial is opened from the place that names it, and 
 });
 
 void test("marks have the colour of what they say, and answers that look like marks have none", () => {
-    const html = resultHtml({ ...PARTS, rendered: "<h2>✗ one</h2><td>✓</td><code>✗ x</code>" });
-    assert.match(html, /<h2><span class="failed">✗<\/span> one<\/h2><td><span class="passed">✓<\/span><\/td><code>✗ x<\/code>/u);
+    const html = resultHtml({ ...PARTS, rendered: "<h2>✗ one</h2><li>✓ a</li><code>✗ x</code>" });
+    assert.match(html, /<h2><span class="failed">✗<\/span> one<\/h2><li><span class="passed">✓<\/span> a<\/li><code>✗ x<\/code>/u);
 });
 
 void test("what carets point at in an answer is marked itself, for a line may be wrapped or read from right to left", () => {
@@ -74,4 +79,30 @@ void test("a notice stands above the page as text", () => {
 
 void test("no page may run a script or load anything but its style", () => {
     assert.match(resultHtml(PARTS), /default-src 'none'; style-src https:\/\/here;/u);
+});
+
+const PAGE = `<h1>greeter</h1>
+<h2 data-line="3">✗ <code>b &amp; c</code>: failed</h2>
+<h4>Graders</h4>
+<p class="code-line"><strong>✗ <code>says</code></strong> 0.00 (<code>text</code>)</p><ul><li>✗ <code>a|b</code></li></ul>
+<p class="code-line"><strong>✓ <code>short</code></strong> 1.00 (<code>code</code>)</p><ul><li>✓ <code>len</code></li></ul>
+<h4>Used</h4><p>0.1 s</p>
+<h2 data-line="9">✓ <code>a</code>: passed</h2><p>fine</p>`;
+const TASKS = [{ id: "b", name: "b & c" }, { id: "a", name: "a" }];
+
+void test("tasks can be filtered by state, and the contents lead to each", () => {
+    const html = resultHtml({ ...PARTS, rendered: PAGE, tasks: TASKS });
+    assert.match(html, /<section class="of failed" id="part-0"><h2[^]*<section class="of passed" id="part-1">/u);
+    assert.deepEqual([...html.matchAll(/href="#(part-\d)"/gu)].map(([, part]) => part), ["part-0", "part-1"]);
+    assert.deepEqual([...html.matchAll(/id="show-(\w+)"/gu)].map(([, state]) => state), ["all", "failed", "passed"]);
+    assert.doesNotMatch(resultHtml({ ...PARTS, rendered: "<h2>✓ <code>a</code></h2>", tasks: TASKS }), /class="contents"/u);
+});
+
+void test("graders that passed are folded, and each leads to its line", () => {
+    const html = resultHtml({ ...PARTS, rendered: PAGE, tasks: TASKS });
+    const folded = [...html.matchAll(/<details( open)?><summary><strong><span class="\w+">.<\/span> <code>(\w+)/gu)];
+    assert.deepEqual(folded.map(([, open, name]) => [name, open === " open"]), [["says", true], ["short", false]]);
+    assert.match(html, /<li><span class="passed">✓<\/span> <code>len<\/code><\/li><\/ul>\n<\/details><h4>Used/u);
+    const lines = buttonsOf(html).filter(([title]) => title === "Go to Line");
+    assert.deepEqual(lines, ["says", "short"].map((grader) => ["Go to Line", "waza.openJudged", [{ task: "/s/eval.yaml::b", grader }]]));
 });

@@ -6,7 +6,7 @@ import { ResultPage } from "../src/resultPage";
 import { files, panel } from "./fake/vscode";
 
 const SUITE = "/ws/alpha/evals/greeter/eval.yaml";
-const ANSWER = { markdown: "of the newest run", resultsFile: "/r/1.json", goesOn: false, regraded: false, waits: false, workspaces: [], answered: [] };
+const ANSWER = { markdown: "of the newest run", resultsFile: "/r/1.json", goesOn: false, regraded: false, waits: false, workspaces: [], answered: [], tasks: [] };
 
 let answer = ANSWER;
 /** The result files that are told as recorded runs, the newest first. */

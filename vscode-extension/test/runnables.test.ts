@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chosenIn, suiteOf, taskIn, taskOf, titleOf, whyNoId, type Runnable } from "../src/runnables";
+import { chosenIn, nameSuites, suiteOf, taskIn, taskOf, titleOf, whyNoId, type Runnable } from "../src/runnables";
 
 const suite = "/suites/deploy/eval.yaml";
 
@@ -56,4 +56,11 @@ void test("the task of an id is read back as it was written", () => {
     assert.equal(taskOf("/s/eval.yaml"), undefined);
     assert.equal(taskOf("/s/eval.yaml::::grader"), undefined);
     assert.equal(taskOf("/s/eval.yaml#triggers:one"), undefined);
+});
+
+void test("a suite that is known is called by its name", () => {
+    nameSuites(new Map([[suite, "Deploys things"]]));
+    assert.equal(titleOf(`${suite}::one`), "Deploys things › one");
+    nameSuites(new Map());
+    assert.equal(titleOf(`${suite}::one`), "deploy › one");
 });

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { TestController, TestItem, TestMessage, TestRun } from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import type { RunEvent } from "../src/runEvents";
+import { titleOf } from "../src/runnables";
 import { tellingPaths } from "../src/testing/namesakes";
 import { plannedRegrades, plannedRuns } from "../src/testing/plan";
 import { RunReports } from "../src/testing/reports";
@@ -231,6 +232,7 @@ void test("suites of one name are told apart by what differs in their paths", as
     const described: unknown[] = [];
     items.forEach(({ description }) => described.push(description));
     assert.deepEqual(described, ["alpha · a", "alpha · b", "alpha"]);
+    assert.deepEqual([one, two, lone].map(titleOf), ["greeter (a)", "greeter (b)", "writer"]);
 });
 
 void test("what tells paths apart is as short as it can be, and never nothing", () => {

@@ -37,6 +37,14 @@ void test("a failed check is told at its own line, at the grader of its task", (
     assert.deepEqual([whole?.item, whole?.verdict, whole?.messages?.[0]?.text], [task, "failed", why]);
 });
 
+void test("messages of graders and tasks stand where no hint is", () => {
+    const rule = { ...location, range: { start: { line: 10, character: 8 }, end: { line: 10, character: 20 } } };
+    const free = { ...location, range: { start: { line: 9, character: 4 }, end: { line: 9, character: 9 } } };
+    const said = { ...graded(1, false, [{ message: "too long", location: rule }]), messageLocation: free };
+    const reports = told("suite", said, closed("failed", 1), { ...concluded("failed", "not passed: short"), messageLocation: free });
+    assert.deepEqual(reports.map(({ messages }) => messages?.[0]?.location), [free, free]);
+});
+
 void test("the verdict is the conclusion's, whatever trials said before", () => {
     const reports = told("suite", graded(1, false), closed("failed", 1), concluded("passed"));
     assert.deepEqual(reports.map(({ verdict }) => verdict), ["passed", "passed"]);

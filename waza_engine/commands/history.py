@@ -12,6 +12,7 @@ from rich.table import Table
 from waza_engine.commands.command_words import command_line
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.counting import counted
+from waza_engine.figures import shown_score_history
 from waza_engine.results.codec.commits import commit_in
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.history import history_of
@@ -20,10 +21,10 @@ from waza_engine.results.reports.trend import trend
 from waza_engine.results.reports.words import recorded_verdict_words
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import SuiteError
-from waza_engine.sparkline import sparkline
 from waza_engine.terminal import complain, say_json
 
 SHOWN, NO_HISTORY = 0, 2
+_MOST_SCORES = 5
 
 
 def history_command(eval_file: Path, most: int, output_format: str) -> int:
@@ -51,7 +52,7 @@ def _tell(found: dict[str, Any]) -> None:
     printer = Printer()
     runs = found["runs"]
     printer.line(
-        (sparkline([run["score"] for run in runs]), "bold"),
+        (shown_score_history([run["score"] for run in runs], _MOST_SCORES), "bold"),
         f"  {_span(str(runs[0]['started'])[:10], str(runs[-1]['started'])[:10], len(runs))}",
         f", {'' if len(runs) == 1 else 'the last one '}"
         f"{recorded_verdict_words(runs[-1]['verdict'], runs[-1]['part'])}",
@@ -80,7 +81,12 @@ def _rows(found: dict[str, Any]) -> Iterator[list[Part]]:
         words = [f"flaky ({task['passed_trials']}/{task['trials']} trials)"] if task["flaky"] else []
         words += [_red_words(task, runs)] if task["red_since"] else []
         said: Part = (", ".join(words), "red" if task["red_since"] else "yellow")
-        yield [task["id"], sparkline(task["scores"]), f"{task['passed']}/{task['judged']}", said]
+        yield [
+            task["id"],
+            shown_score_history(task["scores"], _MOST_SCORES),
+            f"{task['passed']}/{task['judged']}",
+            said,
+        ]
 
 
 def _red_words(task: dict[str, Any], runs: Mapping[str, Any]) -> str:

@@ -112,11 +112,17 @@ def get_task(params: Params) -> Answer:
 
 
 def result_page(params: Params) -> Answer:
-    """Return the newest run of a suite, or a result file, as Markdown; ``task`` limits it to one."""
-    from waza_engine.commands.result_page import recorded_page
+    """Return the newest run of a suite, or a result file, as Markdown; ``task`` limits it to one.
 
-    only_known(params, ("path", "task", "suite"))
+    With ``since``, an earlier result file, it is what changed from that one to the result file.
+    """
+    from waza_engine.commands.result_page import changed_page, recorded_page
+
+    only_known(params, ("path", "task", "suite", "since"))
     path, task = given_path(params, "path"), optional_text(params, "task")
+    if params.get("since") is not None:
+        since = given_path(params, "since")
+        return loaded(lambda: changed_page(path, since, task))
     suite = None if params.get("suite") is None else given_path(params, "suite")
     return loaded(lambda: recorded_page(path, task, suite))
 

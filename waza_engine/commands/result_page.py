@@ -11,12 +11,14 @@ from waza_engine.masking import masked
 from waza_engine.results.attachments import with_attachments
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
+from waza_engine.results.reading.history import part_of
 from waza_engine.results.reading.missing import no_results_words
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reading.owners import Owner
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.record import RunOutcome
-from waza_engine.results.reports.result_page import result_page
+from waza_engine.results.reports.change_page import change_page
+from waza_engine.results.reports.result_page import in_page_order, result_page
 from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.user_state import kept_workspace
@@ -30,7 +32,8 @@ def recorded_page(path: Path, task: str | None, suite: Path | None = None) -> di
     """Return the page of a result file, or of the newest run of a suite, as ``markdown``.
 
     ``goes_on`` tells that the run has not ended. ``workspaces`` are those that it has kept and that are still
-    there, ``{task, trial, path}`` each; ``answered`` are its tasks with an answer, ``{id, name}`` each.
+    there, ``{task, trial, path}`` each; ``answered`` are its tasks with an answer, ``{id, name}`` each, and
+    ``tasks`` all of them in the order of the page.
 
     With a task, it is the newest run that had it. ``suite`` has the prompts of a result file that has none.
     Raises ``RecordingError`` when there is none.
@@ -40,20 +43,29 @@ def recorded_page(path: Path, task: str | None, suite: Path | None = None) -> di
         recording = _older(path, recording.eval_file, task)
     record = recording.path
     run = run_of(with_attachments(recording.document, record))
-    page = result_page(run.header, conclude(run), _prompts(suite or path), task, goes_on=recording.goes_on)
-    kept = [found for found in _workspaces(run) if task in (None, found["task"])]
-    answered = [
-        {"id": found.id, "name": found.name or found.id}
-        for found in run.tasks
-        if task in (None, found.id) and any(trial.output for trial in found.trials)
+    found = conclude(run)
+    page = result_page(run.header, found, _prompts(suite or path), task, goes_on=recording.goes_on)
+    kept = [place for place in _workspaces(run) if task in (None, place["task"])]
+    with_answer = {each.id for each in run.tasks if any(trial.output for trial in each.trials)}
+    tasks = [
+        {"id": each.id, "name": each.name or each.id}
+        for each in in_page_order(found.tasks)
+        if task in (None, each.id)
     ]
     return {
         "record": str(record),
         "markdown": masked(page),
         "goes_on": recording.goes_on,
         "workspaces": kept,
-        "answered": answered,
+        "answered": [each for each in tasks if each["id"] in with_answer],
+        "tasks": tasks,
     }
+
+
+def changed_page(now: Path, then: Path, task: str | None) -> dict[str, Any]:
+    """Return what changed from one recorded run to another as ``markdown``. Raises ``RecordingError``."""
+    before, after = (run_of(read_recording(path).document) for path in (then, now))
+    return {"record": str(now), "markdown": masked(change_page(before, after, task))}
 
 
 def _workspaces(run: RunOutcome) -> Iterator[dict[str, Any]]:
@@ -66,7 +78,7 @@ def _workspaces(run: RunOutcome) -> Iterator[dict[str, Any]]:
 
 
 def recorded_runs(path: Path, task: str | None) -> list[dict[str, str]]:
-    """Return the runs of a suite, those that had the task, the newest first: file, start and verdict."""
+    """Return the runs of a suite, those that had the task, newest first: file, start, verdict and part."""
     found: list[dict[str, str]] = []
     owner = Owner(path.parent, path.name)
     for file in result_files(path.parent)[:_MOST_LISTED]:
@@ -81,7 +93,8 @@ def recorded_runs(path: Path, task: str | None) -> list[dict[str, str]]:
         if task is None or verdicts:
             verdict = verdicts[0] if verdicts else run.verdict
             started = recording.header.started.isoformat()
-            found.append({"record": str(file), "timestamp": started, "verdict": verdict})
+            part = part_of(recording.header)
+            found.append({"record": str(file), "timestamp": started, "verdict": verdict, "part": part})
     return sorted(found, key=lambda run: run["timestamp"], reverse=True)
 
 

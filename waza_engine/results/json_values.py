@@ -17,6 +17,9 @@ Json: TypeAlias = dict[str, Any]
 Block: TypeAlias = Mapping[str, Any]
 
 _DEEPEST = 200
+_STEPS = (str, int)
+_MOST_PATHS = 10_000
+_paths: dict[tuple[str | int, ...], tuple[str | int, ...]] = {}
 _AS_IT_IS = frozenset({str, int, bool, type(None)})
 
 
@@ -112,8 +115,11 @@ def items_of(value: object) -> list[Any]:
 
 
 def path_of(value: object) -> tuple[str | int, ...]:
-    """Return the keys and indexes of a path."""
-    return tuple(step for step in items_of(value) if isinstance(step, str | int))
+    """Return the keys and indexes of a path; equal ones are one object, for a record has thousands."""
+    steps = tuple([step for step in items_of(value) if step.__class__ in _STEPS])
+    if len(_paths) > _MOST_PATHS:
+        _paths.clear()
+    return _paths.setdefault(steps, steps)
 
 
 def text_of(value: object) -> str:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from waza_engine.figures import shown_score
+from waza_engine.frozen import frozen
 from waza_engine.results.cause import Cause, cause_of
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation, verdicts_of
 from waza_engine.scoring.composite import TrialStatus
@@ -34,7 +35,7 @@ _TRIAL_VERDICTS: dict[str, TrialVerdict] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class GraderConclusion:
     """One grader of a task over the trials that came to their end.
 

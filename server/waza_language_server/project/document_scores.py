@@ -8,9 +8,10 @@ change is known exactly, and taking it back makes the score fresh again.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code
@@ -149,6 +150,8 @@ class DocumentScores:
         self._all_suites = suites
         self._own: dict[Path, dict[str, set[str]]] = {}
         self._digests: dict[Path, str | None] = {}
+        self._around: dict[tuple[str, datetime], tuple[tuple[ChangedInput, ...], bool, str]] = {}
+        """The files that changed since a task was judged, whether it asks otherwise, and who answered."""
         self.recorded = RecordedRuns(project, runs)
         """The runs that the scores were recorded in."""
 
@@ -254,8 +257,8 @@ class DocumentScores:
             self._digests,
             {moment: self.then(moment) for moment in {one.timestamp for one in judged}},
             self._scores.regraded.version,
+            [self._scores.regraded.behind(suite.path) for suite, _ in self._runs],
             self._scores.going.all,
-            self._scores.going.all_under_way,
             inputs.to_python() if inputs is not None else None,
         )
 
@@ -353,6 +356,8 @@ class DocumentScores:
         regraded = self._scores.regraded.of(suite.path, task, name)
         recorded = task.graders.get(name) or task.checkpoints.get(name)
         if regraded is not None:
+            if regraded.live and regraded.entry != now.grader:
+                regraded = _until_judged(regraded, now.grader, self._scores.regraded.behind(suite.path))
             return self._outcome(task, regraded.result, now, regraded)
         if recorded is None or not self._is_of(recorded, suite, task, now):
             return None
@@ -394,7 +399,15 @@ class DocumentScores:
         awaited: bool = False,
     ) -> Outcome:
         then = self.recorded.values_then(now.path, result.timestamp)
-        changes = self.recorded.changes(result.timestamp, (task.id,))
+        around = self._around.get((task.id, result.timestamp))
+        if around is None:
+            # Each of many graders has judged the same answer.
+            around = self._around[task.id, result.timestamp] = (
+                self.recorded.changes(result.timestamp, (task.id,)),
+                self.recorded.asks_otherwise(result.timestamp, task.id),
+                self.recorded.other_agent(result.timestamp),
+            )
+        changes, is_other_question, other_agent = around
         live = regraded if regraded is not None and regraded.live else None
         read: Mapping[Path, str] = live.read if live is not None else {}
         if read:
@@ -406,16 +419,14 @@ class DocumentScores:
         written = ""
         if graded != now.grader:
             written = JUDGE_REWRITTEN if regraded is not None else REWRITTEN.format("grader")
-        elif then.get((now.place, INPUTS)) != now.inputs or self.recorded.asks_otherwise(
-            result.timestamp, task.id
-        ):
+        elif then.get((now.place, INPUTS)) != now.inputs or is_other_question:
             written = REWRITTEN.format("task")
         elif not changes and (other := [path for path in read if self._is_other(path, read)]):
             written = FILE_REWRITTEN.format(code(other[0].name))
         stale = why_stale(
             written=written,
             changes=changes,
-            agent=self.recorded.other_agent(result.timestamp),
+            agent=other_agent,
             awaited=awaited,
             since=said_by(task.later_than(result.timestamp)) if regraded is None else "",
         )
@@ -431,6 +442,14 @@ class DocumentScores:
         """Tell whether a file is known not to be as it was read."""
         now = self._digests.get(path)
         return now is not None and now != read[path]
+
+
+def _until_judged(live: Regraded, today: Json, behind: Literal["no", "briefly", "long"]) -> Regraded:
+    """Return what is shown of a live verdict while the grader as it is written now is judged."""
+    if behind == "no":
+        return live
+    result = live.result if behind == "briefly" else replace(live.result, status="pending", checks=())
+    return replace(live, entry=today, result=result)
 
 
 def _type_of(entry: Json) -> Json:

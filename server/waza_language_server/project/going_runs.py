@@ -74,11 +74,6 @@ class GoingRuns:
         """Each of them, the oldest first."""
         return tuple(self._going.values())
 
-    @property
-    def all_under_way(self) -> Sequence[tuple[_Place, UnderWay]]:
-        """What is under way in all of them."""
-        return tuple(one for found in self._under_way.values() for one in found.items())
-
     def begin(self, key: object, run: GoingRun) -> None:
         """Take a run that has begun, or waits for its turn."""
         self._going[key] = run
@@ -160,7 +155,8 @@ class GoingRuns:
         return any(run.has_prompt(prompt, should_trigger=should_trigger) for run in since)
 
     def _since(self, suite: Path, moment: datetime) -> list[GoingRun]:
-        return [run for run in self._going.values() if run.target.suite == suite and moment < run.began]
+        going = self._going.values()
+        return [run for run in going if run.target.suite == suite and moment < run.began] if going else []
 
 
 def _place_of(event: Mapping[str, Any]) -> _Place | None:

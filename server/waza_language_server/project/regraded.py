@@ -5,11 +5,12 @@ They last until a newer run records others, and stand in no file: what a run has
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from waza_engine.frozen import frozen
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 MAX_KEPT = 20_000
 """Verdicts that are remembered."""
+PENDING_AFTER_SECONDS = 0.1
+"""How long a live verdict of an older text is still shown."""
 MAX_ASKED = 10_000
 """Tasks that were graded again and are remembered."""
 
@@ -125,9 +128,26 @@ class Regradings:
         self._tasks: dict[tuple[str, str], RegradedTask] = {}
         self._over: dict[str, tuple[RunResult, int, RunResult]] = {}
         """What was laid over which results last: it is asked for with each key."""
+        self._behind: dict[str, float] = {}
+        """Since when the live verdicts of suites are behind their texts."""
         self._count = 0
         self.version = 0
         """Another number whenever something else may be said."""
+
+    def note_edit(self, suite: Path) -> None:
+        """Take note that a newer text of a suite is judged live."""
+        self._behind.setdefault(str(suite), time.monotonic())
+
+    def note_answer(self, suite: Path) -> None:
+        """Take note that the newest text of a suite is judged, or cannot be."""
+        self._behind.pop(str(suite), None)
+
+    def behind(self, suite: Path) -> Literal["no", "briefly", "long"]:
+        """Return whether the live verdicts of a suite are of an older text than the newest."""
+        since = self._behind.get(str(suite)) if self._behind else None
+        if since is None:
+            return "no"
+        return "briefly" if time.monotonic() - since < PENDING_AFTER_SECONDS else "long"
 
     def add(self, suite: Path, task: str, regraded: RegradedTask) -> None:
         """Take what grading a task again has found; verdicts of graders that were not asked stay."""
@@ -216,7 +236,7 @@ class Regradings:
 
     def of(self, suite: Path, task: TaskResult, grader: str) -> Regraded | None:
         """Return what a grader says now of what was last recorded of a task; None when it was not asked."""
-        known = self._tasks.get((str(suite), task.id))
+        known = self._tasks.get((str(suite), task.id)) if self._tasks else None
         if known is None:
             return None
         found = known.graders.get(grader)

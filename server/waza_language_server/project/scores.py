@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from waza_engine.results.reading.scores import RunResult
 
 RECHECK_SECONDS = 2.0
-MAX_RESULT_BYTES = 32_000_000
-"""Longer result files are not read here: the editor waits while one is read, about 50 ms for this."""
 
 
 class Scores:
@@ -113,4 +111,4 @@ def _found_in_steps(suite: Path) -> Steps[RunResult | None]:
     # With the first hint: nothing of it is needed to look at a document.
     from waza_engine.results.reading.newest_scores import latest_results_in_steps
 
-    return latest_results_in_steps(suite.parent, eval_file=suite.name, longest_bytes=MAX_RESULT_BYTES)
+    return latest_results_in_steps(suite.parent, eval_file=suite.name)

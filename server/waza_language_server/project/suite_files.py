@@ -51,6 +51,11 @@ class SuiteSource:
         return SuiteSource(opened.uri if opened else uri_of(path), path, kind, opened)
 
 
+def suite_title(project: Project, path: Path) -> str:
+    """Return what a suite is called: its name, without one the name of its folder."""
+    return project.outline(path).name or path.parent.name
+
+
 def document_at(project: Project, path: Path, kind: DocumentKind) -> Document | None:
     """Return the file at a path as it is open, or else as it is on the disk; None when it cannot be read."""
     from waza_language_server.project.document import Document

@@ -30,6 +30,8 @@ class VerdictPlaces:
         self._project = project
         self._suite = suite
         self._tasks: dict[str, tuple[Path, Node | None]] = {}
+        self._texts: dict[Path, tuple[str, str]] = {}
+        self._graders: dict[Path, dict[tuple[str | None, str], Node]] = {}
 
     def of_suite(self) -> FilePlace:
         """Return the first line of the eval file."""
@@ -56,6 +58,16 @@ class VerdictPlaces:
             return place
         rule = rule_at(holder[1], tuple(path), None)
         return place if rule is None else self._place(holder[0], shown_at(rule))
+
+    def of_message(self, task: str, grader: str | None = None) -> FilePlace:
+        """Return where to show a message about a task or a grader: a line of it that has no inlay hint."""
+        if grader is None:
+            path, node = self._task(task)
+            inputs = node.get("inputs") if node is not None else None
+            return self._place(path, shown_at(inputs) if inputs is not None else node)
+        holder, place = self._grader(task, grader)
+        named = holder[1].get("type") if holder is not None else None
+        return place if holder is None or named is None else self._place(holder[0], named)
 
     def graders_of(self, task: str) -> Iterator[tuple[str, bool]]:
         """Yield what is recorded of a task: the graders of the suite, its own, what it expects.
@@ -133,18 +145,25 @@ class VerdictPlaces:
         return None, self._place(path, node)
 
     def _own_grader(self, path: Path, task: str | None, name: str) -> tuple[Path, Node] | None:
-        for entry in SuiteFile(self._project.tree(path)).graders():
-            # A task file is a task as a whole: its graders stand in no other one.
-            inside = entry.task.id if entry.task is not None else (task if path != self._suite else None)
-            if entry.recorded_as == name and inside == task:
-                return path, entry.node
-        return None
+        known = self._graders.get(path)
+        if known is None:
+            # A run tells of thousands of verdicts.
+            known = self._graders[path] = {}
+            for entry in SuiteFile(self._project.tree(path)).graders():
+                inside = entry.task.id if entry.task is not None else None
+                known.setdefault((inside, entry.recorded_as), entry.node)
+        # A task file is a task as a whole: its graders stand in no other one.
+        node = known.get((task if path == self._suite else None, name))
+        return None if node is None else (path, node)
 
     def _place(self, path: Path, node: Node | None) -> FilePlace:
-        source = SuiteSource.at(self._project, path, "task")
-        text = self._project.text(path).value or ""
+        known = self._texts.get(path)
+        if known is None:
+            uri = SuiteSource.at(self._project, path, "task").uri
+            known = self._texts[path] = uri, self._project.text(path).value or ""
+        uri, text = known
         if node is None:
-            return FilePlace(source.uri, text, Span(0, 0))
+            return FilePlace(uri, text, Span(0, 0))
         start = node.span.start
         end = text.find("\n", start)
-        return FilePlace(source.uri, text, Span(start, min(node.span.end, len(text) if end < 0 else end)))
+        return FilePlace(uri, text, Span(start, min(node.span.end, len(text) if end < 0 else end)))

@@ -77,11 +77,13 @@ RESULT_DOCUMENT = "waza/resultDocument"
 class ResultDocumentParams:
     """``id`` is that of a suite, a task or a grader of one: its newest recorded run is meant.
 
-    Or the one in the result file ``record``, one of those that ``waza/recordedRuns`` tells.
+    Or the one in the result file ``record``, one of those that ``waza/recordedRuns`` tells. With ``since``,
+    another one of those, what changed from that one to it.
     """
 
     id: str
     record: str | None = None
+    since: str | None = None
 
 
 TRIAL_DOCUMENT = "waza/trialDocument"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tests.command_line import engine
 from tests.engine.suites import GREETS, run, task, write_suite
+from waza_engine.figures import shown_score_history
 from waza_engine.results.reading.history import history_of
 from waza_engine.results.reading.newest_scores import latest_results, newest_result_file
-from waza_engine.sparkline import sparkline
 
 
 def three_runs(directory: Path) -> tuple[Path, list[Path]]:
@@ -42,7 +42,7 @@ def test_a_red_task_says_since_which_run(tmp_path: Path) -> None:
     assert f"red since {files[1].name}" in engine("history", suite).stdout
     # Runs are counted there, not trials.
     assert "runs passed" in engine("history", suite).stdout
-    assert "█▁▁" in engine("history", suite).stdout
+    assert "1.00 → 0.00 → 0.00" in engine("history", suite).stdout
 
 
 def test_a_suite_that_never_ran_has_no_history(tmp_path: Path) -> None:
@@ -50,8 +50,9 @@ def test_a_suite_that_never_ran_has_no_history(tmp_path: Path) -> None:
     assert (done.returncode, "has no results yet" in done.stderr) == (2, True)
 
 
-def test_a_sparkline_has_a_dot_where_nothing_was_judged() -> None:
-    assert sparkline([0.0, 0.5, None, 1.0]) == "▁▅·█"
+def test_of_scores_over_time_the_last_are_shown_and_a_dash_where_nothing_was_judged() -> None:
+    assert shown_score_history([0.0, 0.5, None, 1.0], 3) == "… 0.50 → – → 1.00"
+    assert shown_score_history([0.0, 1.0], 3) == "0.00 → 1.00"
 
 
 def test_how_the_newest_run_ended_stands_beside_its_curve(tmp_path: Path) -> None:
@@ -94,4 +95,4 @@ def test_a_run_of_one_grader_says_what_it_was_of(tmp_path: Path) -> None:
     told = engine("history", suite).stdout
     assert "the last one passed (the grader `greets` alone)" in told
     assert "1 earlier run was of a part of the suite: no score of it" in told
-    assert "·█·" in told
+    assert "– → 1.00 → –" in told

@@ -12,7 +12,7 @@ import pytest
 
 from tests.engine.results.eras import SAMPLES
 from tests.engine.suites import run, task, write_suite
-from waza_engine.results.reading import file_scores
+from waza_engine.results.reading import file_scores, newest_scores
 from waza_engine.results.reading.heads import head_of
 from waza_engine.results.reading.newest_scores import latest_results, newest_result_file
 from waza_engine.results.reading.scores import LaterRun, RunResult
@@ -164,8 +164,9 @@ def too_large(path: Path) -> None:
 
 @pytest.mark.parametrize("spoil", [cut_off, of_a_newer_format, too_large])
 def test_scores_that_are_older_than_a_record_that_cannot_be_read_are_known(
-    tmp_path: Path, spoil: Callable[[Path], None]
+    tmp_path: Path, spoil: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(newest_scores, "LONGEST_BYTES", 90_000)
     path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS)
     (tmp_path / "trigger_tests.yaml").write_text("skill: writer\nshould_trigger_prompts: [{prompt: go}]\n")
     run(path)
@@ -173,7 +174,7 @@ def test_scores_that_are_older_than_a_record_that_cannot_be_read_are_known(
     assert unread.results_file is not None
     spoil(unread.results_file)
     run(path, tasks=["b"])
-    found = latest_results(tmp_path, eval_file="eval.yaml", longest_bytes=90_000)
+    found = latest_results(tmp_path, eval_file="eval.yaml")
     assert found is not None
     later = LaterRun(unread.outcome.header.started, unread.results_file)
     a, b = found.tasks["a"], found.tasks["b"]

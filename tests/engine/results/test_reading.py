@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 from tests.engine.results.eras import SAMPLES
 from tests.engine.suites import run, task, write_suite
 from waza_engine.results.json_values import object_in
-from waza_engine.results.reading import file_scores, formats
+from waza_engine.results.reading import file_scores, formats, newest_scores
 from waza_engine.results.reading.file_scores import scores_in_file
 from waza_engine.results.reading.newest_scores import RunResult, latest_results, results_of
 from waza_engine.results.reading.recordings import RecordingError, read_recording
 from waza_engine.results.reading.score_fields import LENIENT_BYTES, MOST_OBJECTS, MOST_VALUES
-from waza_engine.results.reading.scores import MOST_SCORES
 from waza_engine.results.reviews.review_file import REVIEWS_NAME
 from waza_engine.steps import finished
 
@@ -224,12 +223,13 @@ def test_a_file_of_very_many_values_is_not_read_and_that_is_said(
 
 
 def test_the_first_tasks_of_very_many_are_shown_and_that_is_said(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    document = {**UPSTREAM, "tasks": [{"test_id": f"t{number}"} for number in range(MOST_SCORES + 1)]}
+    monkeypatch.setattr(file_scores, "MOST_SCORES", 3)
+    document = {**UPSTREAM, "tasks": [{"test_id": f"t{number}"} for number in range(4)]}
     found = read(tmp_path, document)
     assert found is not None
-    assert len(found.tasks) == MOST_SCORES
+    assert list(found.tasks) == ["t0", "t1", "t2"]
     assert "Only the first scores" in caplog.text
 
 
@@ -239,8 +239,11 @@ def test_a_journal_of_very_many_lines_is_not_read(tmp_path: Path) -> None:
     assert results_of(path) is None
 
 
-def test_an_older_file_is_not_read_behind_very_many_scores(tmp_path: Path) -> None:
-    many = [{"test_id": f"t{number}"} for number in range(MOST_SCORES - 1)]
+def test_an_older_file_is_not_read_behind_very_many_scores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(newest_scores, "MOST_SCORES", 4)
+    many = [{"test_id": f"t{number}"} for number in range(3)]
     for name, tasks in (
         ("old", UPSTREAM["tasks"]),
         ("middle", [{"test_id": "m"}, {"test_id": "n"}]),

@@ -59,10 +59,10 @@ def test_a_task_that_was_cut_off_has_passed_so_far_alone(tmp_path: Path) -> None
 
 
 def test_matches_are_marked_where_the_answer_has_them_and_misses_say_so(tmp_path: Path) -> None:
-    rows = [line for line in page(tmp_path, {"a": task("a")}).splitlines() if line.startswith(("| ✓", "| ✗"))]
-    assert rows[0].startswith("| ✓ | `contains.0: Say hello` | line 1: ")
+    rows = [line for line in page(tmp_path, {"a": task("a")}).splitlines() if line.startswith(("- ✓", "- ✗"))]
+    assert rows[0].startswith("- ✓ `contains.0: Say hello` · line 1: ")
     assert "⟦Say hello⟧" in rows[0]
-    assert rows[1].startswith("| ✗ | `contains.1: goodbye` | ")
+    assert rows[1].startswith("- ✗ `contains.1: goodbye` · ")
     assert "missing text" in rows[1]
 
 
@@ -81,18 +81,20 @@ def test_each_row_says_what_was_judged(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a", expected, prompt="'{}'")}, graders=RULES)
     run(path)
     text = recorded_page(path, None)["markdown"]
-    rules = [line.split(" | ")[1].strip("`") for line in text.splitlines() if line.startswith(("| ✓", "| ✗"))]
-    assert rules == [
-        "assertions.0: len(output) < 3",
-        "assertions.1: 'hello' in output",
-        "assertions.0: len(output) > 0",
-        "max_tool_calls: 4",
-        "max_calls: 2",
+    rules = [
+        line[4:].split(" · ")[0].strip("`") for line in text.splitlines() if line.startswith(("- ✓", "- ✗"))
+    ]
+    assert sorted(rules) == [
         'allow_only: ["bash", "view"]',
+        "assertions.0: len(output) < 3",
+        "assertions.0: len(output) > 0",
+        "assertions.1: 'hello' in output",
+        "max_calls: 2",
+        "max_tool_calls: 4",
         "max_turns: 7",
-        'schema: {"type": "object"}',
         "output_contains.0: goodbye",
         'output_contains_any: ["no", "nay"]',
+        'schema: {"type": "object"}',
     ]
 
 
@@ -102,7 +104,7 @@ def test_a_long_schema_is_told_by_its_beginning(tmp_path: Path) -> None:
     grader = f"- {{type: json_schema, name: shaped, config: {config}}}\n"
     path = write_suite(tmp_path, {"a": task("a", prompt="'{}'")}, graders=grader)
     run(path)
-    (row,) = (line for line in recorded_page(path, None)["markdown"].splitlines() if line.startswith("| ✗"))
+    (row,) = (line for line in recorded_page(path, None)["markdown"].splitlines() if line.startswith("- ✗"))
     assert 'schema: {"required": ["name0", "name1"' in row
     assert "name999" not in row
 
@@ -144,8 +146,8 @@ def test_what_did_not_pass_is_shown_of_a_run_that_is_too_long_for_its_page(
     monkeypatch.setattr("waza_engine.results.reports.result_page.LONGEST_CHARACTERS", 5_000)
     text = result_page(outcome.header, conclude(outcome))
     assert [line for line in text.splitlines() if line.startswith("## ")] == [
-        "## ✓ `Task a`: passed",
         "## ✗ `Task c`: failed",
+        "## ✓ `Task a`: passed",
     ]
     assert "\nFor its length this page leaves out 1 of 3 tasks; the result file has all.\n" in text
 
@@ -188,3 +190,27 @@ def test_a_run_that_a_person_has_ended_was_cancelled(tmp_path: Path, reason: str
     outcome = run(write_suite(tmp_path, {"a": task("a")}, graders=GRADERS))[0].outcome
     ended = conclude(replace(outcome, status="canceled", message=reason))
     assert result_page(outcome.header, ended).startswith(f"# `suite`: {word}\n")
+
+
+def test_what_did_not_pass_stands_first_tasks_and_graders_alike(tmp_path: Path) -> None:
+    graders = """\
+- {type: text, name: says, config: {contains: [Say]}}
+- {type: text, name: waves, config: {contains: [bye]}}
+"""
+    tasks = {name: task(name, prompt=f"Say {word}") for name, word in (("a", "bye"), ("b", "hello"))}
+    path = write_suite(tmp_path, tasks, graders=graders)
+    run(path)
+    answer = recorded_page(path, None)
+    assert [each["id"] for each in answer["tasks"]] == ["b", "a"]
+    told = [line for line in answer["markdown"].splitlines() if line.startswith(("## ", "**✓", "**✗"))]
+    marks = [line.strip("#* ")[0] for line in told]
+    assert marks == ["✗", "✗", "✓", "✓", "✓", "✓"]
+
+
+def test_a_pattern_with_a_bar_is_told_as_it_is_written(tmp_path: Path) -> None:
+    graders = "- {type: text, name: says, config: {regex_match: ['a\\|b|q', 'x`y|z']}}\n"
+    path = write_suite(tmp_path, {"a": task("a")}, graders=graders)
+    run(path)
+    text = recorded_page(path, None)["markdown"]
+    assert "- ✗ `regex_match.0: a\\|b|q` · " in text
+    assert "- ✗ ``regex_match.1: x`y|z`` · " in text

@@ -57,7 +57,7 @@ id: first  ‹✗ says after turn 1›
 ⋯
   - {type: text, name: says, config: {contains: [goodbye]}}  ‹✓›  ‹✓ 1.00›
 ⋯
-        name: says  ‹✗ 0.50 1/2›
+        name: says  ‹✗ 0.50 1 of 2›
 ⋯
             - hello  ‹✓›
             - farewell  ‹✗›
@@ -67,7 +67,7 @@ id: first  ‹✗ says after turn 1›
 
 def test_a_grader_of_a_checkpoint_that_was_changed_is_stale(task: Path) -> None:
     changed = TASK.replace("farewell", "see you")
-    assert "        name: says  ‹✗ 0.50 1/2 · stale›" in drawn(task, changed)
+    assert "        name: says  ‹✗ 0.50 1 of 2 · stale›" in drawn(task, changed)
 
 
 def test_one_that_was_moved_to_another_turn_has_no_verdict_there(task: Path) -> None:

@@ -62,10 +62,10 @@ def of_task(suite: Path, **task: Any) -> list[InlayHint]:
     return hints(suite, suite.parent / "tasks" / "one.yaml", "task", answer)
 
 
-def test_a_suite_has_a_bar_for_each_run_and_a_dot_where_nothing_was_judged(suite: Path) -> None:
+def test_a_suite_has_its_last_scores_and_a_dash_where_nothing_was_judged(suite: Path) -> None:
     answer = {"runs": [run(1, 0.0), run(2, None), run(3, 0.5), run(4, 1.0)], "tasks": []}
     (hint,) = hints(suite, suite, "eval", answer)
-    assert (hint.label, hint.offset) == ("▁·▅█", EVAL.index("\n"))
+    assert (hint.label, hint.offset) == ("… – → 0.50 → 1.00", EVAL.index("\n"))
     assert hint.tooltip.splitlines()[2] == "- 1.00: the run of 5 days ago (`r4.json`, `m`)"
     assert "- not judged: the run of 7 days ago" in hint.tooltip
 
@@ -78,9 +78,14 @@ def test_a_run_of_a_part_says_so_instead_of_a_score(suite: Path) -> None:
 
 @pytest.mark.parametrize(
     ("scores", "labels"),
-    [((1.0,), []), ((1.0, 1.0), []), ((1.0, None, 0.0), ["█·▁"]), ((1.0, 1.0, 1.0), ["███"])],
+    [
+        ((1.0,), []),
+        ((1.0, 1.0), []),
+        ((1.0, None, 0.0), ["1.00 → – → 0.00"]),
+        ((1.0, 1.0, 1.0), ["1.00 → 1.00 → 1.00"]),
+    ],
 )
-def test_two_runs_that_came_to_the_same_are_no_curve(
+def test_two_runs_that_came_to_the_same_have_no_history(
     suite: Path, scores: tuple[float | None, ...], labels: list[str]
 ) -> None:
     assert [hint.label for hint in of_task(suite, scores=scores)] == labels
@@ -88,7 +93,7 @@ def test_two_runs_that_came_to_the_same_are_no_curve(
 
 def test_a_task_says_since_which_run_it_is_newly_red(suite: Path) -> None:
     (hint,) = of_task(suite, red_since="r2.json", passed_in="r1.json")
-    assert (hint.label, hint.offset) == ("█▅▁", len("id: one"))
+    assert (hint.label, hint.offset) == ("1.00 → 0.50 → 0.00", len("id: one"))
     assert "- passed in 1 of 3 runs that judged it" in hint.tooltip
     assert (
         "- newly red since the run of 7 days ago (`r2.json`, `m`); it passed in the run before"
@@ -115,7 +120,7 @@ def test_what_was_red_as_long_as_is_known_is_not_newly_so(suite: Path) -> None:
 
 def test_a_flaky_task_has_its_counts(suite: Path) -> None:
     (hint,) = of_task(suite, flaky=True, passed_trials=7, trials=9)
-    assert hint.label == "█▅▁ flaky 7/9"
+    assert hint.label == "1.00 → 0.50 → 0.00 flaky 7/9"
     assert "7 of 9 passed there" in hint.tooltip
 
 

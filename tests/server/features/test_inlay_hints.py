@@ -94,7 +94,7 @@ def test_the_score_stands_at_the_name_and_the_marks_at_the_rules(suite: Path) ->
     assert Editor().drawn(suite, "eval") == (
         """\
 ⋯
-    name: mentions # important  ‹✗ 0.50 1/2›
+    name: mentions # important  ‹✗ 0.50 1 of 2›
 ⋯
         - deployed  ‹✓›
         - live  ‹✗›
@@ -107,10 +107,10 @@ def test_a_grader_of_the_suite_sums_up_its_tasks(suite: Path) -> None:
     assert Editor().drawn(suite, "eval") == (
         """\
 ⋯
-    name: mentions # important  ‹✗ 0.75 1/2 tasks›
+    name: mentions # important  ‹✗ 0.75 1 of 2 tasks›
 ⋯
         - deployed  ‹✓›
-        - live  ‹✗ 1/2 tasks›
+        - live  ‹✗ 1 of 2 tasks›
 """
     )
 
@@ -119,9 +119,9 @@ def test_the_tooltip_of_a_suite_grader_has_a_line_for_each_task_failures_first(s
     write_results(suite, {"second": [[passing()]], "first": [[failing()]]}, model="some-model")
     assert Editor().hints(suite, "eval")[0].tooltip == (
         """\
-**`mentions`** ✗ 0.75 1/2 tasks
+**`mentions`** ✗ 0.75 1 of 2 tasks
 
-- `first` ✗ 0.50 1/2: `the output lacks "live"`
+- `first` ✗ 0.50 1 of 2: `the output lacks "live"`
 - `second` ✓ 1.00
 
 Recorded 5 minutes ago (`copilot-sdk` · `some-model`)."""
@@ -138,7 +138,7 @@ def test_a_grader_of_a_task_has_the_score_of_its_task_alone(suite: Path) -> None
         """\
 id: first  ‹✗ 0.50›
 ⋯
-- name: own  ‹✗ 0.50 1/2›
+- name: own  ‹✗ 0.50 1 of 2›
 ⋯
     assertions: [len(output) > 1, output != '']  ‹✓›  ‹✗›
 """
@@ -156,7 +156,7 @@ def test_a_task_grader_of_the_same_name_has_replaced_the_result_of_the_suite(sui
     [
         ([[passing()], [passing()]], "✓ 1.00"),
         ([[passing()], [failing()], [passing()]], "◐ 2/3 trials"),
-        ([[failing()], [failing()]], "✗ 0.50 1/2"),
+        ([[failing()], [failing()]], "✗ 0.50 1 of 2"),
         ([[grade("mentions", 0.0, "", status="pending")]], "◷ pending"),
         ([[grade("mentions", 0.0, "no such file", status="error")]], "! no such file"),
         ([[grade("mentions", 0.999)]], "✗ 0.99"),
@@ -179,7 +179,7 @@ def test_a_trial_in_which_a_grader_broke_was_found_neither_right_nor_wrong(suite
     assert "Trials: ✓ 1.00, ! 0.00" in Editor().hints(suite, "eval")[0].tooltip
     # Where it failed an answer as well, that is what it says.
     write_results(suite, {"first": [[broke], [failing()]]})
-    assert Editor().label(suite, "eval") == "✗ 0.25 1/2"
+    assert Editor().label(suite, "eval") == "✗ 0.25 1 of 2"
 
 
 def test_what_the_agent_wrote_cannot_become_markdown(suite: Path) -> None:
@@ -223,7 +223,7 @@ def test_a_rule_that_was_rewritten_loses_its_mark_and_one_that_moved_keeps_it(su
     assert Editor().drawn(suite, "eval", edited) == (
         """\
 ⋯
-    name: mentions # important  ‹✗ 0.50 1/2 · stale›
+    name: mentions # important  ‹✗ 0.50 1 of 2 · stale›
 ⋯
         - live  ‹✗›
 """
@@ -254,15 +254,15 @@ def test_the_checks_of_a_stale_score_are_stale_too(suite: Path) -> None:
     editor = Editor()
     assert [hint.stale for hint in editor.hints(suite, "eval")] == [False, False, False]
     changed = editor.hints(suite, "eval", EVAL.replace("some-model", "other-model"))
-    assert [(hint.label, hint.stale) for hint in changed[1:]] == [("✓", True), ("✗ 1/2 tasks", True)]
+    assert [(hint.label, hint.stale) for hint in changed[1:]] == [("✓", True), ("✗ 1 of 2 tasks", True)]
 
 
 def test_a_new_result_file_is_read_when_told(suite: Path) -> None:
     write_results(suite, {"first": [[failing()]]})
     editor = Editor()
-    assert editor.label(suite, "eval") == "✗ 0.50 1/2"
+    assert editor.label(suite, "eval") == "✗ 0.50 1 of 2"
     write_results(suite, {"first": [[passing()]]}, at=RUN_AT + timedelta(minutes=1))
-    assert editor.label(suite, "eval") == "✗ 0.50 1/2"
+    assert editor.label(suite, "eval") == "✗ 0.50 1 of 2"
     editor.workspace.project.scores.forget()
     assert editor.label(suite, "eval") == "✓ 1.00"
 
@@ -270,7 +270,7 @@ def test_a_new_result_file_is_read_when_told(suite: Path) -> None:
 def test_what_is_recorded_after_a_run_is_newer_than_its_results(suite: Path) -> None:
     write_results(suite, {"first": [[failing()]]})
     editor = Editor()
-    assert editor.label(suite, "eval") == "✗ 0.50 1/2"
+    assert editor.label(suite, "eval") == "✗ 0.50 1 of 2"
     write_results(suite, {"first": [[passing()]]}, at=RUN_AT + timedelta(minutes=1))
     editor.workspace.project.scores.forget()
     assert editor.label(suite, "eval") == "✓ 1.00"
@@ -303,7 +303,7 @@ def test_only_the_hints_of_the_visible_part_are_made(suite: Path) -> None:
     document = opened(suite, "eval")
     workspace = workspace_with(document)
     end = EVAL.index("config:\n      contains")
-    assert [hint.label for hint in inlay_hints(document, workspace, Span(0, end))] == ["✗ 0.50 1/2"]
+    assert [hint.label for hint in inlay_hints(document, workspace, Span(0, end))] == ["✗ 0.50 1 of 2"]
 
 
 def test_a_broken_file_keeps_its_scores(suite: Path) -> None:

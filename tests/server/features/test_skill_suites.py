@@ -112,7 +112,7 @@ def test_the_last_run_stands_at_the_first_line(tmp_path: Path, skill: SkillFile)
     failed = {"metadata": {"engine": {"eval_file": "eval.yaml", "status": "failed"}}}
     write_results(suite, {"one": [[grade("a", 0.0)]]}, model="some-model", more=failed)
     (hint,) = hints(skill, workspace_with(roots=(tmp_path,)))
-    assert (hint.label, hint.offset) == ("✗ 0/1 task", len("---"))
+    assert (hint.label, hint.offset) == ("✗ 1 of 1 task", len("---"))
     assert [(mark.state, mark.stale) for mark in marks_of([hint], skill.lines)] == [("failed", False)]
 
 

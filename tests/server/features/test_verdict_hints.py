@@ -91,7 +91,7 @@ def test_a_suite_tells_its_tasks_and_metrics(suite: Path) -> None:
     assert (
         Editor().drawn(suite, "eval")
         == """\
-name: my-eval  ‹✗ 1/2 tasks›
+name: my-eval  ‹✗ 1 of 2 tasks›
 ⋯
   - {name: task_completion, weight: 1, threshold: 0.9}  ‹✗ 0.50 < 0.90›
 ⋯
@@ -242,7 +242,7 @@ def test_a_suite_of_which_a_part_was_run_again_comes_to_what_its_tasks_came_to_l
     tasks = {"first": [[EXPECTED]], "second": [[EXPECTED]]}
     write_results(suite, tasks, more=engine("failed", metrics={"task_completion": missed}))
     editor = Editor()
-    assert editor.hints(suite, "eval")[0].label == "✗ 0/2 tasks"
+    assert editor.hints(suite, "eval")[0].label == "✗ 2 of 2 tasks"
     for minutes, task in enumerate(("second", "first"), 1):
         later = RUN_AT + timedelta(minutes=minutes)
         write_results(suite, {task: [[grade("mentions", 1.0)]]}, at=later, more=a_part(task))
@@ -259,7 +259,7 @@ def test_a_part_that_fails_where_the_whole_had_passed_makes_the_suite_fail(suite
     write_results(suite, tasks, more=engine("completed"))
     later = RUN_AT + timedelta(minutes=1)
     write_results(suite, {"second": [[grade("mentions", 0.0)]]}, at=later, more=a_part("second"))
-    assert Editor().hints(suite, "eval")[0].label == "✗ 1/2 tasks"
+    assert Editor().hints(suite, "eval")[0].label == "✗ 1 of 2 tasks"
 
 
 def test_a_suite_that_is_told_in_parts_is_as_stale_as_the_first_of_them(suite: Path) -> None:
@@ -267,14 +267,14 @@ def test_a_suite_that_is_told_in_parts_is_as_stale_as_the_first_of_them(suite: P
     later = RUN_AT + timedelta(minutes=1)
     write_results(suite, {"second": [[grade("mentions", 1.0)]]}, at=later, more=a_part("second"))
     editor = Editor()
-    assert editor.hints(suite, "eval")[0].label == "✗ 1/2 tasks"
+    assert editor.hints(suite, "eval")[0].label == "✗ 1 of 2 tasks"
     first = suite.parent / "tasks/first.yaml"
     editor.hints(first, "task", TASK.replace("Do it", "Do it now"))
     mark = editor.hints(suite, "eval")[0]
-    assert mark.label == "✗ 1/2 tasks · stale"
+    assert mark.label == "✗ 1 of 2 tasks · stale"
     assert "a task of it was changed after the run" in mark.tooltip
     editor.hints(first, "task", TASK)
-    assert editor.hints(suite, "eval")[0].label == "✗ 1/2 tasks"
+    assert editor.hints(suite, "eval")[0].label == "✗ 1 of 2 tasks"
 
 
 def test_what_a_cancelled_run_did_not_come_to_is_told_to_be_of_an_older_one(suite: Path) -> None:
@@ -509,7 +509,7 @@ def test_a_first_run_that_was_cut_short_says_so_and_how_far_it_came(suite: Path)
     changed = editor.hints(suite, "eval", EVAL.replace("deployed", "shipped"))[0]
     assert changed.label == "! cancelled · 1 failed of 2 tasks · stale"
     write_results(suite, {"first": [[EXPECTED]]}, at=RUN_AT + timedelta(minutes=1), more=engine("failed"))
-    assert Editor().hints(suite, "eval")[0].label == "✗ 0/1 task"
+    assert Editor().hints(suite, "eval")[0].label == "✗ 1 of 1 task"
 
 
 @pytest.mark.parametrize(("alive", "label"), [(False, "! interrupted · none judged of 3 tasks"), (True, "")])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from waza_language_server.features.scores.words import LONGEST_REASON, error_label
+from waza_language_server.features.scores.words import LONGEST_REASON, error_label, share_label, sign_of
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,20 @@ from waza_language_server.features.scores.words import LONGEST_REASON, error_lab
 def test_a_mark_says_what_was_wrong_and_ends_behind_a_word(reason: str, label: str) -> None:
     assert error_label(reason) == label
     assert len(label) <= len("! ") + LONGEST_REASON
+
+
+@pytest.mark.parametrize(
+    ("judged", "sign"), [([(2, 2), (1, 1)], "✓"), ([(2, 2), (1, 2)], "◐"), ([(1, 2), (0, 1)], "✗"), ([], "✓")]
+)
+def test_a_task_without_a_trial_that_passes_is_wrong_and_one_with_some_is_flaky(
+    judged: list[tuple[int, int]], sign: str
+) -> None:
+    assert sign_of(judged) == sign
+
+
+def test_what_fails_is_counted_behind_a_cross_and_what_passes_behind_other_signs() -> None:
+    assert [share_label(sign, 2, 3, "task") for sign in "✗◐✓"] == [
+        "✗ 1 of 3 tasks",
+        "◐ 2/3 tasks",
+        "✓ 2/3 tasks",
+    ]

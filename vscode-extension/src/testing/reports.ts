@@ -188,7 +188,8 @@ export class RunReports {
         const own = this.state(task).graded.filter(({ trial }) => trial === number).map((graded) => graded.event);
         const id = trialId(task, number);
         const failing = own.filter((grader) => ["failed", "errored"].includes(saidBy(grader)));
-        const messages = [...reasonsOf(event), ...failing.map((grader) => ({ text: `${graderOf(grader)}: ${grader.message ?? ""}` }))];
+        const failed = failing.map((grader) => ({ text: `${graderOf(grader)}: ${grader.message ?? ""}`, location: messageLocationOf(event) }));
+        const messages = [...reasonsOf(event), ...failed];
         return [
             ended({ ...together(event, own), label: `Trial ${number}` }, verdictOf(event.kind), messages, id),
             ...own.map((grader) => ended(grader, verdictOf(saidBy(grader)), failuresOf(grader), trialId(task, number, grader.grader))),
@@ -226,7 +227,7 @@ export class RunReports {
             // The first failure that one walks to is that of the task: it says why, too.
             const text = [reason, ...failing].join("\n");
             const whole = together(event, graded.map((each) => each.event));
-            reports.push(ended(whole, verdict, reason ? [{ text, location: event.location }] : [], task));
+            reports.push(ended(whole, verdict, reason ? [{ text, location: messageLocationOf(event) }] : [], task));
         }
         return reports;
     }
@@ -319,14 +320,18 @@ function saidBy(event: RunEvent): "passed" | "failed" | "errored" | "pending" | 
 function failuresOf(event: RunEvent): ReportMessage[] {
     const failures = (event.failures ?? []).map(({ message, location, expected, actual }) => ({
         text: message,
-        location: location ?? event.location,
+        location: event.messageLocation ?? location ?? event.location,
         ...(expected === undefined && actual === undefined ? {} : { expected, actual }),
     }));
     return failures.length > 0 ? failures.filter(({ text }) => text !== "") : reasonsOf(event);
 }
 
 function reasonsOf(event: RunEvent): ReportMessage[] {
-    return event.message ? [{ text: event.message, location: event.location }] : [];
+    return event.message ? [{ text: event.message, location: messageLocationOf(event) }] : [];
+}
+
+function messageLocationOf({ messageLocation, location }: RunEvent): Location | undefined {
+    return messageLocation ?? location;
 }
 
 function taskOf(item: string | undefined): string | undefined {

@@ -4,7 +4,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import type { LanguageClient, Location, Range } from "vscode-languageclient/node";
 import type { FileMarks } from "../marks";
-import { kindOf, promptIn, suiteIdOf, suiteOf, taskOf, titleOf } from "../runnables";
+import { kindOf, nameSuites, promptIn, suiteIdOf, suiteOf, taskOf, titleOf } from "../runnables";
 import type { RunRequest } from "../runs";
 import { folderOf } from "../runTitles";
 import { tellingPaths } from "./namesakes";
@@ -141,6 +141,11 @@ export class TestTree {
     private tellApart(suites: readonly vscode.TestItem[]): void {
         const named = suites.map(({ id, label }) => ({ name: `${label}\n${folderOf(suiteOf(id)) ?? ""}`, file: suiteOf(id) }));
         this.apart = tellingPaths(named);
+        const titles = suites.map(({ id, label }): [string, string] => {
+            const apart = this.apart.get(suiteOf(id));
+            return [suiteOf(id), apart === undefined ? label : `${label} (${apart})`];
+        });
+        nameSuites(new Map(titles));
         suites.forEach((suite) => {
             this.describe(suite);
         });

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain
-from typing import Any, cast
+from typing import cast
 
 from waza_engine.results.json_values import (
     Block,
@@ -14,13 +14,12 @@ from waza_engine.results.json_values import (
     duration_of,
     given,
     number,
+    path_of,
     text_of,
 )
 from waza_engine.results.record import Validation, VerdictStatus
 from waza_engine.scoring.composite import effective_weight
 from waza_engine.vocabulary import MEASURES_JUDGES, Check
-
-_STEPS = (str, int)
 
 
 def verdict_blocks(trial: Block) -> dict[str, Block]:
@@ -119,8 +118,12 @@ def _status(written: object) -> VerdictStatus:
 
 
 def _check(check: Block) -> Check:
-    path: object = check.get("path")
-    parts = cast("list[Any]", path) if isinstance(path, list) else []
-    steps = tuple([part for part in parts if part.__class__ in _STEPS])
-    said = (text_of(check.get(key)) for key in ("message", "expected", "actual", "rule"))
-    return Check(steps, check.get("passed") is True, *said)
+    found = check.get
+    return Check(
+        path_of(found("path")),
+        found("passed") is True,
+        text_of(found("message")),
+        text_of(found("expected")),
+        text_of(found("actual")),
+        text_of(found("rule")),
+    )

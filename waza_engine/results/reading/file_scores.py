@@ -19,7 +19,15 @@ from waza_engine.results.codec.header import engine_block, header_of
 from waza_engine.results.codec.recounting import conclusion_again
 from waza_engine.results.codec.tasks import task_of
 from waza_engine.results.codec.verdicts import verdict_count
-from waza_engine.results.json_values import Block, block_of, blocks_of, figures_of, text_of, texts_of
+from waza_engine.results.json_values import (
+    Block,
+    block_of,
+    blocks_of,
+    figures_of,
+    items_of,
+    text_of,
+    texts_of,
+)
 from waza_engine.results.metrics import counted_again
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, record_boundary
 from waza_engine.results.reading.formats import (
@@ -29,7 +37,12 @@ from waza_engine.results.reading.formats import (
     todays_task,
     unknown_version,
 )
-from waza_engine.results.reading.score_fields import holds_too_much, score_fields
+from waza_engine.results.reading.score_fields import (
+    UnreadableTaskError,
+    holds_too_much,
+    score_fields,
+    task_fields,
+)
 from waza_engine.results.reading.scores import (
     MOST_SCORES,
     MetricResult,
@@ -52,6 +65,14 @@ MOST_FIGURES = 5_000
 
 def scores_in_file(path: Path) -> Steps[RunResult | None]:
     """Return what a result file or journal says, with pauses; None when it is none or cannot be read."""
+    try:
+        return (yield from _scores_in(path))
+    except UnreadableTaskError:
+        log.warning("The scores in %s are not shown: a task of it cannot be read.", path)
+        return None
+
+
+def _scores_in(path: Path) -> Steps[RunResult | None]:
     try:
         content = read_bytes(path, LONGEST_BYTES, within=record_boundary(path))
     except OSError:
@@ -77,7 +98,8 @@ def scores_in_file(path: Path) -> Steps[RunResult | None]:
     tools: dict[str, None] = {}
     reviewed, concluded = False, list[TaskConclusion]()
     count = pause_at = 0
-    for block in blocks_of(document.get("tasks")):
+    decoded = (task_fields(task) for task in items_of(document.get("tasks")))
+    for block in (task for task in decoded if task is not None):
         count += 1 + verdict_count(block)
         if count > MOST_SCORES:
             log.warning("Only the first scores in %s are shown: there are too many.", path)

@@ -138,7 +138,7 @@ def run_then(recording: Recording) -> RunThen:
     )
     scores = [task.score for task in tasks if task.score is not None]
     header = recording.header
-    part = _part_of(header)
+    part = part_of(header)
     return RunThen(
         file=recording.path.name,
         started=header.started,
@@ -155,7 +155,7 @@ def run_then(recording: Recording) -> RunThen:
     )
 
 
-def _part_of(header: RunHeader) -> str:
+def part_of(header: RunHeader) -> str:
     """Return to what part of its suite a run was limited: ``the grader `says` of the task `one` alone``."""
     parts = [_named(map(shown_grader, header.graders), "grader"), _named(header.tasks, "task")]
     affected, prompts = header.settings.get("affected"), header.settings.get("prompts")

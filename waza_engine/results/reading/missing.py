@@ -6,7 +6,7 @@ from pathlib import Path
 
 from waza_engine.boundary import suite_boundary
 from waza_engine.files import FileError
-from waza_engine.results.places import results_directory, started_by_name
+from waza_engine.results.places import LONGEST_BYTES, results_directory, started_by_name
 from waza_engine.results.reading.heads import head_of
 from waza_engine.results.reading.newest_scores import newest_result_file, result_files
 from waza_engine.results.reading.recordings import RecordingError, read_recording
@@ -27,14 +27,16 @@ def no_results_words(subject: Path | str, directory: Path, advice: str) -> str:
     return f"{subject} has no results that can be read. {why}"
 
 
-def why_no_scores(path: Path, longest_bytes: int) -> str | None:
+def why_no_scores(path: Path) -> str | None:
     """Return why an editor shows nothing of a result file, without its folders; None when it is gone."""
     try:
         size = path.stat().st_size
     except OSError:
         return None
-    if size > longest_bytes:
-        return f"{path.name} is larger than {longest_bytes // 1_000_000} MB."
+    if size > LONGEST_BYTES:
+        return (
+            f"{path.name} has {-(-size // 2**20)} MB; results of up to {LONGEST_BYTES // 2**20} MB are read."
+        )
     try:
         read_recording(path)
     except RecordingError as error:

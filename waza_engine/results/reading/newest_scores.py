@@ -55,7 +55,7 @@ __all__ = [
 
 log = logging.getLogger(__name__)
 NEWEST_FILES = 40
-MOST_REMEMBERED = 100_000
+MOST_REMEMBERED = 800_000
 """Tasks, verdicts and checks of all result files that are kept in memory."""
 _LEVELS = 8
 _MOST_ENTRIES = 20_000
@@ -65,29 +65,25 @@ _UPSTREAM_FOLDERS = ("results",)
 _UPSTREAM_FILES = ("results.json", "result.json")
 
 
-def latest_results(
-    suite_dir: Path, *, eval_file: str | None = None, longest_bytes: int = LONGEST_BYTES
-) -> RunResult | None:
+def latest_results(suite_dir: Path, *, eval_file: str | None = None) -> RunResult | None:
     """Return the newest scores of each task and grader, None when nothing was ever run.
 
     ``eval_file`` is the name of the eval file when several lie in the directory. Files that cannot be read or
-    are longer than ``longest_bytes`` are skipped; where there are no others, a run without any task says why.
+    are too long are skipped; where there are no others, a run without any task says why.
     """
-    return finished(latest_results_in_steps(suite_dir, eval_file=eval_file, longest_bytes=longest_bytes))
+    return finished(latest_results_in_steps(suite_dir, eval_file=eval_file))
 
 
-def latest_results_in_steps(
-    suite_dir: Path, *, eval_file: str | None = None, longest_bytes: int = LONGEST_BYTES
-) -> Steps[RunResult | None]:
+def latest_results_in_steps(suite_dir: Path, *, eval_file: str | None = None) -> Steps[RunResult | None]:
     """Do the same with pauses."""
     runs: list[RunResult] = []
     whole: RunResult | None = None
     cut: RunResult | None = None
     unread: LaterRun | None = None
     size = 0
-    for path, head in (yield from _newest_first(suite_dir, eval_file, longest_bytes, with_unread=True)):
+    for path, head in (yield from _newest_first(suite_dir, eval_file, with_unread=True)):
         yield
-        result = yield from _REMEMBERED.scores_in(path, longest_bytes)
+        result = yield from _REMEMBERED.scores_in(path)
         if result is None:
             # Older scores would pass for those of this run.
             unread = unread or (LaterRun(head.started, path) if path.exists() else None)
@@ -104,7 +100,7 @@ def latest_results_in_steps(
             log.info("Results older than %s are not read: there are scores enough.", path)
             break
     if not runs:
-        return None if unread is None else _nothing_readable(unread, eval_file, longest_bytes)
+        return None if unread is None else _nothing_readable(unread, eval_file)
     tasks = yield from tasks_of_runs(runs, unread)
     prompts = prompts_of_runs(runs, unread)
     cut = None if cut is None or whole is not None else _ended(cut)
@@ -126,13 +122,13 @@ def _ended(cut: RunResult) -> RunResult | None:
     )
 
 
-def _nothing_readable(unread: LaterRun, eval_file: str | None, longest_bytes: int) -> RunResult | None:
+def _nothing_readable(unread: LaterRun, eval_file: str | None) -> RunResult | None:
     """Return a run that says why nothing is known of it, None when its record is gone."""
     # Hardly ever needed: most records can be read.
     from waza_engine.results.reading.missing import why_no_scores
 
     path = unread.unread
-    why = None if path is None else why_no_scores(path, longest_bytes)
+    why = None if path is None else why_no_scores(path)
     if path is None or why is None:
         return None
     reason = f"its results cannot be read: {why}"
@@ -151,12 +147,12 @@ def newest_result_file(
     A run of trigger prompts alone counts only with ``of_prompts``: it has no task. Only what stands before
     the tasks of a file is read. ``eval_file`` as for ``latest_results``.
     """
-    found = finished(_newest_first(suite_dir, eval_file, LONGEST_BYTES, with_unread=not readable))
+    found = finished(_newest_first(suite_dir, eval_file, with_unread=not readable))
     return next((path for path, head in found if of_prompts or not head.prompts_alone), None)
 
 
 def _newest_first(
-    suite_dir: Path, eval_file: str | None, longest_bytes: int, *, with_unread: bool = False
+    suite_dir: Path, eval_file: str | None, *, with_unread: bool = False
 ) -> Steps[list[tuple[Path, RunHead]]]:
     """Return the result files of an eval file, the newest run first.
 
@@ -169,7 +165,7 @@ def _newest_first(
         head = _REMEMBERED.head_of(path)
         if head is None:
             # Of another make: it says all of that behind its tasks.
-            result = yield from _REMEMBERED.scores_in(path, longest_bytes)
+            result = yield from _REMEMBERED.scores_in(path)
             head = result and RunHead(
                 result.timestamp, result.eval_file, is_whole=False, suite=result.eval_name
             )
@@ -194,7 +190,7 @@ def results_of(path: Path) -> RunResult | None:
 
 def results_of_in_steps(path: Path) -> Steps[RunResult | None]:
     """Do the same with pauses."""
-    return _REMEMBERED.scores_in(path, LONGEST_BYTES)
+    return _REMEMBERED.scores_in(path)
 
 
 def result_files(suite_dir: Path) -> list[Path]:
@@ -223,8 +219,8 @@ class _Remembered:
                 self._heads.popitem(last=False)
         return self._heads[key]
 
-    def scores_in(self, path: Path, longest_bytes: int) -> Steps[RunResult | None]:
-        """Return the scores of a file, None when it is longer than that or cannot be read."""
+    def scores_in(self, path: Path) -> Steps[RunResult | None]:
+        """Return the scores of a file, None when it is too long or cannot be read."""
         try:
             state = path.stat()
         except OSError:
@@ -233,7 +229,7 @@ class _Remembered:
         if key in self._runs:
             self._runs.move_to_end(key)
             return self._runs[key]
-        if state.st_size > longest_bytes:
+        if state.st_size > LONGEST_BYTES:
             log.warning("The scores in %s are not shown: the file is too large.", path)
             run = None
         else:

@@ -1,6 +1,6 @@
 """What scores, and reviews that change them, need of a result file.
 
-Answers and transcripts are skipped where they stand.
+Answers and transcripts are skipped where they stand, and tasks are decoded one by one.
 
 A suite keeps dozens of result files of megabytes, and an editor waits while one is read: this takes a sixth
 of the time that reading all of it takes, and hardly any memory.
@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import TYPE_CHECKING, TypedDict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypedDict, TypeVar, cast
+
+# Imported with the first file that is read: most suites were never run.
+import msgspec
 
 from waza_engine.results.json_values import object_in
 
 if TYPE_CHECKING:
-    import msgspec
-
     from waza_engine.results.json_values import Block
+
+Decoded = TypeVar("Decoded")
 
 LENIENT_BYTES = 1_000_000
 """Up to here a document of another layout is read whole: one odd value costs that value alone."""
@@ -26,8 +30,12 @@ LENIENT_BYTES = 1_000_000
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 
 MOST_OBJECTS = 200_000
-"""A run of five thousand tasks leaves half as many in a file of 32 MB, those of transcripts included."""
+"""A run of five thousand tasks leaves half as many in a file of 32 MB, those of transcripts included.
+
+A larger file may hold more, as its size has it.
+"""
 MOST_VALUES = 1_500_000
+_USUAL_BYTES = 32_000_000
 
 _Scalar = str | int | float | bool | None
 
@@ -167,9 +175,13 @@ class _Run(TypedDict, total=False):
     metadata: _Metadata | None
     metrics: dict[str, _Metric] | None
     trigger_results: list[_Prompt | None] | None
-    tasks: list[_Task | None] | None
-    task: _Task | None
+    tasks: list[msgspec.Raw] | None
+    task: msgspec.Raw
     trigger: _Prompt | None
+
+
+class UnreadableTaskError(Exception):
+    """A task is so large, and so unlike those of a run, that nothing is known of it."""
 
 
 def holds_too_much(content: bytes, *, journal: bool) -> bool:
@@ -178,28 +190,53 @@ def holds_too_much(content: bytes, *, journal: bool) -> bool:
     No run leaves millions of tiny values or lines; each would become an object of this process. What stands
     in text counts too, so this is quick.
     """
+    share = max(1.0, len(content) / _USUAL_BYTES)
     objects = content.count(b"{") + (content.count(b"\n") if journal else 0)
-    return objects > MOST_OBJECTS or objects + content.count(b",") + content.count(b"[") > MOST_VALUES
+    if objects > MOST_OBJECTS * share:
+        return True
+    return objects + content.count(b",") + content.count(b"[") > MOST_VALUES * share
 
 
 def score_fields(content: bytes) -> Block | None:
-    """Return a result document or a line of a journal, less what no score needs; None when it is neither."""
-    content = content.removeprefix(b"\xef\xbb\xbf")
-    decoder, error = _decoder()
+    """Return a result document or a line of a journal, less what no score needs; None when it is neither.
+
+    Its tasks are for ``task_fields``.
+    """
+    found = _decoded(content.removeprefix(b"\xef\xbb\xbf"), _run_decoder())
+    return cast("Block | None", found)
+
+
+def task_fields(task: object) -> Block | None:
+    """Return a task of what ``score_fields`` has returned, None when it is no object.
+
+    Raises ``UnreadableTaskError``.
+    """
+    if not isinstance(task, msgspec.Raw):
+        return cast("Block", task) if isinstance(task, Mapping) else None
+    content = memoryview(task)
+    found = _decoded(content, _task_decoder())
+    if found is None and len(content) > LENIENT_BYTES:
+        raise UnreadableTaskError
+    return cast("Block | None", found)
+
+
+def _decoded(content: bytes | memoryview, decoder: msgspec.json.Decoder[Decoded]) -> Decoded | Block | None:
     # Most files have no half pair, and looking for one takes longer than reading them.
     for made_readable in (lambda: content, lambda: _SURROGATE.sub(rb"\\ufffd", content)):
         try:
             return decoder.decode(made_readable())
-        except error:
+        except msgspec.MsgspecError:
             continue
         except RecursionError:
             return None
-    return object_in(content) if len(content) <= LENIENT_BYTES else None
+    return object_in(bytes(content)) if len(content) <= LENIENT_BYTES else None
 
 
 @functools.cache
-def _decoder() -> tuple[msgspec.json.Decoder[_Run], type[Exception]]:
-    # When the first file is read: most suites were never run.
-    import msgspec.json
+def _run_decoder() -> msgspec.json.Decoder[_Run]:
+    return msgspec.json.Decoder(_Run)
 
-    return msgspec.json.Decoder(_Run), msgspec.MsgspecError
+
+@functools.cache
+def _task_decoder() -> msgspec.json.Decoder[_Task]:
+    return msgspec.json.Decoder(_Task)

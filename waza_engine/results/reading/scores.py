@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 
+from waza_engine.frozen import frozen
 from waza_engine.vocabulary import MEASURES_JUDGES
 
-MOST_SCORES = 50_000
+MOST_SCORES = 400_000
 """Tasks, verdicts and checks behind which no task of a file, and no older file of a suite, is read."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class CheckResult:
     """One check inside a grader, over all trials. ``path`` leads from the grader's ``config`` to the rule."""
 
@@ -24,7 +25,7 @@ class CheckResult:
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class RunOrigin:
     """The run that a verdict is of: where it is recorded, who answered, and the name of what decided it."""
 
@@ -34,7 +35,7 @@ class RunOrigin:
     inputs: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class GraderResult:
     """One grader of one task, over all trials.
 
@@ -75,7 +76,7 @@ class GraderResult:
         return sum(self.passes)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class LaterRun:
     """A run that tells nothing of what an older one judged: it did not come to it, or nobody can read of it.
 
@@ -86,7 +87,7 @@ class LaterRun:
     unread: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class TaskResult:
     """One task of the newest run that had it.
 
@@ -155,7 +156,7 @@ class TaskResult:
         return 1 + sum(1 + len(grader.checks) for grader in said)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class MetricResult:
     """A figure of a whole suite, and whether it reaches its threshold."""
 
@@ -165,7 +166,7 @@ class MetricResult:
     passed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class PromptResult:
     """A trigger prompt: what should have happened and what did; ``error`` when it could not be tried.
 
@@ -187,7 +188,7 @@ class PromptResult:
         return not self.error and self.should_trigger == self.did_trigger
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class RunResult:
     """The last known results of a suite. The header is the newest run's.
 

@@ -13,7 +13,7 @@ from waza_engine.results.reading.scores import CheckResult, GraderResult, RunOri
 from waza_engine.results.record import Validation
 from waza_engine.results.reviews.review import recorded_review
 from waza_engine.results.task_conclusion import conclude_grader
-from waza_engine.scoring.composite import Graded, TrialStatus, borne_out, composite
+from waza_engine.scoring.composite import TrialStatus, borne_out, composite
 from waza_engine.scoring.tasks import task_status
 from waza_engine.steps import Steps, finished
 from waza_engine.vocabulary import Check, checkpoint_grader
@@ -34,9 +34,11 @@ def task_result_in_steps(
     runs = blocks_of(task.get("runs"))
     # What a limit or the end of the run cut off counts for nothing.
     ended = [run for run in runs if run.get("stopped") is not True]
-    graders = yield from _graders_in_steps(map(verdict_blocks, ended), timestamp, origin)
-    checkpoints = yield from _graders_in_steps(map(_at_checkpoints, ended), timestamp, origin)
-    score = yield from _score_in_steps(task, runs)
+    said = yield from _verdicts_in_steps(map(verdict_blocks, ended))
+    graders = yield from _graders_in_steps(said, timestamp, origin)
+    at_checkpoints = yield from _verdicts_in_steps(map(_at_checkpoints, ended))
+    checkpoints = yield from _graders_in_steps(at_checkpoints, timestamp, origin)
+    score = _score(task, ended, said)
     against = list(_against(graders, checkpoints))
     errors = (text_of(run.get("error_msg")) for run in runs)
     status = text_of(task.get("status"))
@@ -45,8 +47,8 @@ def task_result_in_steps(
         status = "skipped"
     elif status == "passed" and (against or any(run.get("status") != "passed" for run in ended)):
         # Of a file that was edited by hand the worse counts, as in ``task_conclusion``.
-        said: list[TrialStatus] = [status_borne_out(run, verdicts_of(run)) for run in ended]
-        status = borne_out("passed", [task_status(said, pass_rate_of(task))])
+        statuses: list[TrialStatus] = [status_borne_out(run, verdicts_of(run)) for run in ended]
+        status = borne_out("passed", [task_status(statuses, pass_rate_of(task))])
     elif status == "error" and runs:
         broke = [run for run in ended if run.get("status") == "error"]
         # Upstream calls it broken; but an answer was found wrong.
@@ -80,29 +82,36 @@ def _against(*said: Mapping[str, GraderResult]) -> Iterator[GraderResult]:
     )
 
 
-def _score_in_steps(task: Block, runs: Sequence[Block]) -> Steps[float]:
+def _score(task: Block, ended: Sequence[Block], said: Sequence[Mapping[str, Validation]]) -> float:
     """Return the mean over the trials of their weighted scores; without any verdict, what is written."""
     means: list[float] = []
     judged = False
-    done = 0
-    for run in runs:
-        if run.get("stopped") is True or run.get("status") == "skipped":
+    for run, verdicts in zip(ended, said, strict=True):
+        if run.get("status") == "skipped":
             continue
-        verdicts = (verdict_of(name, block) for name, block in verdict_blocks(run).items())
-        said: list[Graded] = []
-        for verdict in verdicts:
-            said.append(verdict.graded)
-            done += 1 + len(verdict.checks)
-            if done > _VALUES_PER_PAUSE:
-                done = 0
-                yield
-        broke = run.get("status") not in ("passed", "failed", "skipped") and text_of(run.get("error_msg"))
-        means.append(0.0 if broke else composite(said).weighted_score)
-        judged = judged or any(one.status != "pending" for one in said)
+        graded = [verdict.graded for verdict in verdicts.values()]
+        broke = run.get("status") not in ("passed", "failed") and text_of(run.get("error_msg"))
+        means.append(0.0 if broke else composite(graded).weighted_score)
+        judged = judged or any(one.status != "pending" for one in graded)
     if not judged or not isinstance(task.get("stats", {}), Mapping):
         figures = block_of(task, "stats")
         return number(figures.get("avg_weighted_score", figures.get("avg_score")))
     return sum(means) / len(means)
+
+
+def _verdicts_in_steps(trials: Iterable[Mapping[str, Block]]) -> Steps[list[dict[str, Validation]]]:
+    found: list[dict[str, Validation]] = []
+    done = 0
+    for trial in trials:
+        verdicts: dict[str, Validation] = {}
+        for name, block in trial.items():
+            verdicts[name] = verdict = verdict_of(name, block)
+            done += 1 + len(verdict.checks)
+            if done > _VALUES_PER_PAUSE:
+                done = 0
+                yield
+        found.append(verdicts)
+    return found
 
 
 def _at_checkpoints(run: Block) -> dict[str, Block]:
@@ -114,20 +123,14 @@ def _at_checkpoints(run: Block) -> dict[str, Block]:
 
 
 def _graders_in_steps(
-    trials: Iterable[Mapping[str, Block]], timestamp: datetime, origin: RunOrigin | None
+    trials: Iterable[Mapping[str, Validation]], timestamp: datetime, origin: RunOrigin | None
 ) -> Steps[dict[str, GraderResult]]:
     """Return what each grader said, over all trials in which it did."""
     by_grader: dict[str, list[Validation]] = {}
-    done = 0
     for trial in trials:
-        done += 1
-        for name, block in trial.items():
-            verdict = verdict_of(name, block)
+        for name, verdict in trial.items():
             by_grader.setdefault(name, []).append(verdict)
-            done += 1 + len(verdict.checks)
-            if done > _VALUES_PER_PAUSE:
-                done = 0
-                yield
+    done = 0
     graders: dict[str, GraderResult] = {}
     for name, verdicts in by_grader.items():
         graders[name] = grader_result(name, verdicts, timestamp, origin)
@@ -169,6 +172,12 @@ def _reviewed(verdict: Validation) -> datetime | None:
 
 def _checks(verdicts: Sequence[Validation]) -> Iterator[CheckResult]:
     """Yield each check once, in its first order, with the message of the first trial in which it failed."""
+    if len(verdicts) == 1 and len({check.path for check in verdicts[0].checks}) == len(verdicts[0].checks):
+        for check in verdicts[0].checks:
+            yield CheckResult(
+                check.path, check.passed, int(check.passed), 1, "" if check.passed else check.message
+            )
+        return
     outcomes: dict[tuple[str | int, ...], list[Check]] = {}
     for verdict in verdicts:
         for check in verdict.checks:

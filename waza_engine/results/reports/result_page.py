@@ -7,12 +7,12 @@ What comes from agents and graders stands in code, and long texts are cut where 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from waza_engine.counting import counted
 from waza_engine.figures import shown_score
-from waza_engine.markdown import cell, cell_sentence, code, fenced, sentence
+from waza_engine.markdown import code, fenced, sentence
 from waza_engine.moments import local_time
 from waza_engine.results.conclusion import Conclusion
 from waza_engine.results.record import FilesChanged, RunHeader, TrialOutcome, Validation
@@ -63,14 +63,21 @@ def result_page(
 ) -> str:
     """Return the page of a run, or of one of its tasks; of one that ``goes_on`` what is finished so far.
 
+    Tasks that did not pass come first.
+
     ``prompts`` are those of the suite by task id, for records that hold none.
     """
-    tasks = [each for each in found.tasks if task is None or each.id == task]
+    tasks = in_page_order(each for each in found.tasks if task is None or each.id == task)
     triggers = _triggers(found.triggers) if task is None and found.triggers else ""
     head = _head(header, found, goes_on=goes_on) + triggers
     known, room = prompts or {}, LONGEST_CHARACTERS - len(head)
     pages = [(each.verdict == "passed", partial(_task, each, known.get(each.id, ""), room)) for each in tasks]
     return head + _fitting(pages, room, "task")
+
+
+def in_page_order(tasks: Iterable[TaskConclusion]) -> list[TaskConclusion]:
+    """Return tasks as a page has them: those that did not pass first."""
+    return sorted(tasks, key=lambda task: task.verdict == "passed")
 
 
 def _fitting(parts: Sequence[tuple[bool, Callable[[], str]]], room: int, noun: str) -> str:
@@ -167,7 +174,7 @@ def trial_sections(trial: TrialOutcome, prompt: str, answer: str) -> Iterator[st
     yield from _unjudged(trial)
     if trial.validations:
         yield from _section("Graders", "")
-        for verdict in trial.validations.values():
+        for verdict in sorted(trial.validations.values(), key=lambda verdict: verdict.passed):
             yield from _verdict(verdict, trial.output)
     for checkpoint in trial.checkpoints:
         yield from _section(f"Checkpoint after turn {checkpoint.after_turn}: {checkpoint.status}", "")
@@ -224,13 +231,13 @@ def _verdict(verdict: Validation, output: str) -> Iterator[str]:
     if verdict.feedback:
         yield from (fenced(_cut(verdict.feedback)), "")
     shown = verdict.checks[:_MOST_CHECKS]
+    for check in shown:
+        # No table: a pattern may have a bar behind a backslash, which no cell shows as it is.
+        met = _met(verdict, check, output)
+        yield f"- {'✓' if check.passed else '✗'} {code(_rule(verdict, check))}{f' · {met}' if met else ''}"
+    if len(verdict.checks) > len(shown):
+        yield f"- … and {len(verdict.checks) - len(shown)} more"
     if shown:
-        yield "| | rule | |\n|---|---|---|"
-        for check in shown:
-            mark = "✓" if check.passed else "✗"
-            yield f"| {mark} | {cell(_rule(verdict, check))} | {_met(verdict, check, output)} |"
-        if len(verdict.checks) > len(shown):
-            yield f"| | … and {len(verdict.checks) - len(shown)} more | |"
         yield ""
 
 
@@ -249,8 +256,8 @@ def _met(verdict: Validation, check: Check, output: str) -> str:
         before, after = output[max(0, at - _CONTEXT_CHARACTERS) : at], output[at + len(wanted) :]
         line = output.count("\n", 0, at) + 1
         around = f"{before}⟦{output[at : at + len(wanted)]}⟧{after[:_CONTEXT_CHARACTERS]}"
-        return f"line {line}: {cell(around)}"
-    return cell_sentence(_cut(check.message, _ARGUMENT_CHARACTERS))
+        return f"line {line}: {code(around)}"
+    return sentence(_cut(check.message, _ARGUMENT_CHARACTERS))
 
 
 def _turns(trial: TrialOutcome) -> Iterator[str]:

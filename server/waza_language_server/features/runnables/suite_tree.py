@@ -16,7 +16,7 @@ from waza_engine.vocabulary import shown_grader
 from waza_language_server.features.runnables.runnables import is_off_in_steps
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.suite_file import SuiteFile, word
-from waza_language_server.project.suite_files import files_of_workspace
+from waza_language_server.project.suite_files import files_of_workspace, suite_title
 from waza_language_server.project.verdict_places import VerdictPlaces
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def suites_in_steps(project: Project) -> Steps[tuple[TreeItem, ...]]:
             path = file.path
             if not project.text(path).value.strip() or project.disk.stamp(path) is None:
                 continue  # it is open, and empty as yet, or not there any more
-            label = project.outline(path).name or path.parent.name
+            label = suite_title(project, path)
             place = VerdictPlaces(project, path).of_suite()
             item = _runnable(RunnableId(path), "suite", label, place)
             found[path] = replace(item, runs=None) if (yield from is_off_in_steps(project, path)) else item

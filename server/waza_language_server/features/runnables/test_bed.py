@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.counting import counted
 from waza_engine.frozen import frozen
-from waza_engine.moments import SOME_TIME_AGO, is_known
+from waza_engine.moments import SOME_TIME_AGO, local_time
 from waza_language_server.features.runnables.code_lens import CodeLens
 from waza_language_server.features.scores.live_text import LIVE
 from waza_language_server.project.runnable_id import RunnableId
@@ -46,19 +46,10 @@ def test_bed_lens(document: Document, bed: TestBed) -> CodeLens | None:
     return CodeLens(graders.key.span, _title(bed), TEST_BED, argument, "testBed")
 
 
-def moment(at: datetime) -> str:
-    """Return when a run began, as people here write it: ``12 Nov 10:04``, of another year with the year."""
-    if not is_known(at):
-        return SOME_TIME_AGO
-    local = at.astimezone()
-    year = f" {local.year}" if local.year != datetime.now(UTC).astimezone().year else ""
-    return f"{local.day} {local:%b}{year} {local:%H:%M}"
-
-
 def _title(bed: TestBed) -> str:
     run = f"the last answers of {counted(len(bed.records), 'run')}"
     if bed.started is not None:
-        run = f"run of {moment(bed.started)}"
+        run = f"run of {local_time(bed.started) or SOME_TIME_AGO}"
     if bed.gone:
         return f"{LIVE}test bed: {run} is gone, so nothing is judged live"
     tasks = [task for held in bed.records.values() for task in held.values()]

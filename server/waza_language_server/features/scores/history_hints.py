@@ -1,4 +1,4 @@
-"""Suites and tasks over their last runs: a small curve behind the name, since when it is red on hover.
+"""Suites and tasks over their last runs: the last scores after the name, since when it is red on hover.
 
 Architecture invariant: answered from memory; what is not known yet has no hint.
 """
@@ -10,9 +10,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from waza_engine.counting import counted
-from waza_engine.figures import shown_score
+from waza_engine.figures import shown_score, shown_score_history
 from waza_engine.markdown import code, sentence
-from waza_engine.sparkline import sparkline
 from waza_engine.steps import Steps
 from waza_language_server.features.scores.verdict import Verdict
 from waza_language_server.features.scores.words import age
@@ -26,7 +25,8 @@ if TYPE_CHECKING:
     from waza_language_server.text.span import Span
 
 FEWEST_RUNS = 3
-"""What was judged less often has a curve only where its bars differ: two equal ones are but a box."""
+"""What was judged less often has scores only where they differ."""
+_MOST_SCORES = 3
 
 
 def histories_in_steps(
@@ -56,13 +56,15 @@ def _of_suite(root: Node, history: SuiteHistory, now: datetime) -> Iterator[Verd
     name, scores = root.get("name"), tuple(run.score for run in history.runs)
     if name is not None and _is_worth_it(scores):
         lines = [_title(scores), "", *(_run_line(run, now) for run in reversed(history.runs))]
-        yield Verdict(name, sparkline(scores), "\n".join(lines), kind="history")
+        yield Verdict(name, shown_score_history(scores, _MOST_SCORES), "\n".join(lines), kind="history")
 
 
 def _of_task(node: Node, history: SuiteHistory, task_id: str, now: datetime) -> Iterator[Verdict]:
     head, task = node.get("id") or node.get("name"), history.tasks.get(task_id)
     if head is not None and task is not None and _is_worth_it(task.scores):
-        label = sparkline(task.scores) + (f" flaky {task.passed_trials}/{task.trials}" if task.trials else "")
+        label = shown_score_history(task.scores, _MOST_SCORES) + (
+            f" flaky {task.passed_trials}/{task.trials}" if task.trials else ""
+        )
         story = "\n".join([_title(task.scores), "", *_story(task, history, now)])
         yield Verdict(head, label, story, kind="history")
 
@@ -80,7 +82,7 @@ def _story(task: TaskHistory, history: SuiteHistory, now: datetime) -> Iterator[
 
 
 def _title(scores: tuple[float | None, ...]) -> str:
-    return f"**The last {len(scores)} runs**, the oldest first: {sparkline(scores)}"
+    return f"**The last {len(scores)} runs**, the oldest first: {shown_score_history(scores, len(scores))}"
 
 
 def _run_line(run: RunOnce, now: datetime) -> str:
@@ -96,4 +98,4 @@ def _of_run(run: RunOnce, now: datetime) -> str:
 
 def _is_worth_it(scores: tuple[float | None, ...]) -> bool:
     judged = [score for score in scores if score is not None]
-    return len(judged) >= FEWEST_RUNS or len(set(sparkline(judged))) > 1
+    return len(judged) >= FEWEST_RUNS or len(set(map(shown_score, judged))) > 1

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
+from itertools import groupby
 from typing import TYPE_CHECKING, get_args
 
-from waza_engine.counting import counted
 from waza_engine.frozen import frozen
-from waza_engine.markdown import fenced
+from waza_engine.later_patterns import compiled_later
+from waza_engine.markdown import code, fenced
 from waza_engine.steps import Steps, finished
 from waza_language_server.features.scores.history_hints import histories_in_steps
 from waza_language_server.features.scores.live_text import LIVE, TrialPlace, trials_to_open
@@ -24,6 +26,7 @@ from waza_language_server.features.scores.score_text import STALE, check_label, 
 from waza_language_server.features.scores.setting_hints import setting_hints_in_steps
 from waza_language_server.features.scores.verdict import HintKind, Verdict
 from waza_language_server.features.scores.verdict_hints import verdicts_in_steps
+from waza_language_server.features.scores.words import share_label, shortened, sign_of
 from waza_language_server.project.document_scores import read_scores_in_steps
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
 
@@ -35,9 +38,13 @@ if TYPE_CHECKING:
     from waza_language_server.project.suite_file import GraderEntry
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
+    from waza_language_server.text.line_index import LineIndex
     from waza_language_server.text.span import Span
 
 
+LONGEST_LINE = 43
+"""Characters of hints on one line that VS Code shows by default (`editor.inlayHints.maximumLength`)."""
+_SCORED = compiled_later(r"(?:[⚡↻] )?[✓✗◐] \d\.\d\d(?= )")
 HINT_KINDS: frozenset[str] = frozenset(get_args(HintKind))
 
 
@@ -159,10 +166,47 @@ def _marks_of_all(entry: Node, score: Score) -> Iterator[Mark]:
             continue
         failed = [(outcome, check) for outcome, check in checks if not check.passed]
         mark = LIVE if all(outcome.live and not outcome.stale for outcome, _ in checks) else ""
-        label = "✓" if not failed else f"✗ {len(checks) - len(failed)}/{counted(len(checks), 'task')}"
+        sign = sign_of((check.passed_trials, check.trials) for _, check in checks)
+        label = share_label(sign, len(checks) - len(failed), len(checks), "task") if failed else sign
         told = [f"{outcome.task.id}: {check.message or 'failed'}" for outcome, check in failed[:10]]
         is_old = any(outcome.stale for outcome, _ in checks)
         yield shown_at(node), mark + label, fenced("\n".join(told)) if told else "", is_old
+
+
+def fitted(hints: Sequence[InlayHint], lines: LineIndex) -> list[InlayHint]:
+    """Return hints, in their order, with no more characters a line than an editor shows.
+
+    What has no room is in the tooltip of the hint, or of the one before it.
+    """
+    found: list[InlayHint] = []
+    for _, group in groupby(hints, key=lambda hint: lines.line_of(hint.offset)):
+        on_line, room = list(group), LONGEST_LINE
+        is_full = sum(len(hint.label) for hint in on_line) > room
+        for number, hint in enumerate(on_line):
+            label = _shortened(hint.label, room, is_cut=number == 0) if is_full else hint.label
+            if len(label) <= room:
+                whole = [] if label == hint.label else [code(hint.label)]
+                story = "\n\n".join([*whole, hint.tooltip])
+                found.append(replace(hint, label=label, tooltip=story, is_old=hint.stale))
+                room -= len(label)
+            else:
+                before = found.pop()
+                story = "\n\n".join([before.tooltip, code(hint.label), hint.tooltip])
+                found.append(replace(before, tooltip=story))
+    return found
+
+
+def _shortened(label: str, room: int, *, is_cut: bool) -> str:
+    """Return a label without what says least, as far as there is no room for it; that it is stale stays."""
+    said, stale, _ = label.partition(STALE)
+    room -= len(stale)
+    while len(said) > room and " · " in said:
+        said = said.rpartition(" · ")[0]
+    if len(said) > room and (scored := _SCORED.match(said)):
+        said = scored[0]
+    if len(said) > room and is_cut:
+        said = shortened(said, room)
+    return said + stale
 
 
 def _end_of_line(document: Document, node: Node) -> int:

@@ -77,7 +77,7 @@ def marks_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[Mark
         def ask(item: Node, place: GraderPlace = place) -> _Marks:
             first = document.lines.line_of(item.span.start)
             made = _of_graders(document, scores, file.graders_at(item, place))
-            return tuple(Mark(mark.line - first, mark.state, mark.stale) for mark in made)
+            return tuple(Mark(mark.line - first, mark.state, mark.stale, mark.is_test) for mark in made)
 
         known = yield from kept.lists.setdefault(place, KeptItems()).asked(items, ask)
         kept.last[place] = items.green
@@ -107,7 +107,7 @@ def _placed(document: Document, items: Node, marks: Iterable[_Marks]) -> Steps[l
     for index, (child, each) in enumerate(zip(items.green.children, marks, strict=True)):
         if each:
             first = document.lines.line_of(child.green.start + child.offset + items.offset)
-            found += [Mark(first + mark.line, mark.state, mark.stale) for mark in each]
+            found += [Mark(first + mark.line, mark.state, mark.stale, mark.is_test) for mark in each]
         if not index % _GRADERS_AT_ONCE:
             yield
     return found

@@ -15,7 +15,14 @@ from waza_engine.counting import counted
 from waza_engine.figures import shown_score
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code
-from waza_language_server.features.scores.words import advisory_label, age, error_label, told_by
+from waza_language_server.features.scores.words import (
+    advisory_label,
+    age,
+    error_label,
+    share_label,
+    sign_of,
+    told_by,
+)
 
 if TYPE_CHECKING:
     from waza_language_server.project.document_scores import Outcome, Score
@@ -64,10 +71,13 @@ def live_label(outcomes: Sequence[Outcome]) -> str:
     broken = next((one.result for one in outcomes if one.result.status == "error"), None)
     if broken is not None:
         return LIVE + error_label(broken.feedback)
+    if any(one.result.status == "pending" for one in outcomes):
+        return f"{LIVE}◷ pending"
     trials = sum(one.result.trials for one in outcomes)
     passed = sum(one.result.passed_trials for one in outcomes)
-    glyph = "✓" if passed == trials else "◐" if passed else "✗"
-    label = LIVE + advisory_label(f"{glyph} {passed}/{trials}", (one.result.status for one in outcomes))
+    sign = sign_of((one.result.passed_trials, one.result.trials) for one in outcomes)
+    statuses = (one.result.status for one in outcomes)
+    label = LIVE + advisory_label(share_label(sign, passed, trials), statuses)
     if any(one.live is not None and one.live.bed is not None for one in outcomes):
         # What stands in the record is of other trials.
         return label

@@ -31,16 +31,19 @@ if TYPE_CHECKING:
 LONGEST_REASON = 200
 MarkState = Literal["passed", "failed", "error", "pending"]
 _STATES: dict[str, MarkState] = {"✓": "passed", "✗": "failed", "◐": "failed", "!": "error", "◷": "pending"}
+_TESTS = frozenset({"score", "verdict"})
+"""Kinds of hints about graders, and about suites, tasks and trigger prompts."""
 _WORST: tuple[MarkState, ...] = ("failed", "error", "pending", "passed")
 
 
 @frozen()
 class Mark:
-    """What a line came to, 0-based."""
+    """What a line came to, 0-based; ``is_test`` when a test explorer has an item for what is judged there."""
 
     line: int
     state: MarkState
     stale: bool
+    is_test: bool = False
 
 
 @frozen()
@@ -60,7 +63,7 @@ def marks_of(hints: Iterable[InlayHint], lines: LineIndex) -> tuple[Mark, ...]:
 def mark_of(hint: InlayHint, lines: LineIndex) -> Mark | None:
     """Return the mark that says the same as a hint, None for one that tells no verdict."""
     state = _STATES.get(hint.label.removeprefix(LIVE).removeprefix(REGRADED)[:1])
-    return None if state is None else Mark(lines.line_of(hint.offset), state, hint.stale)
+    return None if state is None else Mark(lines.line_of(hint.offset), state, hint.stale, hint.kind in _TESTS)
 
 
 def worst_of_lines(marks: Iterable[Mark]) -> tuple[Mark, ...]:
@@ -68,8 +71,11 @@ def worst_of_lines(marks: Iterable[Mark]) -> tuple[Mark, ...]:
     by_line: dict[int, Mark] = {}
     for mark in marks:
         known = by_line.get(mark.line)
-        if known is None or _WORST.index(mark.state) < _WORST.index(known.state):
+        if known is None:
             by_line[mark.line] = mark
+            continue
+        worst = min(known, mark, key=lambda each: _WORST.index(each.state))
+        by_line[mark.line] = Mark(worst.line, worst.state, worst.stale, known.is_test or mark.is_test)
     return tuple(by_line.values())
 
 

@@ -1,8 +1,9 @@
 """Scores in words: the few characters at the end of a line, and the story behind them.
 
 The glyph and the number carry the meaning, since inlay hints have no colours of their own: ``✓ 1.00``,
-``✗ 0.67 2/3``, ``○ 0.67 · advisory``, ``◐ 4/5 trials``, ``◷ pending``, ``! reason`` of an error. What is
-judged as it is typed has words of its own (`live_text.py`). A score that may no longer hold says so in words.
+``✗ 0.67 1 of 3``, ``○ 0.67 · advisory``, ``◐ 4/5 trials``, ``◷ pending``, ``! reason`` of an error.
+What is judged as it is typed has words of its own (`live_text.py`). A score that may no longer hold says so
+in words.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from waza_language_server.features.scores.words import (
     advisory_label,
     age,
     error_label,
+    share_label,
+    sign_of,
     suite_words,
     told_by,
 )
@@ -114,9 +117,8 @@ def _strength(strength: Strength) -> str:
 
 def check_label(passed_trials: int, trials: int) -> str:
     """Return the outcome of one assertion or pattern over all trials."""
-    if passed_trials == trials:
-        return "✓"
-    return "✗" if passed_trials == 0 else f"◐ {passed_trials}/{trials}"
+    sign = sign_of([(passed_trials, trials)])
+    return f"{sign} {passed_trials}/{trials}" if sign == "◐" else sign
 
 
 def _label(outcomes: Sequence[Outcome]) -> str:
@@ -136,13 +138,14 @@ def _verdict_label(outcomes: Sequence[Outcome]) -> str:
         return f"✓ {shown_score(mean)}"
     if len(graded) > 1:
         passed = sum(result.passed for result in graded)
-        return f"✗ {shown_score(mean)} {passed}/{counted(len(graded), 'task')}"
+        sign = sign_of((result.passed_trials, result.trials) for result in graded)
+        return share_label(f"{sign} {shown_score(mean)}", passed, len(graded), "task")
     (result,) = graded
     if result.trials > 1 and result.passed_trials:
         return f"◐ {result.passed_trials}/{result.trials} trials"
     passed = sum(check.passed for check in result.checks)
-    share = f" {passed}/{len(result.checks)}" if len(result.checks) > 1 else ""
-    return f"✗ {shown_score(mean)}{share}"
+    label = f"✗ {shown_score(mean)}"
+    return share_label(label, passed, len(result.checks)) if len(result.checks) > 1 else label
 
 
 def grader_line(result: GraderResult) -> str:

@@ -1,7 +1,7 @@
 """Which results of a suite may no longer hold, item by item: for clients that show results of their own.
 
-The evidence is that of the marks (``project/document_scores.py``), but for live verdicts: a client shows what
-a run or grading again has told it, and no edit changes that.
+The evidence is that of the marks (``project/document_scores.py``). A client shows what a run or grading again
+has told it: a live verdict never makes that fresh, and one that differs makes it stale.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ STALE_WORD = "stale"
 RECORD_GONE = f"{STALE_WORD}: its record is gone"
 RAN_ELSEWHERE = f"{STALE_WORD}: a newer run is recorded"
 RUNS_ELSEWHERE = "running elsewhere"
+JUDGED_LIVE = f"{STALE_WORD}: judged live"
 REVIEWED = f"{STALE_WORD}: reviewed since"
 _CAME_TO = {
     "passed": "it passed",
@@ -121,8 +122,7 @@ def stale_results_in_steps(
         fresh = fresh or not words
     first = found[0].words if found else ""
     if first.startswith(RAN_ELSEWHERE):
-        # What a part came to is not what the suite did.
-        first = RAN_ELSEWHERE
+        first = _of_part(first)
     if found and not fresh:
         if all(each.words.startswith(RAN_ELSEWHERE) for each in found):
             # With the first results: most suites were never run.
@@ -139,6 +139,11 @@ def stale_results_in_steps(
     if not words and run.whole is not None and evidence.lacks_a_task(run.whole.timestamp, run.tasks):
         words = STALE_WORD
     return (*([StaleResult(RunnableId(suite), words, whole=False)] if words else []), *found)
+
+
+def _of_part(words: str) -> str:
+    """Return why a part is stale without its verdict, which is not that of the task or suite around it."""
+    return words.partition(",")[0] if words.startswith((RAN_ELSEWHERE, JUDGED_LIVE)) else words
 
 
 def _elsewhere(verdict: str) -> str:
@@ -201,7 +206,7 @@ class _Evidence:
             if (said := self._words_of_grader(task, name))
         ]
         if not words and (stale or not self._is_judged_as_written(task)):
-            words = stale[0].words if stale else STALE_WORD
+            words = _of_part(stale[0].words) if stale else STALE_WORD
         whole = bool(graders) and len(stale) == len(graders)
         # Of a task of which only single graders were run nothing is said as a whole.
         own = [StaleResult(identity, words, whole)] if words and task.status else []
@@ -250,12 +255,13 @@ class _Evidence:
     def _words_of_grader(self, task: TaskResult, name: str) -> str:
         verdict = task.graders[name]
         moment = verdict.timestamp
-        graded = "passed" if verdict.passed else "failed"
-        came_to = graded if verdict.status == "graded" else verdict.status
+        came_to = _came_to(verdict)
         if self._ran_elsewhere(verdict.origin, moment) and self._again(task) is None:
             return _elsewhere(came_to)
         if self._was_reviewed(verdict) and self._again(task) is None:
             return f"{REVIEWED}, {_CAME_TO[came_to]}"
+        if (live := self._live_otherwise(task, verdict)) is not None:
+            return f"{JUDGED_LIVE}, {_CAME_TO[_came_to(live)]}"
         words = self._words_of_answer(task.id, moment)
         if words:
             return words
@@ -269,6 +275,20 @@ class _Evidence:
                 return STALE_WORD
             then = _entry({task.id: own, "": of_suite}, task.id, name)
         return "" if then == _entry(self._today, task.id, name) else STALE_WORD
+
+    def _live_otherwise(self, task: TaskResult, verdict: GraderResult) -> GraderResult | None:
+        """Return the live verdict of a grader where it is not the one that a client shows."""
+        known = self._regraded.of(self._suite, task, verdict.name)
+        if known is None or not known.live or known.bed is not None:
+            return None
+        expected = known.result.type == "expected"
+        today = self._today.get(task.id, {}).get(_EXPECTED) if expected else None
+        if known.entry != (today if expected else _entry(self._today, task.id, verdict.name)):
+            return None
+        again = self._again(task)
+        concluded = again.concluded.graders.get(verdict.name) if again and again.concluded else None
+        shown = verdict if concluded is None else concluded.result
+        return known.result if _came_to(known.result) != _came_to(shown) else None
 
     def _is_judged_as_written(self, task: TaskResult) -> bool:
         """Tell whether the graders and expectations that a task has today are those that judged it."""
@@ -312,6 +332,11 @@ class _Evidence:
             self._then[path, moment] = None if values is None else by_place(values)
         then = self._then[path, moment]
         return None if then is None else then.get(place if path == self._suite else "", {})
+
+
+def _came_to(verdict: GraderResult) -> str:
+    graded = "passed" if verdict.passed else "failed"
+    return graded if verdict.status == "graded" else verdict.status
 
 
 def _entry(written: ByPlace, task: str, name: str) -> Json:

@@ -11,7 +11,6 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from waza_engine.counting import counted
 from waza_engine.figures import shown_score, shown_threshold
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
@@ -42,13 +41,13 @@ from waza_language_server.features.scores.verdict import Verdict
 from waza_language_server.features.scores.verdict_labels import (
     NOT_RUN,
     NOTHING_JUDGED,
-    glyph,
     prompt_label,
     prompt_line,
     put_together,
     shortfall,
     task_label,
     task_line,
+    tasks_label,
     waits,
     why_broken,
     worst_first,
@@ -191,8 +190,7 @@ class _View:
             stale, changes = self._of_stale_whole(run)
             again = self._judging.suite_again
             origin = self._origin(run, stale, again)
-        passed = sum(task.passed for task in run.tasks.values())
-        label = f"{glyph(run)} {passed}/{counted(len(run.tasks), 'task')}" if run.tasks else "!"
+        label = tasks_label(run) if run.tasks else "!"
         if label.startswith("◷") and not any(map(waits, run.tasks.values())):
             label = NOTHING_JUDGED
         why = why_broken(run) if label.startswith("!") else ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from waza_engine.figures import shown_below, shown_score, shown_threshold
 from waza_engine.markdown import code
 from waza_engine.vocabulary import shown_grader
-from waza_language_server.features.scores.words import error_label
+from waza_language_server.features.scores.words import error_label, share_label, shortened
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import MetricResult, PromptResult, RunResult, TaskResult
@@ -63,12 +63,22 @@ def task_line(task: TaskResult) -> str:
     return f"- {code(task.id)} {task_label(task)}"
 
 
-def glyph(run: RunResult) -> str:
-    """Return the sign of a run of the whole suite: what broke is told apart from what was found wrong."""
+def tasks_label(run: RunResult) -> str:
+    """Return how many tasks of a run of the whole suite passed, or failed; else why the suite failed."""
     # With the first results: most suites were never run.
-    from waza_engine.results.reading.suite_conclusion import conclude_recorded
+    from waza_engine.results.reading.suite_conclusion import conclude_recorded, fails
 
-    return _SIGNS[conclude_recorded(run).verdict]
+    found, tasks = conclude_recorded(run), run.tasks.values()
+    sign = _SIGNS[found.verdict]
+    if sign != "✗":
+        return share_label(sign, sum(task.passed for task in tasks), len(tasks), "task")
+    failed = sum(map(fails, tasks))
+    reason = next(iter(found.reasons), "") if not failed else ""
+    return (
+        f"{sign} {shortened(reason)}"
+        if reason
+        else share_label(sign, len(tasks) - failed, len(tasks), "task")
+    )
 
 
 def put_together(newest: RunResult, whole: RunResult, tasks: Mapping[str, TaskResult]) -> RunResult:

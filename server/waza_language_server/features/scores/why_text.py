@@ -8,7 +8,7 @@ from typing import Any
 
 from waza_engine.markdown import cell, code, fenced
 from waza_language_server.features.scores.live_text import LIVE
-from waza_language_server.features.scores.words import age
+from waza_language_server.features.scores.words import age, share_label, sign_of
 
 MOST_OBSERVED = 20
 
@@ -28,10 +28,13 @@ def _head(
     answer: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], recorded: datetime, now: datetime
 ) -> str:
     passed = sum(trial["passed"] is True for trial in trials)
-    glyph = "✓" if passed == len(trials) else "◐" if passed else "✗"
+    of_tasks: dict[str, list[bool]] = {}
+    for trial in trials:
+        of_tasks.setdefault(trial["task"], []).append(trial["passed"] is True)
+    sign = sign_of((sum(passes), len(passes)) for passes in of_tasks.values())
     looked = f" (of {answer['total']}, the first)" if answer["total"] > len(trials) else ""
     return (
-        f"**{LIVE}{glyph} {passed}/{len(trials)}**{looked} · what it met in the trials recorded "
+        f"**{LIVE}{share_label(sign, passed, len(trials))}**{looked} · what it met in the trials recorded "
         f"{age(recorded, now)}"
     )
 

@@ -6,6 +6,7 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from waza_engine.counting import counted
 from waza_engine.later_patterns import compiled_later
 from waza_engine.markdown import code
 from waza_engine.moments import SOME_TIME_AGO, is_known
@@ -30,10 +31,26 @@ def advisory_label(label: str, statuses: Iterable[str]) -> str:
     return f"{ADVISORY}{label[1:]} · advisory" if "advisory" in statuses else label
 
 
+def sign_of(judged: Iterable[tuple[int, int]]) -> str:
+    """Return ✓ when all trials passed, ✗ when a task has none that did, else ◐.
+
+    Args:
+        judged: How many trials passed, and how many there were, of each task.
+
+    """
+    shares = [(passed, trials) for passed, trials in judged if passed < trials]
+    return "✓" if not shares else "✗" if any(not passed for passed, _ in shares) else "◐"
+
+
+def share_label(sign: str, passed: int, total: int, noun: str = "") -> str:
+    """Return how many of some passed; after ✗ how many failed: ``◐ 2/3``, ``✗ 1 of 3``."""
+    of = counted(total, noun) if noun else str(total)
+    return f"{sign} {total - passed} of {of}" if sign.startswith("✗") else f"{sign} {passed}/{of}"
+
+
 def error_label(reason: str) -> str:
     """Return the mark of what could not be judged, with the line that says why, cut behind a word."""
-    line = reason_line(reason) or "error"
-    return f"! {line if len(line) <= LONGEST_REASON else _cut(line)}"
+    return f"! {shortened(reason_line(reason) or 'error')}"
 
 
 def reason_line(reason: str) -> str:
@@ -57,11 +74,14 @@ def without_path(reason: str) -> str:
     return reason
 
 
-def _cut(line: str) -> str:
-    begun = line[:LONGEST_REASON]
-    words = begun.rpartition(" ")[0].rstrip(" ,;:.")
+def shortened(line: str, longest: int = LONGEST_REASON) -> str:
+    """Return a line with at most so many characters, cut behind a word."""
+    if len(line) <= longest:
+        return line
+    begun = line[:longest]
+    words = begun.rpartition(" ")[0].rstrip(" ,;:.…")
     # A path or an address has no words to end at.
-    return f"{words if len(words) > LONGEST_REASON // 2 else begun[:-1]}…"
+    return f"{words if len(words) > longest // 2 else begun[:-1]}…"
 
 
 def told_by(origin: RunOrigin | None) -> str:

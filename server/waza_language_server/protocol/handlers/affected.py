@@ -10,6 +10,7 @@ from lsprotocol import types
 from waza_language_server.engine.process import EngineError
 from waza_language_server.engine.run_request import literal_glob
 from waza_language_server.project.runnable_id import RunnableId
+from waza_language_server.project.suite_files import suite_title
 from waza_language_server.protocol.handlers.run_requests import FAILED, refused
 from waza_language_server.protocol.own_requests import AFFECTED
 from waza_language_server.text.labels import message
@@ -49,7 +50,8 @@ async def affected_request(ls: WazaServer, request: RunRequest) -> RunRequest | 
     except EngineError as error:
         raise refused(str(error), FAILED) from None
     if not found.tasks:
-        said = f"Nothing to run: no task of {target.suite.parent.name} has changed since its newest result."
+        title = suite_title(ls.session.project, target.suite)
+        said = f"Nothing to run: no task of {title} has changed since its newest result."
         ls.tell(types.MessageType.Info, message(said))
         return None
     if len(found.tasks) == found.of:

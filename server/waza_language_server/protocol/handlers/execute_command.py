@@ -27,6 +27,7 @@ from waza_language_server.engine.runs import RunKey, RunOutcome, RunProgress
 from waza_language_server.features.runnables.code_lens import REVIEW, RUN_AFFECTED
 from waza_language_server.features.runnables.test_bed import TEST_BED
 from waza_language_server.project.going_runs import GoingRun
+from waza_language_server.project.suite_files import suite_title
 from waza_language_server.protocol.asking_again import ask_for_hints, ask_for_marks
 from waza_language_server.protocol.handlers.grader_types import forget_types
 from waza_language_server.protocol.handlers.making import MAKING, make
@@ -192,11 +193,11 @@ def _tell_end(ls: WazaServer, target: RunnableId, outcome: RunOutcome) -> None:
     elif outcome.status != "canceled":
         passed = outcome.conclusion.get("verdict") == "passed"
         kind = types.MessageType.Info if passed else types.MessageType.Warning
-        ls.tell(kind, f"{_named(target)}: {text_of(outcome.conclusion.get('words')) or outcome.status}")
+        ls.tell(kind, f"{_named(ls, target)}: {text_of(outcome.conclusion.get('words')) or outcome.status}")
 
 
-def _named(target: RunnableId) -> str:
-    names = (target.suite.parent.name, target.task, target.grader, target.prompt)
+def _named(ls: WazaServer, target: RunnableId) -> str:
+    names = (suite_title(ls.session.project, target.suite), target.task, target.grader, target.prompt)
     return " › ".join(label(name) for name in names if name)
 
 
@@ -280,7 +281,7 @@ class _ProgressBar:
         self._ls.progress_bars[token] = self._run
         self._send(
             types.WorkDoneProgressBegin(
-                title=message(f"Waza: {_named(self._run.target)}"),
+                title=message(f"Waza: {_named(self._ls, self._run.target)}"),
                 cancellable=True,
                 message=_words(self._latest) if self._latest else "starting",
                 percentage=0,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from waza_engine.steps import in_steps, within
-from waza_language_server.features.scores.inlay_hints import inlay_hints_in_steps
+from waza_language_server.features.scores.inlay_hints import fitted, inlay_hints_in_steps
 from waza_language_server.project.document_scores import (
     PATIENCE_SECONDS,
     read_scores_in_steps,
@@ -43,7 +43,8 @@ def inlay_hint(ls: WazaServer, params: types.InlayHintParams) -> Answer[list[typ
         if "history" in wanted:
             yield from _look_at_histories(ls, document)
         hints = yield from inlay_hints_in_steps(document, ls.session.workspace, shown)
-        return (yield from in_steps(convert.inlay_hints([hint for hint in hints if hint.kind in wanted])))
+        kept = fitted([hint for hint in hints if hint.kind in wanted], document.lines)
+        return (yield from in_steps(convert.inlay_hints(kept)))
 
     def find_of_skill(skill: SkillFile) -> Steps[list[types.InlayHint]]:
         convert = Converter(skill, ls.session.encoding, ls.abilities)
@@ -52,7 +53,7 @@ def inlay_hint(ls: WazaServer, params: types.InlayHintParams) -> Answer[list[typ
         if "requirement" in wanted:
             hints += yield from _hints_of_requirements(ls, skill)
         kept = [hint for hint in hints if hint.kind in wanted and shown.contains(hint.offset)]
-        return list(convert.inlay_hints(kept))
+        return list(convert.inlay_hints(fitted(kept, skill.lines)))
 
     if not wanted.enabled:
         return []

@@ -22,6 +22,7 @@ from lsprotocol import types
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.engine.process import EngineError
 from waza_language_server.project.recorded_values import entries_in_steps
+from waza_language_server.project.regraded import PENDING_AFTER_SECONDS
 from waza_language_server.project.regraded_answers import live_task
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of
@@ -273,6 +274,8 @@ class LiveSessions:
             session.sent = texts
             session.number += 1
             session.entries[session.number] = entries
+            self._server.session.project.scores.regraded.note_edit(key[0])
+            asyncio.get_running_loop().call_later(PENDING_AFTER_SECONDS, self._tell_if_behind, key[0])
             self._server.in_background(self._ask(key, session, session.number, changes))
 
     async def _ask(self, key: Key, session: _Session, number: int, changes: Mapping[str, str | None]) -> None:
@@ -286,6 +289,8 @@ class LiveSessions:
                 self._tell()
             return
         entries = session.entries.pop(number, {})
+        if number == session.number:
+            self._server.session.project.scores.regraded.note_answer(key[0])
         # The engine judges in turn, but its answers may overtake each other.
         if answer["status"] == "judged" and self._sessions.get(key) is session and number > session.answered:
             session.answered = number
@@ -321,8 +326,13 @@ class LiveSessions:
                 regraded.drop(key[0], task, grader)
         self._tell()
 
+    def _tell_if_behind(self, suite: Path) -> None:
+        if self._server.session.project.scores.regraded.behind(suite) == "long":
+            self._tell()
+
     def _end(self, key: Key) -> None:
         session = self._sessions.pop(key)
+        self._server.session.project.scores.regraded.note_answer(key[0])
         self._watch()
         self._server.session.project.scores.regraded.forget_live(key[0], session.tasks)
         if session.name:

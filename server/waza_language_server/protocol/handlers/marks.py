@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def marks(ls: WazaServer, params: MarksParams) -> Answer[list[dict[str, Any]]]:
-    """Return ``line``, ``state`` and ``stale`` of each line of a document that is judged."""
+    """Return ``line``, ``state``, ``stale`` and ``isTest`` of each line of a document that is judged."""
 
     def find(document: Document) -> Steps[list[dict[str, Any]]]:
         return _answers((yield from marks_in_steps(document, ls.session.workspace)))
@@ -35,7 +35,10 @@ def marks(ls: WazaServer, params: MarksParams) -> Answer[list[dict[str, Any]]]:
 
 
 def _answers(found: Iterable[Mark]) -> list[dict[str, Any]]:
-    return [{"line": mark.line, "state": mark.state, "stale": mark.stale} for mark in found]
+    return [
+        {"line": mark.line, "state": mark.state, "stale": mark.stale, "isTest": mark.is_test}
+        for mark in found
+    ]
 
 
 async def file_marks(ls: WazaServer, _params: FileMarksParams) -> list[dict[str, Any]]:

@@ -28,6 +28,10 @@ async def result_document(ls: WazaServer, params: ResultDocumentParams) -> dict[
         if all(run["record"] != params.record for run in known):
             raise refused(f"{params.record:.300} is no recorded run of {target.suite}.")
         question |= {"path": params.record, "suite": str(target.suite)}
+        if params.since is not None:
+            if all(run["record"] != params.since for run in known):
+                raise refused(f"{params.since:.300} is no recorded run of {target.suite}.")
+            question["since"] = params.since
     answer = await _ask(ls, "result.page", question)
     return {
         "markdown": answer["markdown"],
@@ -38,6 +42,7 @@ async def result_document(ls: WazaServer, params: ResultDocumentParams) -> dict[
         "waits": any(map(waits, _tasks_of(ls, target, Path(answer["record"])))),
         "workspaces": answer.get("workspaces", []),
         "answered": answer.get("answered", []),
+        "tasks": answer.get("tasks", []),
     }
 
 
@@ -62,7 +67,12 @@ async def recorded_runs(ls: WazaServer, params: RecordedRunsParams) -> list[dict
     """Return the recorded runs of what an id names, the newest first."""
     answer = await _ask(ls, "result.runs", _question(_target(ls, params.id, RECORDED_RUNS)))
     return [
-        {"resultsFile": run["record"], "timestamp": run["timestamp"], "verdict": run["verdict"]}
+        {
+            "resultsFile": run["record"],
+            "timestamp": run["timestamp"],
+            "verdict": run["verdict"],
+            "part": run.get("part", ""),
+        }
         for run in answer["runs"]
     ]
 

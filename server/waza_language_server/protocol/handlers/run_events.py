@@ -58,29 +58,54 @@ def _item(suite: Path, event: Event) -> tuple[str, str] | None:
 
 
 def _located(ls: WazaServer, suite: Path, event: Event) -> dict[str, Any]:
-    places = _places(ls.session.project, suite)
-    files = FileConverter(ls.session, ls.abilities)
-
-    def location(place: FilePlace) -> dict[str, Any]:
-        return _document(files.location(place))
-
+    located = _located_in(ls, ls.session.project, suite)
     task, grader, prompt = event.get("task"), event.get("grader"), event.get("prompt")
     if isinstance(prompt, str):
-        should = event.get("should_trigger") is True
-        return {"location": location(places.of_prompt(prompt, should_trigger=should))}
+        return located.of_prompt(prompt, should_trigger=event.get("should_trigger") is True)
     if not isinstance(task, str):
         return {}
     if not isinstance(grader, str):
-        return {"location": location(places.of_task(task))}
-    failures = [
-        {
-            **failure,
-            "message": failure.get("message", ""),
-            "location": location(places.of_check(task, grader, failure.get("path", ()))),
-        }
-        for failure in cast("list[dict[str, Any]]", event.get("failures") or [])
-    ]
-    return {"location": location(places.of_grader(task, grader)), "failures": failures}
+        return located.of(task)
+    return {
+        **located.of(task, grader),
+        "failures": located.failures(task, grader, event.get("failures") or []),
+    }
+
+
+class _Located:
+    """Locations in the files of a suite, each looked up once: a run tells of thousands of verdicts."""
+
+    def __init__(self, places: VerdictPlaces, files: FileConverter) -> None:
+        self._places = places
+        self._files = files
+        self._known: dict[tuple[str, str | None], dict[str, Any]] = {}
+
+    def of(self, task: str, grader: str | None = None) -> dict[str, Any]:
+        found = self._known.get((task, grader))
+        if found is None:
+            places = self._places
+            place = places.of_task(task) if grader is None else places.of_grader(task, grader)
+            found = self._known[task, grader] = {
+                "location": self._location(place),
+                "messageLocation": self._location(places.of_message(task, grader)),
+            }
+        return found
+
+    def of_prompt(self, prompt: str, *, should_trigger: bool) -> dict[str, Any]:
+        return {"location": self._location(self._places.of_prompt(prompt, should_trigger=should_trigger))}
+
+    def failures(self, task: str, grader: str, failures: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        return [
+            {
+                **failure,
+                "message": failure.get("message", ""),
+                "location": self._location(self._places.of_check(task, grader, failure.get("path", ()))),
+            }
+            for failure in failures
+        ]
+
+    def _location(self, place: FilePlace) -> dict[str, Any]:
+        return _document(self._files.location(place))
 
 
 def _shown(value: object, *, said: bool = False) -> object:
@@ -94,9 +119,9 @@ def _shown(value: object, *, said: bool = False) -> object:
 
 
 @lru_cache(maxsize=4)
-def _places(project: Project, suite: Path) -> VerdictPlaces:
+def _located_in(ls: WazaServer, project: Project, suite: Path) -> _Located:
     # A view of the files does not change; an edit makes another one.
-    return VerdictPlaces(project, suite)
+    return _Located(VerdictPlaces(project, suite), FileConverter(ls.session, ls.abilities))
 
 
 def _document(location: types.Location) -> dict[str, Any]:

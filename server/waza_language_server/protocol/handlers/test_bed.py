@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
 
+from waza_engine.moments import SOME_TIME_AGO, local_time
 from waza_language_server.engine.process import EngineError
-from waza_language_server.features.runnables.test_bed import TestBed, moment
+from waza_language_server.features.runnables.test_bed import TestBed
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.handlers.regrade import records_of
 from waza_language_server.protocol.handlers.run_requests import FAILED, refused
@@ -113,7 +114,9 @@ async def _asked(
         raise refused("waza.testBed needs `results` or `trial` in this editor.", FAILED)
     beds = {NEWEST: ChosenBed(None, chosen.trial)}
     for record, (started, verdict) in list(known.items())[:MOST_RUNS]:
-        beds[f"Run of {moment(started)}, {verdict}"] = ChosenBed(record, chosen.trial, started)
+        beds[f"Run of {local_time(started) or SOME_TIME_AGO}, {verdict}"] = ChosenBed(
+            record, chosen.trial, started
+        )
     if trials > 1:
         beds[ALL] = ChosenBed(chosen.record, None, chosen.started)
         for trial in range(1, min(trials, MOST_TRIALS) + 1):

@@ -1,0 +1,41 @@
+"""What changed between two runs is told in tables, and what stayed is only counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.engine.suites import run, task, write_suite
+from waza_engine.commands.result_page import changed_page
+
+GRADERS = """\
+- {type: text, name: "says|all", config: {contains: [Say]}}
+- {type: text, name: polite, config: {contains: [hello]}}
+"""
+
+
+def test_a_row_a_task_and_a_grader_that_came_to_something_else(tmp_path: Path) -> None:
+    files: list[Path] = []
+    for word in ("hello", "bye"):
+        tasks = {"a": task("a", prompt=f"Say {word}"), "b": task("b", prompt="Say hello")}
+        report, _ = run(write_suite(tmp_path, tasks, graders=GRADERS))
+        assert report.results_file is not None
+        files.append(report.results_file)
+    text = changed_page(files[1], files[0], None)["markdown"]
+    rows = [line for line in text.splitlines() if line.startswith(("| `", "| verdict"))]
+    assert rows == [
+        "| verdict | `passed` | `failed` |",
+        "| `a` | ✓ passed 1.00 | ✗ failed 0.50 |",
+        "| `a` `polite` | ✓ passed 1.00 | ✗ failed 0.00 |",
+    ]
+    assert "1 task came to the same." in text
+    alone = changed_page(files[1], files[0], "b")["markdown"]
+    assert "| task |" not in alone
+
+
+def test_a_task_that_only_one_run_had_is_told(tmp_path: Path) -> None:
+    files: list[Path] = []
+    for names in ("a", "ab"):
+        report, _ = run(write_suite(tmp_path, {name: task(name) for name in names}, graders=GRADERS))
+        assert report.results_file is not None
+        files.append(report.results_file)
+    assert "| `b` | – | ✓ passed 1.00 |" in changed_page(files[1], files[0], None)["markdown"]
