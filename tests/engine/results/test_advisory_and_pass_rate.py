@@ -95,6 +95,12 @@ def test_every_view_of_a_record_knows_how_many_trials_were_needed() -> None:
     assert conclude_task(task_of(strict)).verdict == "failed"
 
 
+@pytest.mark.parametrize("odd", [-1, 0, 5, "0.1", None, float("nan")])
+def test_a_rate_that_no_suite_can_ask_for_asks_for_all_trials(odd: object) -> None:
+    task = recorded([True, False, True], required_pass_rate=odd)
+    assert conclude_task(task_of(task)).verdict == task_result(task, NOW).status == "failed"
+
+
 def test_the_rate_of_the_task_comes_before_that_of_the_suite(tmp_path: Path) -> None:
     config = CONFIG.replace("}", ", pass_rate: 0.5}")
     (tmp_path / "one").mkdir()
