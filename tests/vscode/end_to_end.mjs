@@ -114,7 +114,7 @@ async function scenario(page) {
     fs.writeFileSync(path.join(workspace, "graders", "explanation_quality.py"), script);
     await editor.clickLens(page, "Run suite", "the script of a grader to start", () => fs.existsSync(marker));
     const pid = fs.readFileSync(marker, "utf8");
-    const toast = page.locator(".notification-toast", { hasText: `Waza: ${path.basename(workspace)}` }).first();
+    const toast = page.locator(".notification-toast", { has: page.locator("a.monaco-button", { hasText: "Cancel" }) }).first();
     await toast.locator("a.monaco-button", { hasText: "Cancel" }).click();
     await editor.waitUntil(page, "the script to end", () => !fs.existsSync(`/proc/${pid}`), 15_000);
     await toast.waitFor({ state: "detached", timeout: 15_000 });

@@ -304,5 +304,5 @@ def test_a_terminal_without_marks_tells_passed_from_failed_all_the_same(tmp_path
     assert "x b  0.00" in found.stdout
     command = [sys.executable, "-m", "waza_engine", "history", str(path)]
     found = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert found.stdout.startswith("5  the only run")
+    assert found.stdout.startswith("0.50  the only run")
     assert "?" not in found.stdout
