@@ -70,7 +70,7 @@ def test_a_lost_quote_of_a_text_with_a_colon(written: str, meant: str | None) ->
 
 
 def test_an_equals_sign_in_brackets_leaves_the_value() -> None:
-    text = f"{EVAL}metrics:\n  - {{name: a, weight: 1.0, threshold: 0.5}} # all\n"
+    text = f"{EVAL}metrics:\n  - {{name: pass_at_k, weight: 1.0, threshold: 0.5}} # all\n"
     wrong = text.replace("weight: 1.0", "weight=1.0")
     [problem] = problems(wrong, "eval")
     assert apply(wrong, problem.fixes[0].edits) == text

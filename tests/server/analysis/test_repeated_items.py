@@ -45,7 +45,7 @@ def test_an_item_that_stands_there_again(text: str, kind: DocumentKind, severity
 
 def test_an_item_that_says_something_else_is_left_to_the_author() -> None:
     text = METRICS.format("a").replace("0.5", "0.4", 1).replace("0.5", "0.6")
-    [problem] = problems(text, "eval")
+    [problem] = [each for each in problems(text, "eval") if each.code != "unknown-metric"]
     assert (problem.code, problem.fixes) == ("repeated-item", ())
 
 

@@ -98,7 +98,7 @@ def test_a_text_in_quotes_is_no_line_with_a_key() -> None:
 
 @pytest.mark.parametrize("key", ["graders", "tasks"])
 def test_a_key_at_the_column_of_the_items_above_goes_out(key: str) -> None:
-    lists = f"metrics:\n  - name: a\ngraders:\n{A}tasks:\n  - tasks/*.yaml"
+    lists = f"metrics:\n  - name: pass_at_k\ngraders:\n{A}tasks:\n  - tasks/*.yaml"
     text = EVAL.replace("tasks: [tasks/*.yaml]", lists)
     pushed = text.replace(f"\n{key}:", f"\n  {key}:")
     problem = problems(pushed, "eval")[0]
