@@ -168,7 +168,7 @@ def _may_need_advice(text: str, node: Node, shape: Shape) -> bool:
         )
     if green.kind != "mapping":
         return green.kind == "sequence" and may_be_one_item(node)
-    if green.style == "flow" and not shape.properties:
+    if green.style == "flow" and shape.branch("mapping").open:
         return True
     if not shape.keys_with_advice.isdisjoint(node.key_names):
         return True
@@ -185,7 +185,7 @@ def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) ->
         if may_be_one_item(node):
             yield from joined_items(subject.text, node, shape)
     elif node.kind == "mapping":
-        if not shape.branch("mapping").properties:
+        if shape.branch("mapping").open:
             free = (
                 glued_pairs(subject.text, node)
                 if node.style == "flow"
