@@ -92,6 +92,7 @@ async function scenario(page) {
   await step("the button shows what changed since the run before", async () => {
     const preview = page.locator(".tab", { hasText: /Preview greeter since/u }).first();
     await editor.repeatUntil(page, "the comparison", () => button("Compare").click({ timeout: 5_000 }), () => preview.isVisible());
+    await frame.locator("td", { hasText: "✗ failed 0.00" }).first().waitFor();
     await page.screenshot({ path: path.join(artifacts, "compared.png") });
   });
 
