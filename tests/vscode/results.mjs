@@ -55,7 +55,7 @@ async function scenario(page) {
   await step("the result is a page, with a button for the workspace and none for a comparison", async () => {
     await editor.command(page, "Waza: Open Result");
     await frame.locator("h2", { hasText: "Greets" }).waitFor();
-    await frame.locator("td .passed").first().waitFor();
+    await frame.locator("summary .passed").first().waitFor();
     await button("Open Workspace of This Trial").waitFor();
     await offered("Waza: New Task…", true); // of the suite that it is the result of
     assert.equal(await button("Compare").count(), 0);
@@ -92,6 +92,7 @@ async function scenario(page) {
   await step("the button shows what changed since the run before", async () => {
     const preview = page.locator(".tab", { hasText: /Preview greeter since/u }).first();
     await editor.repeatUntil(page, "the comparison", () => button("Compare").click({ timeout: 5_000 }), () => preview.isVisible());
+    await frame.locator("td", { hasText: "✗ failed 0.00" }).first().waitFor();
     await page.screenshot({ path: path.join(artifacts, "compared.png") });
   });
 
