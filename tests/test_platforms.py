@@ -16,6 +16,7 @@ from waza_engine import boundary, end_of_input, files, user_state
 from waza_engine.assertions import worker as assertion_worker
 from waza_engine.assertions import workers as assertion_workers
 from waza_engine.boundary import Boundary
+from waza_engine.commands import command_words
 from waza_engine.executors import command_shim
 from waza_engine.executors.chat import workspace_tools
 from waza_engine.executors.copilot import runtime
@@ -26,7 +27,6 @@ from waza_engine.runs.agent import command_mocks
 from waza_engine.spec.reading import task_globs
 from waza_language_server.embedded.glob import tokens
 from waza_language_server.engine import process
-from waza_language_server.kept import store
 from waza_language_server.project import programs, reach, uris
 from waza_language_server.project.disk import Disk
 
@@ -128,16 +128,10 @@ def test_a_file_that_is_open_is_replaced_a_moment_later(
 
 def test_files_of_the_user_are_where_the_system_keeps_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
-    monkeypatch.delenv(store.VARIABLE, raising=False)
     monkeypatch.setenv("LOCALAPPDATA", "/Local")
     monkeypatch.setenv("HOME", "/Users/me")
     pretend(monkeypatch, user_state, "linux", name="nt")
     assert user_state.state_folder() == Path("/Local/waza-engine")
-    pretend(monkeypatch, store, "win32")
-    monkeypatch.setattr(store.os, "path", __import__("posixpath"))
-    assert store.folder() == Path("/Local/waza-language-server/problems")
-    pretend(monkeypatch, store, "darwin")
-    assert store.folder() == Path("/Users/me/Library/Caches/waza-language-server/problems")
 
 
 def test_programs_are_found_by_their_endings_on_windows(
@@ -273,3 +267,9 @@ def test_a_checkout_with_crlf_loads_as_one_with_lf(tmp_path: Path) -> None:
     (tmp_path / "lf.yaml").write_bytes(text.encode())
     (tmp_path / "crlf.yaml").write_bytes(text.replace("\n", "\r\n").encode())
     assert load_eval_file(tmp_path / "lf.yaml")[0] == load_eval_file(tmp_path / "crlf.yaml")[0]
+
+
+def test_proposed_commands_are_quoted_for_the_shell_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert command_words.command_line("run", "my suite") == "waza-engine run 'my suite'"
+    pretend(monkeypatch, command_words, "win32")
+    assert command_words.command_line("run", "my suite") == 'waza-engine run "my suite"'

@@ -103,7 +103,7 @@ def test_the_command_is_answered_when_the_run_has_begun_and_its_end_is_told(
     while (told := client.next()).get("method") != "window/showMessage":
         pass
     information = 3
-    assert told["params"] == {"type": information, "message": f"{suite.parent.name}: 1 of 1 task passed"}
+    assert told["params"] == {"type": information, "message": "explains: 1 of 1 task passed"}
     assert titles_at(client, suite, GRADER)[:2] == ["↻ Re-grade grader", "▶ Run grader"]
 
 

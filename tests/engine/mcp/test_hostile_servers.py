@@ -29,15 +29,16 @@ BOMB = (
 PROGRESS = (
     b'data: {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1}}\n\n'
 )
-TOO_LONG, TOO_MUCH = (
+TOO_LONG, TOO_LONG_MESSAGE, TOO_MUCH = (
     "sent more than 0.05 MB; the rest was not read",
+    "sent a message of more than 0.05 MB; the rest was not read",
     "sent more than 0.2 MB; the rest was not read",
 )
 ENDLESS: list[tuple[Callable[[], Iterable[bytes]], str]] = [
     (lambda: without_end(JSON, b'{"jsonrpc": '), TOO_LONG),
     (lambda: without_end(STREAM, PROGRESS * 10), TOO_MUCH),
     (lambda: without_end(STREAM, b": \n" * 300), TOO_MUCH),
-    (lambda: without_end(STREAM, b"data: " + b"y" * 900), TOO_MUCH),
+    (lambda: without_end(STREAM, b"data: " + b"y" * 900), TOO_LONG_MESSAGE),
     (lambda: [BOMB, bomb(1)], TOO_LONG),
 ]
 NAMES = ["a body", "messages", "comments", "a line", "a compressed bomb"]

@@ -324,4 +324,4 @@ def test_an_advisory_grader_that_does_not_pass_is_no_failure(suite: Path) -> Non
     trial = [grade("mentions", 0.5, "not found", required=False), grade("own", 1.0)]
     write_results(suite, {"first": [trial], "second": [trial]})
     labels = [hint.label for hint in Editor().hints(suite, "eval")]
-    assert "○ 0.50 0/2 tasks · advisory" in labels
+    assert "○ 0.50 2 of 2 tasks · advisory" in labels
