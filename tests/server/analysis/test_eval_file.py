@@ -47,11 +47,11 @@ def test_a_metric_that_nothing_computes() -> None:
         "The metric `trigger_acuracy` is not computed; did you mean `trigger_accuracy`?",
     )
     assert "name: trigger_accuracy," in fixed(text, "unknown-metric", "eval")
-    other = EVAL + "metrics:\n- {name: elegance}\n"
+    other = EVAL + "metrics:\n- {name: response_quality}\n"
     (problem,) = (found for found in problems(other, "eval") if found.code == "unknown-metric")
     assert problem.severity == "information"
     assert problem.message == (
-        "The metric `elegance` is not computed; `trigger_accuracy`, `task_completion`, `behavior_quality`, "
+        "The metric `response_quality` is not computed; `trigger_accuracy`, `task_completion`, `behavior_quality`, "
         "`pass_at_k` and `pass_exp_k` are."
     )
 

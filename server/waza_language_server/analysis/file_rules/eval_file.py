@@ -10,7 +10,7 @@ from waza_engine.steps import Steps
 from waza_engine.vocabulary import METRIC_ALIASES, METRICS
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found
-from waza_language_server.spelling import listed, nearest, slip_of
+from waza_language_server.spelling import listed, slip_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.kept_items import KeptItems
 from waza_language_server.syntax.nodes import Node
@@ -75,12 +75,13 @@ def metric_names(view: FileView) -> Found:
         node = name.target if name is not None and name.target.kind == "scalar" else None
         if node is None or not node.value or node.value in METRICS or node.value in METRIC_ALIASES:
             continue
-        meant = nearest(node.value, METRICS)
+        # Names such as `response_quality` are the author's own, however near they are to a known one.
+        meant = slip_of(node.value, METRICS)
         advice = f"did you mean `{meant}`?" if meant else f"{listed(METRICS, 'and')} are."
         fixes: tuple[Fix, ...] = ()
         if meant is not None:
             repair = partial(replace_scalar, view.tree, node, meant)
-            fixes = (Fix(f"Change to `{meant}`", repair, preferred=slip_of(node.value, METRICS) == meant),)
+            fixes = (Fix(f"Change to `{meant}`", repair, preferred=True),)
         message = f"The metric `{shown(node.value)}` is not computed; {advice}"
         yield Problem("unknown-metric", node.span, message, "warning" if fixes else "information", fixes)
 
