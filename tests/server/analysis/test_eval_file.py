@@ -51,8 +51,8 @@ def test_a_metric_that_nothing_computes() -> None:
     (problem,) = (found for found in problems(other, "eval") if found.code == "unknown-metric")
     assert problem.severity == "information"
     assert problem.message == (
-        "The metric `response_quality` is not computed; `trigger_accuracy`, `task_completion`, `behavior_quality`, "
-        "`pass_at_k` and `pass_exp_k` are."
+        "The metric `response_quality` is not computed; `trigger_accuracy`, `task_completion`, "
+        "`behavior_quality`, `pass_at_k` and `pass_exp_k` are."
     )
 
 
