@@ -218,7 +218,7 @@ def _entries(
 
 def _missing(name: str) -> BuiltGrader:
     entry = GraderEntry(name=name)
-    return BuiltGrader(name, entry, None, f"`expected.graders` names `{name}`, and no grader is called so")
+    return BuiltGrader(name, entry, None, f"`expected.graders` names `{name}`, but no grader has this name")
 
 
 def _expected_names(expected: Expected) -> list[str]:
