@@ -1,4 +1,4 @@
-"""Where edits are, and what stood there before them."""
+"""Edit locations, and the text that was there before the edits."""
 
 from __future__ import annotations
 

@@ -1,11 +1,13 @@
-"""What a slip makes of the rest of a text: what is said only because of it, and what it hides.
+"""Secondary problems: those that only exist because of a typo, and those that a typo hides.
 
-A key at the margin leaves the block that it belongs to without it, an item too far to the right shortens its
-list. Who is told of both repairs the wrong one: inserts the key a second time, or weighs a shorter list anew.
-What cannot be read, or stands below a misspelt key, hides what else is wrong there. So the slips are repaired
-for trial: what goes with them is not said, and what comes to light is.
+A dedented key cuts off the rest of its block; an over-indented item shortens its list. A user who follows the
+secondary reports repairs the wrong thing: inserts the key a second time, or rebalances weights of a shorter
+list.
 
-Architecture invariant: nothing is left out that stands in the text with the slips repaired as well.
+Text that cannot be parsed, and everything below a misspelt key, hides other problems. So the typos are
+repaired in a copy: problems that disappear with them are not reported, and problems that appear are.
+
+Architecture invariant: a problem is left out only if it is also gone once the typos are repaired.
 """
 
 from __future__ import annotations
@@ -44,13 +46,13 @@ _OF_PLACE = frozenset({"duplicate-key", "misplaced-key", "unknown-key"})
 _OF_COLUMN = frozenset({"yaml-indentation", "yaml-tab"})
 """Codes of faults whose repair is a guess at where a line belongs, and so at what is around its keys."""
 _SECOND_DOCUMENT = "several-documents"
-"""What stands in the second of two that can be one is not there for a run."""
+"""Two documents that could be one: a run ignores the second."""
 _ELSEWHERE = "misplaced-key"
 _MISSPELT = "unknown-key"
 _MOST_KEYS = 20
 """Keys at the wrong level, or with a safe other name, that are put right for trial."""
 MOST_CHARACTERS = 30_000
-"""Of a longer text everything is told that is found in it."""
+"""In a longer text every problem that is found is reported."""
 
 
 @frozen()
@@ -110,7 +112,7 @@ def weighed(
 
 
 def may_have_consequences(document: Document, problems: Sequence[Problem]) -> bool:
-    """Whether something may be said only because of a slip; a long text would be judged twice."""
+    """Return whether some problems may be consequences of a typo; a long text is not checked twice."""
     return len(document.text) <= MOST_CHARACTERS and bool(_slips(problems))
 
 
@@ -126,7 +128,7 @@ def _slips(problems: Sequence[Problem]) -> Sequence[Problem]:
 
 
 def _mapping_at(document: Document, offset: int) -> Span | None:
-    """Return the mapping that holds what stands at an offset; None where there is none."""
+    """Return the mapping that contains an offset, or None."""
     node = document.tree.root.at(offset).parent if document.tree.root is not None else None
     while node is not None and node.kind != "mapping":
         node = node.parent
@@ -134,14 +136,17 @@ def _mapping_at(document: Document, offset: int) -> Span | None:
 
 
 def _is_of_key(problem: Problem) -> bool:
-    """Whether a key stands at the wrong level, or has a name that is safely another one."""
+    """Return whether a key is at the wrong level, or has a name that is certainly a misspelling."""
     if problem.code == _MISSPELT:
         return any(fix.preferred for fix in problem.fixes[:1])
     return problem.code == _ELSEWHERE and bool(problem.fixes)
 
 
 def _may_go(problem: Problem, *, of_text: bool) -> bool:
-    """Whether a problem may be a consequence; behind a key at the wrong level that is only what it leaves."""
+    """Return whether a problem may be a consequence of a typo.
+
+    After a key at the wrong level that is only a problem about something missing.
+    """
     return problem.code not in FAULT_CODES if of_text else problem.code in _OF_LACK
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 PROBLEMS_PER_PAUSE = 100
 _with_consequences: WeakKeyDictionary[Document, tuple[Problem, ...]] = WeakKeyDictionary()
-"""All that was found in the documents of which not everything is told."""
+"""All problems of the documents in which some are not reported."""
 _hiding: WeakSet[Document] = WeakSet()
 """The documents in which more is wrong than their own rules find."""
 _MOST_LAYERS = 2
@@ -61,7 +61,7 @@ def all_in_steps(document: Document, workspace: Workspace) -> Generator[None, No
 
 
 def hides(document: Document) -> bool:
-    """Whether slips hide problems of a diagnosed document, which no part of it judged alone shows."""
+    """Return whether typos hide problems of a diagnosed document, which checking a part alone would miss."""
     return document in _hiding
 
 
@@ -124,6 +124,6 @@ def _found_by_rules(view: FileView, document: Document, workspace: Workspace) ->
         return
     yield from guarded("graders", lambda: problems_of_all(view, graders))
     yield from found_by(GRADERS_RULES, GradersView(tree.text, graders))
-    # What the rules ask about first; they would make it without a pause.
+    # Built here because the rules need it first and would build it without pausing.
     yield from outline_of_in_steps(document)
     yield from found_by(SUITE_RULES, SuiteView(document, workspace, graders))

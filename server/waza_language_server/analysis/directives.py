@@ -1,10 +1,10 @@
-"""What authors say about problems: comments that leave some out, and how grave others are to be taken.
+"""Comments with which authors suppress problems or change their severity.
 
-``# waza: ignore[code]`` behind a line, or alone above it, leaves problems of this line out, and those in a
-text over several lines that begins or ends there; ``# waza: ignore-file[code]`` those of the file.
-``# waza: severity[code=hint, other=off]`` says how grave a code is: in ``.waza.yaml`` for the project,
-elsewhere for the file. They are comments because upstream drops a ``.waza.yaml`` that has a key it does not
-know.
+``# waza: ignore[code]`` at the end of a line, or alone above it, suppresses problems of this line, and those
+in a text over several lines that begins or ends there; ``# waza: ignore-file[code]`` suppresses those of the
+file. ``# waza: severity[code=hint, other=off]`` sets the severity of a code: in ``.waza.yaml`` for the
+project, elsewhere for the file. They are comments because upstream drops a ``.waza.yaml`` that has a key it
+does not know.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ GRAVITIES = (*SEVERITIES, "off")
 _NO_CODES: frozenset[str] = frozenset()
 _READ_AT_ONCE = 50
 MARK = "waza:"
-"""What every such comment has in it."""
+"""The word that every such comment contains."""
 DIRECTIVE = compiled_later(
     r"(?m)(?P<before>^[ \t]*+|[ \t])#[ \t]*+waza:[ \t]*+(?P<what>ignore-file|ignore|severity)\b"
     r"(?:[ \t]*+\[(?P<listed>[^\]\r\n]{0,2000})\])?"
@@ -106,7 +106,7 @@ def severities_of(text: str) -> Mapping[str, str]:
 
 
 def known_severities(given: object) -> Mapping[str, str]:
-    """Return the severities by code that a client has given; what is none is passed over."""
+    """Return the severities by code that a client sent, without invalid entries."""
     if not isinstance(given, dict):
         return {}
     pairs = cast("dict[object, object]", given).items()
@@ -170,7 +170,7 @@ def _severities_in(listed: str) -> dict[str, str]:
 
 
 def _is_in_value(document: Document, offset: int) -> bool:
-    """Whether a scalar holds this place, so that it is text and no comment."""
+    """Return whether a scalar contains this offset, so that it is text and not a comment."""
     node = _scalar_around(document, offset)
     if node is None:
         return False

@@ -1,7 +1,7 @@
-"""A rule that fails costs its own problems and nothing else; whoever checks files learns of it.
+"""Isolation of failing rules: a rule that fails loses only its own problems.
 
-An editor leaves the problems of the rule out, and the log tells of it once. A check must not say then that
-nothing is wrong: while ``failures_noted`` lasts, failures are collected instead.
+An editor leaves out the problems of the rule and logs the failure once. A check must not report "no problems"
+then: while ``failures_noted`` is active, failures are collected instead.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SHOWN_CHARACTERS = 200
 
 @frozen()
 class RuleFailure:
-    """What failed, such as ``the rule "patterns"``, and why."""
+    """The component that failed, such as ``the rule "patterns"``, and the reason."""
 
     what: str
     error: Exception

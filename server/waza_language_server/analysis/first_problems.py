@@ -1,7 +1,7 @@
-"""What is wrong with the graders at the beginning of a long file, known before the rest was looked at.
+"""The problems of the graders at the beginning of a long file, before the rest is checked.
 
-Architecture invariant: each of these problems is one of the whole file, too, whatever stands further down
-(``syntax/beginning.py``). Rules that compare graders, or look beyond them, wait for the whole.
+Architecture invariant: each of these problems is also one of the entire file, whatever follows further down
+(``syntax/beginning.py``). Rules that compare graders, or look beyond them, wait for the entire file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a fix may touch: the limits that every fix keeps, whichever rule made it.
+"""The limits that every fix has to respect, whichever rule created it.
 
-A text with a mistake is read by guesses, so a fix may be right about its problem and wrong about its place.
-These checks look at the characters alone.
+A text with a mistake is parsed by guessing, so a fix may be right about its problem and wrong about its
+place. These checks look only at the characters.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""All grader entries of a file. What is asked of each of them is kept by lists, over the edits of the others.
+"""All grader entries of a file. Results per entry are cached in lists across edits of the other entries.
 
-A keystroke in one of thousands costs what that one costs.
+A keystroke in one of thousands of entries costs as much as checking that one.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from waza_language_server.syntax.tree import Tree
 
 Value = TypeVar("Value")
 _Asked = tuple[Callable[[Node], object], Shape]
-"""What is asked, and the shape of the items of the list.
+"""The function to compute, and the shape of the items of the list.
 
-Which entries an item holds depends on its shape, and an edit can bring items from one list into another.
+The shape decides which entries an item contains, and an edit can move items from one list into another.
 """
 
 _MOST_ADAPTED = 64
@@ -34,12 +34,12 @@ _MOST_ADAPTED = 64
 _kept: WeakKeyDictionary[Catalog, dict[_Asked, KeptItems[tuple[Any, ...]]]] = WeakKeyDictionary()
 _kept_where: WeakKeyDictionary[Catalog, dict[_Asked, KeptItems[bool]]] = WeakKeyDictionary()
 _others: KeptItems[bool] = KeptItems(bool)
-"""Which items of lists of graders are no grader entries."""
+"""The items of lists of graders that are not grader entries."""
 
 
 @frozen()
 class Counts(Generic[Value]):
-    """How often something is said of entries, in no order, and of how many entries it is said."""
+    """How often each value occurs in entries, in no order, and in how many entries there is one."""
 
     by_value: Mapping[Value, int]
     total: int
@@ -133,7 +133,7 @@ class GraderEntries(Sequence[Node]):
 
 
 def holds_others(items: Node) -> Steps[bool]:
-    """Whether an item of a list of graders is no grader entry."""
+    """Return whether any item of a list of graders is not a grader entry."""
     return bool((yield from _others.asked(items, _is_other)).marked)
 
 
@@ -166,7 +166,7 @@ class _Adapted(Mapping[Value, int]):
     __slots__ = ("_before", "_length", "_other")
 
     def __init__(self, before: Mapping[Value, int], other: dict[Value, int]) -> None:
-        """Let ``other`` be the counts that are not those of before; 0 of what is said no more."""
+        """Use ``other`` for the counts that differ from those before; 0 means that the value is gone."""
         self._before = before
         self._other = other
         gone = sum(not count and value in before for value, count in other.items())

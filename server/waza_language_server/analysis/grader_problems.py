@@ -1,10 +1,10 @@
-"""The problems of one grader entry, kept as long as the entry is not touched.
+"""The problems of one grader entry, cached until the entry changes.
 
 A grader entry is checked on its own: after an edit one entry is checked again, whatever the size of the
 suite.
 
-Architecture invariant: what is kept holds no tree. The fixes of problems from memory are made anew from the
-text of today when somebody wants them; one that held its tree would keep every version of a long file alive.
+Architecture invariant: the cache holds no tree. The fixes of cached problems are created again from the
+current text when they are requested; a fix that held its tree would keep every version of a long file alive.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _Where = tuple[SchemaName, tuple[str, ...]]
 """The kind of document in which a grader entry stands, and the keys that lead to it."""
 Memory = WeakKeyDictionary[Green, tuple[Problem, ...]]
 _kept: WeakKeyDictionary[Catalog, dict[_Where, Memory]] = WeakKeyDictionary()
-"""What was found in a grader entry, as seen from its start, by schemas, place and entry.
+"""The problems of a grader entry, relative to its start, by schemas, place and entry.
 
-Of places there are few: none is below a key that an author names.
+There are few places: none is below a key that an author names.
 """
 
 _rules_by_shape: WeakKeyDictionary[Catalog, dict[tuple[str | None, Shape], Sequence[Rule[GraderView]]]] = (
@@ -53,9 +53,9 @@ _rules_by_shape: WeakKeyDictionary[Catalog, dict[tuple[str | None, Shape], Seque
 
 _KeptOfItems = dict[tuple[SchemaName, Shape], KeptItems[tuple[Problem, ...]]]
 _kept_of_items: WeakKeyDictionary[Catalog, _KeptOfItems] = WeakKeyDictionary()
-"""What was found in the items of lists of grader entries, as seen from the start of each item.
+"""The problems in the items of lists of grader entries, relative to the start of each item.
 
-By the shape of the items: an edit can bring items from one list into another, where they mean something else.
+By the shape of the items: an edit can move items from one list into another, where they mean something else.
 """
 
 
@@ -209,7 +209,7 @@ class _Place:
         return Problem(kept.code, span, kept.message, kept.severity, fixes, related, kept.tag)
 
     def is_same(self, other: _Place) -> bool:
-        """Whether the same stands at both places of the same text."""
+        """Return whether both places hold the same node of the same text."""
         return self.view == other.view and self.green is other.green and self.offset == other.offset
 
 
@@ -231,14 +231,14 @@ def _made_again(place: _Place, kept: Problem, number: int) -> Steps[Edits]:
 
 @frozen()
 class _Checked:
-    """What was checked for the sake of its fixes, and what was found."""
+    """A check that was repeated to get its fixes, and its problems."""
 
     place: _Place
     problems: dict[tuple[str, int, int, str], Problem]
 
 
 _checked_last: deque[_Checked] = deque(maxlen=1)
-"""The last one: the fixes of an entry are asked for one behind the other."""
+"""The last one: the fixes of an entry are requested one after another."""
 
 
 def _key(problem: Problem, moved: int = 0) -> tuple[str, int, int, str]:

@@ -1,10 +1,10 @@
 """The problems of a file outside the entries of its list of graders.
 
-Most edits are made in one grader. When nothing was wrong outside the list, and all that stands there is the
-same, nothing is wrong there now: the rules are not asked again.
+Most edits are inside one grader. If the rest had no problems and has not changed, it still has none: the
+rules do not run again.
 
-Architecture invariant: what the rules look at here is in ``_around``, or they say that they read comments.
-Where an alias can bring a grader elsewhere, or text cannot be read, they are always asked.
+Architecture invariant: everything that the rules read here is in ``_around``, or they declare that they read
+comments. They always run if an alias can bring a grader elsewhere, or text cannot be parsed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Every rule there is, by what it looks at: a new one is a function and a row here.
+"""The tables of all rules, by the part that they check. Add a new rule as a function and a row here.
 
-What a code means, how grave it is and an example of it stand in ``codes/``.
+The meaning, the severity and an example of each code are in ``codes/``.
 """
 
 from __future__ import annotations
@@ -94,10 +94,10 @@ FILE_RULES: tuple[Rule[FileView], ...] = (
     Rule("patterns", patterns_of_file, _PATTERN_CODES),
     Rule("expected graders", expected_graders, _words("misplaced-key")),
 )
-"""Rules about a file that look at one value at a time, and at what holds it.
+"""Rules about a file that check one value at a time, and its parents.
 
-They look at no entry of the lists of graders of the file itself: nothing is asked of them again as long as
-nothing was wrong and all else stays as it is (``outside_graders.py``).
+They ignore the entries of the file's lists of graders: they do not run again as long as they found nothing
+and everything else is unchanged (``outside_graders.py``).
 """
 
 ITEM_RULES: tuple[Rule[FileView], ...] = (

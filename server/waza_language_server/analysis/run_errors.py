@@ -27,7 +27,7 @@ _LISTS = ("`graders`", "`tasks`")
 
 @frozen()
 class RunError:
-    """What is wrong, where: ``line`` counts from 1, ``code`` is that of the diagnostic, "" without one."""
+    """A problem with its location: ``line`` counts from 1; ``code`` is the diagnostic's code, or ""."""
 
     path: Path
     line: int

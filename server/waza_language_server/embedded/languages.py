@@ -1,6 +1,6 @@
-"""The languages, each under its name: a new one is a room here, a row, and a kind that schemas state.
+"""The embedded languages by name. A new one needs a package here, a row, and a kind in the schemas.
 
-Architecture invariant: a language is loaded when it is asked for the first time; most files have few of them.
+Architecture invariant: a language is imported when it is first used; most files have few of them.
 """
 
 from __future__ import annotations

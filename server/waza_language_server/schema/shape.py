@@ -1,7 +1,7 @@
-"""What an author may write at a place, read from the generated JSON Schemas.
+"""The values that are allowed at a place, read from the generated JSON Schemas.
 
 A ``Shape`` is one schema seen by the editor: hover reads its description and default, completion its
-properties and allowed values, the rules its annotations. Shapes are made on demand and shared; nothing in
+properties and allowed values, the rules its annotations. Shapes are created on demand and shared; nothing in
 them refers to a document.
 """
 
@@ -51,7 +51,7 @@ class Recommendation:
 
 @frozen()
 class Discouraged:
-    """Keys without effect beside one of some others, and why."""
+    """Keys without effect next to certain others, and the reason."""
 
     keys: tuple[str, ...]
     beside: tuple[str, ...]
@@ -77,7 +77,7 @@ class Shape:
 
     @property
     def description(self) -> str:
-        """What it means, in Markdown, or ""."""
+        """Return the description in Markdown, or ""."""
         return str(self.schema.get("description", ""))
 
     @cached_property
@@ -92,12 +92,12 @@ class Shape:
                 frozenset({"string"}) if all(isinstance(value, str) for value in self.enum) else frozenset()
             )
         types = frozenset([named] if isinstance(named, str) else named)
-        # A switch also takes a few words, which nobody is meant to write.
+        # A switch also accepts a few words, which authors should not write.
         return types - {"string"} if self.kind == "switch" else types
 
     @cached_property
     def reads_all_as_text(self) -> bool:
-        """Whether any text is meant, and a number or a switch without quotes is read as one."""
+        """Return whether any string is allowed, and an unquoted number or switch is read as one."""
         if self.enum or self.kind == "python.assertion":
             return False
         return self.types >= {"string", "number"} and self.types.isdisjoint({"array", "object"})
@@ -109,12 +109,12 @@ class Shape:
 
     @property
     def has_default(self) -> bool:
-        """Whether a default is known."""
+        """Return whether a default is known."""
         return "default" in self.schema
 
     @cached_property
     def enum(self) -> tuple[Any, ...]:
-        """The only values allowed, in order; empty when there is no such list."""
+        """Return the only values allowed, in order; empty when there is no such list."""
         if "const" in self.schema:
             return (self.schema["const"],)
         if "enum" in self.schema:
@@ -128,17 +128,17 @@ class Shape:
 
     @property
     def deprecated(self) -> bool:
-        """Whether something else should be written."""
+        """Return whether it is deprecated."""
         return bool(self.schema.get("deprecated", False))
 
     @property
     def replaced_by(self) -> str | None:
-        """What to write instead of something deprecated."""
+        """Return the replacement of something deprecated."""
         return self.schema.get("x-waza-replaced-by")
 
     @cached_property
     def kind(self) -> str | None:
-        """What the editor knows about the value, such as ``grader``, ``python.assertion`` or ``regex``."""
+        """Return the kind of the value, such as ``grader``, ``python.assertion`` or ``regex``."""
         own = self.schema.get("x-waza-kind")
         if own is not None or not self.branches:
             return own
@@ -147,12 +147,12 @@ class Shape:
 
     @property
     def ignores_case(self) -> bool:
-        """Whether upper and lower case are the same in a pattern, whatever it says itself."""
+        """Return whether a pattern ignores case, whatever it says itself."""
         return bool(self.schema.get("x-waza-any-case")) or any(each.ignores_case for each in self.branches)
 
     @property
     def snippet(self) -> str | None:
-        """A minimal valid YAML text to start from."""
+        """Return a minimal valid YAML value to start from."""
         return self.schema.get("x-waza-snippet")
 
     @property
@@ -162,7 +162,7 @@ class Shape:
 
     @property
     def since(self) -> str | None:
-        """What it came with, None when it was always there."""
+        """Return the version that introduced it, None if it was always there."""
         return self.schema.get("x-waza-since")
 
     @property
@@ -177,12 +177,12 @@ class Shape:
 
     @property
     def asks_model(self) -> bool:
-        """Whether a grader of this type asks a model."""
+        """Return whether a grader of this type calls a model."""
         return self.schema.get("x-waza-asks-model", False)
 
     @property
     def runs_program(self) -> bool:
-        """Whether a grader of this type starts a program."""
+        """Return whether a grader of this type starts a program."""
         return self.schema.get("x-waza-runs-program", False)
 
     @property
@@ -197,14 +197,14 @@ class Shape:
 
     @property
     def unknown_key_effect(self) -> str:
-        """What an unknown key costs."""
+        """Return the consequence of an unknown key, for messages."""
         if self.unknown_keys != "error":
             return "it has no effect"
         return self.schema.get("x-waza-unknown-key-effect", "a run refuses it")
 
     @property
     def nullable(self) -> bool:
-        """Whether a key without a value counts as absent."""
+        """Return whether a key without a value counts as absent."""
         return "null" in self.types or bool(self.schema.get("x-waza-nullable", False))
 
     @property
@@ -214,7 +214,7 @@ class Shape:
 
     @cached_property
     def uncertain(self) -> frozenset[str]:
-        """Those of the ``misspellings`` that may have meant something else."""
+        """Return those of the ``misspellings`` that may have been intended as something else."""
         return frozenset(self.schema.get("x-waza-uncertain", ()))
 
     @cached_property
@@ -229,7 +229,7 @@ class Shape:
 
     @cached_property
     def discouraged(self) -> tuple[Discouraged, ...]:
-        """Keys that are known and have no effect beside others."""
+        """Return the known keys that have no effect next to others."""
         return tuple(
             Discouraged(tuple(rule["keys"]), tuple(rule["beside"]), rule["severity"], rule["why"])
             for rule in self.schema.get("x-waza-discouraged", ())
@@ -237,7 +237,7 @@ class Shape:
 
     @cached_property
     def keys_with_advice(self) -> frozenset[str]:
-        """The keys of a mapping without which nothing is said of it but that a recommended key is missing."""
+        """Return the keys of a mapping that may need advice other than about a missing recommended key."""
         return frozenset(
             (
                 *self.not_greater,
@@ -281,7 +281,7 @@ class Shape:
 
     @cached_property
     def below(self) -> Mapping[str, Shape]:
-        """The shapes of what stands at the known keys."""
+        """Return the shapes of the values of the known keys."""
         return {name: each.shape for name, each in self.properties.items()}
 
     @cached_property
@@ -291,7 +291,7 @@ class Shape:
 
     @cached_property
     def additional(self) -> Shape | None:
-        """The shape of values under keys that are not listed; None when there are no such keys."""
+        """Return the shape of values under keys that are not listed; None if there are no such keys."""
         additional = self.schema.get("additionalProperties")
         if isinstance(additional, Mapping):
             return self._root.shape(cast("JsonSchema", additional))
@@ -299,17 +299,17 @@ class Shape:
 
     @cached_property
     def grader_keys(self) -> Mapping[str, Shape] | None:
-        """The keys of a mapping below which graders may stand, with their shapes; None when it can be any."""
+        """Return the keys of a mapping that may hold graders below, with their shapes; None if any may."""
         if self.branches or (self.additional is not None and self.additional.may_hold_graders()):
             return None
         return {name: each.shape for name, each in self.properties.items() if each.shape.may_hold_graders()}
 
     def may_hold_graders(self) -> bool:
-        """Whether a value of this shape can be a grader, or have one anywhere in it."""
+        """Return whether a value of this shape can be a grader, or contain one anywhere."""
         return self.kind == "grader" or self.may_hold(frozenset({"grader"}))
 
     def may_hold(self, kinds: frozenset[str]) -> bool:
-        """Whether a value of one of some kinds may stand anywhere in a value of this shape."""
+        """Return whether a value of this shape may contain one of some kinds, anywhere."""
         known = self._may_hold.get(kinds)
         if known is None:
             known = self._may_hold[kinds] = self._finds_below(kinds)
@@ -330,11 +330,11 @@ class Shape:
 
     @property
     def wants_list(self) -> bool:
-        """Whether only a list is meant, not a single value; an empty value counts as neither."""
+        """Return whether only a list is allowed, not a single value; an empty value counts as neither."""
         return self.types - {"null"} == frozenset({"array"})
 
     def takes_text(self, text: str) -> bool:
-        """Whether a text may be meant; only the pattern and the list of allowed values are looked at."""
+        """Return whether a string may be allowed; only the pattern and the allowed values are checked."""
         if self.enum and text not in self.enum:
             return False
         pattern = self.schema.get("pattern")
@@ -345,7 +345,7 @@ class Shape:
 
     @property
     def open(self) -> bool:
-        """Whether keys that are not listed are fine."""
+        """Return whether keys that are not listed are allowed."""
         if self.branches:
             return any(branch.open for branch in self.branches if branch.fits("mapping"))
         return self.schema.get("additionalProperties", True) is not False
@@ -369,16 +369,16 @@ class Shape:
 
     @cached_property
     def depends_on_value(self) -> bool:
-        """Whether what is written decides which shape it has: one of several, or that of a grader's type."""
+        """Return whether the shape depends on the value: it is one of several, or that of a grader's type."""
         return bool(self.branches) or self.kind == "grader"
 
     @property
     def describes_value(self) -> bool:
-        """Whether the schema says what kind of value is meant, rather than adding a rule about keys."""
+        """Return whether the schema restricts the kind of value, rather than adding a rule about keys."""
         return any(key in self.schema for key in ("type", "enum", "const", "anyOf", "oneOf", "x-waza-kind"))
 
     def fits(self, kind: str) -> bool:
-        """Whether a node of this kind (mapping, sequence, scalar) can be meant."""
+        """Return whether a node of this kind (mapping, sequence, scalar) is allowed."""
         return not self.types or bool(self.types & _NODE_KINDS.get(kind, frozenset()))
 
     def branch(self, kind: str, keys: frozenset[str] = frozenset()) -> Shape:
@@ -400,7 +400,7 @@ def _occurs(pattern: str, text: str) -> bool:
     try:
         return _pattern_validator(pattern).is_valid(text)
     except ValueError:
-        # Half a character is no text for it.
+        # The validator does not accept a lone surrogate.
         return True
 
 

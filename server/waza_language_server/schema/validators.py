@@ -32,7 +32,7 @@ def validator_class() -> type[Draft202012Validator]:
 
 
 class _DatesAsWritten(ModuleType):
-    """Stands for the module of dates; whoever asks for more than the date of a build gets the real one's."""
+    """Replaces ``email.utils``; any use beyond the date of a build loads the real one."""
 
     @staticmethod
     def parsedate_to_datetime(date: str) -> str:

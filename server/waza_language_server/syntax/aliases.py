@@ -1,6 +1,6 @@
-"""What aliases stand for: anchors by name, the size of what is behind them, plain values through them.
+"""Alias resolution: anchors by name, the number of aliased nodes, plain values with aliases resolved.
 
-Architecture invariant: no alias is followed without a bound; a few lines can stand for more than any memory.
+Architecture invariant: no alias is followed without a limit; a few lines can expand beyond any memory.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def anchors_of(root: Green) -> Mapping[str, Way]:
 
 
 def anchored_by(root: Green, alias: Green) -> Way | None:
-    """Return where the node is that an alias of a document stands for; None when there is no such anchor.
+    """Return the path to the node that an alias of a document refers to; None if there is no such anchor.
 
-    A name may be given again further down: the last node of that name before the alias is meant. An alias
-    that stands before all of them means the first.
+    A name may be redefined further down: the last node of that name before the alias counts. An alias before
+    all of them refers to the first.
     """
     first, later = _anchors(root)
     return later.get(id(alias)) or first.get(alias.value)
@@ -68,7 +68,7 @@ def _anchors(root: Green) -> tuple[Mapping[str, Way], Mapping[int, Way]]:
 
 
 def refers_elsewhere(green: Green) -> bool:
-    """Whether an alias stands in a node: then its meaning depends on text outside."""
+    """Return whether a node contains an alias: then its meaning depends on text outside."""
     known = _known_references.get(green) if green.aliased is None else green.aliased
     if known is None:
         known = _known_references[green] = _has_alias(green)
@@ -86,9 +86,9 @@ def _has_alias(green: Green) -> bool:
 
 
 def aliased_nodes(root: Green) -> Steps[int]:
-    """Return how many nodes the aliases of a document stand for, those behind other aliases included.
+    """Return how many nodes the aliases of a document expand to, including nested aliases.
 
-    No alias is followed to count them: an anchor stands before its aliases, so its size is known by then.
+    No alias is followed to count them: an anchor precedes its aliases, so its size is known by then.
     """
     known = _known_aliased.get(root)
     if known is not None:

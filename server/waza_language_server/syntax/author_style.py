@@ -1,4 +1,4 @@
-"""How the author lays out a file: line breaks, indentation, where the dashes of a list stand."""
+"""The author's formatting of a file: line breaks, indentation, the column of a list's dashes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def line_break(text: str) -> str:
-    """Return how the lines of a text end."""
+    """Return the line break that a text uses."""
     return "\r\n" if "\r\n" in text else "\n"
 
 
@@ -25,7 +25,7 @@ def indent_step(tree: Tree) -> int:
             if below.kind == "mapping" and below.style == "block":
                 start = below.span.start
                 step = column_of(tree.text, start) - column_of(tree.text, entry.key.span.start)
-                # A tab is no indentation, though the file is read as if it were.
+                # A tab is not valid indentation, though the file is parsed as if it were.
                 if step > 0 and "\t" not in tree.text[line_start_of(tree.text, start) : start]:
                     return step
     return 2

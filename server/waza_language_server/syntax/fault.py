@@ -1,4 +1,4 @@
-"""Faults of the YAML text itself: what cannot be read, said in our words at the right characters."""
+"""Syntax errors of the YAML text, in our words and at the right characters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STRUCTURAL_CODES = frozenset({"yaml-syntax", "yaml-indentation", "yaml-tab", "ya
 """Codes of faults that make the tree around them a guess."""
 
 MISREADING_CODES = STRUCTURAL_CODES | {"unknown-anchor", "control-character"}
-"""Codes of faults that let a part of the text be read as something else, or not at all."""
+"""Codes of faults because of which a part of the text is misread, or not read at all."""
 
 
 @frozen()

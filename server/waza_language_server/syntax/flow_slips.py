@@ -1,4 +1,4 @@
-"""What is forgotten in brackets, all of it at once: commas between values, quotes around them."""
+"""Missing characters in brackets, all at once: commas between values, quotes around them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Token:
 def missing_commas(text: str, start: int, end: int) -> Iterator[MissingComma]:
     """Yield the places in brackets where one value ends and the next begins without a comma between.
 
-    Words that follow each other are one text, and quotes in front of a word on its line may be a part of it.
+    Consecutive words are one string, and quotes before a word on its line may be a part of it.
     """
     open_brackets: list[str] = []
     last = _Token("comma", start, start)
@@ -64,7 +64,7 @@ def missing_commas(text: str, start: int, end: int) -> Iterator[MissingComma]:
 
 
 def words_to_quote(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield the values in brackets that start with a sign with which none can, or with a `*` of no alias."""
+    """Yield the values in brackets that start with a reserved character, or with a `*` of no alias."""
     last = ""
     for token in _tokens(text, start, end):
         if (
@@ -78,7 +78,7 @@ def words_to_quote(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _is_pattern(word: str) -> bool:
-    """Whether a word starts with a `*` and cannot be the name of an alias: `*.yaml`, `**/*.md`."""
+    """Return whether a word starts with a `*` and cannot be the name of an alias: `*.yaml`, `**/*.md`."""
     return word[0] == "*" and _ALIAS.match(word) is None
 
 

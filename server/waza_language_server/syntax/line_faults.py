@@ -1,4 +1,4 @@
-"""What is wrong with the beginning of a line: its indentation, a sign before it, a dash that is missing."""
+"""Faults at the beginning of a line: its indentation, an extra character, a missing dash."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def behind_value(text: str, head: Line, line: Line, key: re.Match[str]) -> Synta
 
 
 def dashes_of_start(text: str, line: Span) -> bool:
-    """Whether the first line of a text has dashes, but not the three with which a document begins."""
+    """Return whether the first line of a text has dashes, but not the three that begin a document."""
     return _DASHES.fullmatch(text, line.start, line.end) is not None and not text[: line.start].strip()
 
 
@@ -63,7 +63,7 @@ def wrong_start(line: Span) -> SyntaxFault:
 
 def _misplaced(text: str, line: Line, usual: int, others: str) -> SyntaxFault:
     move = Edit(Span(line.start, line.content), " " * usual)
-    # Behind a dash, or a sign that is read as one, the line does not begin with spaces alone.
+    # After a dash, or a character that is read as one, the line does not begin with spaces alone.
     fixes = () if text[line.start : line.content].strip() else (Fix("Align the line", (move,)),)
     spaces = "not at all" if usual == 0 else "by 1 space" if usual == 1 else f"by {usual} spaces"
     message = f"This line does not line up with {others}; indent it {spaces}."

@@ -1,4 +1,4 @@
-"""What merge keys (``<<``) bring into a mapping."""
+"""Merge keys (``<<``) of a mapping."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MOST_MERGED = 100
 
 
 def value_at(node: Node | None, key: str) -> Node | None:
-    """Return what a mapping has at a key, also what its merge keys bring in: the first that says it wins."""
+    """Return the value of a mapping's key, also from its merge keys: the first one wins."""
     found = None if node is None else node.get(key)
     if node is None or found is not None or node.get(MERGE_KEY) is None:
         return found

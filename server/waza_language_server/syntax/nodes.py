@@ -1,8 +1,8 @@
 """The YAML tree: immutable nodes with spans, shared between versions of a document.
 
 Two layers, as in rust-analyzer. A ``Green`` node (``green.py``) knows its spans relative to the start of the
-piece of text it was parsed from. A ``Node`` is a green node seen at its place in a document: it adds the
-offset and the way up. Nodes are made on demand and are cheap.
+piece of text it was parsed from. A ``Node`` is a green node at its place in a document: it adds the offset
+and the parent. Nodes are created on demand and are cheap.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class Node:
 
     @property
     def kind(self) -> Kind:
-        """Mapping, sequence, scalar, alias, or broken (text that could not be read here)."""
+        """Return the kind: mapping, sequence, scalar, alias, or broken (text that was not parsed)."""
         return self.green.kind
 
     @property
     def span(self) -> Span:
-        """The characters of the node, without trailing blanks and comments."""
+        """Return the characters of the node, without trailing whitespace and comments."""
         return Span(self.green.start + self.offset, self.green.end + self.offset)
 
     @property
@@ -58,7 +58,7 @@ class Node:
 
     @property
     def value(self) -> str:
-        """The decoded text of a scalar, or the name of an alias."""
+        """Return the decoded string of a scalar, or the name of an alias."""
         return self.green.value
 
     @property
@@ -108,7 +108,7 @@ class Node:
                 yield Node(child.green, offset + child.offset, self, index)
 
     def items_between(self, start: int, stop: int) -> list[Node]:
-        """Return the items from ``start`` up to ``stop`` of a sequence, or of the one an alias stands for."""
+        """Return the items from ``start`` up to ``stop`` of a sequence, or of an alias's target."""
         items = self.target
         if items.green.kind != "sequence":
             return []
@@ -167,7 +167,7 @@ class Node:
         return node
 
     def written(self, key: str) -> Green | None:
-        """Return what stands as the value of the first entry with this key, for a look that needs no node."""
+        """Return the green value of the first entry with this key, without creating a node."""
         green = self.green
         index = position_of(green, key) if green.kind == "mapping" else None
         return None if index is None else green.children[index + 1].green
@@ -191,7 +191,7 @@ class Node:
 
     @property
     def target(self) -> Node:
-        """The node an alias stands for; the node itself when it is no alias or the anchor is unknown."""
+        """Return the target of an alias; the node itself if it is not an alias or the anchor is unknown."""
         if self.green.kind != "alias":
             return self
         node = self.root
@@ -222,7 +222,7 @@ class Node:
             stack.extend(reversed(list(node.children())))
 
     def from_offset(self, offset: int) -> Iterator[Node]:
-        """Yield this node and those below it that end at the offset or behind it, in source order."""
+        """Yield this node and those below it that end at or after the offset, in source order."""
         yield self
         for index in range(max(0, self.children_before(offset) - 1), len(self.green.children)):
             below = self.nth_child(index)

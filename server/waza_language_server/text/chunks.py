@@ -1,7 +1,7 @@
-"""A long sequence that never changes, of which an edit copies a small part and shares the rest.
+"""A long immutable sequence. An edit copies a small part of it and shares the rest.
 
-A tuple of ten thousand is copied whole for each edit, and each of its values is touched twice: when it is
-copied and when the one before goes. Here it is cut into pieces, of which an edit makes one or two anew.
+Editing a tuple of ten thousand copies all of it and touches each value twice: when it is copied and when the
+old one is freed. Here it is split into chunks, of which an edit creates one or two again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Value = TypeVar("Value", covariant=True)
 _MOST = 256
 """Values that a piece may have; one that an edit leaves longer is cut again."""
 _FEW = 32
-"""A piece that an edit leaves shorter is put to the one behind it."""
+"""A chunk that becomes shorter than this in an edit is joined with the next one."""
 
 
 class Chunks(Sequence[Value]):

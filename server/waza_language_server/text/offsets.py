@@ -9,7 +9,7 @@ from math import inf
 from typing import overload
 
 _MOST_MOVES = 64
-"""Places behind which offsets have moved that are kept apart; with more of them all offsets are added up."""
+"""The most moves that are stored as such; if there are more, all offsets are recomputed."""
 
 
 class Offsets(Sequence[int]):
@@ -50,7 +50,7 @@ class Offsets(Sequence[int]):
             yield from map(by.__add__, self._numbers[start:stop])
 
     def changed(self, start: int, stop: int, new: Sequence[int], by: int) -> Offsets:
-        """Return the offsets with others in the place of ``start:stop``, and those behind moved ``by``."""
+        """Return the offsets with ``start:stop`` replaced, and later ones moved ``by``."""
         longer = len(new) - (stop - start)
         numbers = self._numbers
         moves = [move for move in self._moves if move[0] < start]

@@ -1,7 +1,7 @@
-"""Changes of several files that are done, and undone, as one.
+"""Changes of several files that are applied, and undone, together.
 
-A file is named by its URI, for not every open document is on a disk. Its edits come with the text that they
-were made for: whoever hands them on can tell whether that is still the text, and counts its lines.
+A file is identified by its URI, because some open documents are not on disk. Its edits come with the text
+that they were created for, so that the caller can check that it is current, and count its lines.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from waza_language_server.text.span import Span
 
 @frozen()
 class FilePlace:
-    """A place in a file; ``text`` is what the file holds."""
+    """A location in a file; ``text`` is the content of the file."""
 
     uri: str
     text: str
@@ -24,7 +24,7 @@ class FilePlace:
 
 @frozen()
 class FileEdit:
-    """The edits of one file, none of which overlap; ``text`` is what the file holds before them."""
+    """The edits of one file, none of which overlap; ``text`` is its content before them."""
 
     uri: str
     text: str
@@ -68,7 +68,7 @@ class WorkspaceEdit:
 
     @staticmethod
     def of(places: Iterable[tuple[FilePlace, str]]) -> WorkspaceEdit:
-        """Return the edit that replaces each place by a text, those of a file together and in order."""
+        """Return the edit that replaces each location with a string, grouped by file and in order."""
         found: dict[tuple[str, str], dict[Span, Edit]] = {}
         for place, text in places:
             found.setdefault((place.uri, place.text), {})[place.span] = Edit(place.span, text)

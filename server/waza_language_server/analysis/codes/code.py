@@ -1,4 +1,4 @@
-"""What is known about one diagnostic code, for the documentation and for the tests."""
+"""The metadata of one diagnostic code, for the documentation and for the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only an eval file as a whole shows: rows that run backwards, names and ids taken twice, weights."""
+"""Rules about an entire eval file: reversed ranges, duplicate names and ids, weights."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _LISTS: dict[str, tuple[tuple[tuple[str, ...], str, Severity, str], ...]] = {
         for key in ("should_trigger_prompts", "should_not_trigger_prompts")
     ),
 }
-"""By the kind of a file: where a list is, the key by which its items are known, and what is said."""
+"""By the kind of a file: where a list is, the key that identifies its items, severity and message."""
 
 
 def repeated_items(view: FileView) -> Found:

@@ -68,7 +68,7 @@ def _unknown(
 
 
 def _is_in_value(tree: Tree, offset: int) -> bool:
-    """Whether a scalar holds this place; behind the sign that begins a block there may be a comment."""
+    """Return whether a scalar contains this offset; the line that opens a block may have a comment."""
     node = tree.root.at(offset) if tree.root is not None else None
     if node is None or node.kind != "scalar" or not node.span.start < offset < node.span.end:
         return False

@@ -1,4 +1,4 @@
-"""Prompts of a trigger file that stand on both sides: one of the two expectations always fails."""
+"""Prompts of a trigger file that are on both sides: one of the two expectations always fails."""
 
 from __future__ import annotations
 

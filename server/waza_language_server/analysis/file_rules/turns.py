@@ -1,6 +1,6 @@
-"""Turns of a conversation that never come, or that two checkpoints wait for.
+"""Turns of a conversation that never happen, or that two checkpoints wait for.
 
-A turn that is no number is passed over: its type is told elsewhere.
+A turn that is not a number is skipped: another rule reports its type.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _checkpoints(task: Node) -> Iterator[tuple[int, Node]]:
 def _last_turn(task: Node, known: Container[str]) -> tuple[int | None, bool]:
     """Return how many turns the conversation has at most, and whether a responder decides.
 
-    None when it cannot be told: a key of the inputs that is not ``known`` may be meant to hold more of them.
+    None when unknown: a key of the inputs that is not ``known`` may be intended to hold more of them.
     """
     inputs = task.get("inputs")
     if inputs is None or inputs.target.kind != "mapping":

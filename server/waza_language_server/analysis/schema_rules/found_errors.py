@@ -1,7 +1,7 @@
-"""The errors that the validator finds in a document, a piece of its long lists at a time.
+"""The errors that the validator finds in a document, validating long lists in chunks.
 
-The validator answers when it has found everything: of ten thousand wrong tasks that is a quarter of a second.
-What it says of an item of a list depends on the item alone, so a long list is shown to it in pieces.
+The validator returns only when it has found everything: ten thousand wrong tasks take a quarter of a second.
+Its errors for an item of a list depend on the item alone, so a long list is validated in chunks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ITEMS_AT_ONCE = 200
 
 @frozen()
 class FoundError:
-    """An error of the validator. ``moved`` is how many items of its list stand in front of the piece."""
+    """An error of the validator. ``moved`` is the number of items of its list before the chunk."""
 
     error: ValidationError
     moved: int = 0
@@ -41,17 +41,17 @@ class FoundError:
 
     @property
     def details(self) -> Any:
-        """What the validator says of the error beyond its place."""
+        """Return the validator's details of the error, without its location."""
         return self.error.kind
 
     @property
     def is_of_nothing(self) -> bool:
-        """Whether there is no value."""
+        """Return whether there is no value."""
         return self.error.instance is None
 
     @property
     def of_branches(self) -> list[list[FoundError]]:
-        """What is wrong with the value by each of several alternatives."""
+        """Return the errors of the value for each of several alternatives."""
         contexts = cast("list[list[ValidationError]]", getattr(self.error.kind, "context", []))
         return [[FoundError(each, self.moved) for each in errors] for errors in contexts]
 

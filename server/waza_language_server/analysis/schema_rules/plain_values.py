@@ -1,7 +1,7 @@
-"""The plain value of a node for the validator, as upstream's decoder sees it.
+"""The plain value of a node for the validator, as upstream's decoder reads it.
 
-``Node.to_python`` reads what stands there; this also follows merge keys (``<<: *anchor``) and leaves grader
-entries out of a document, because each of them is validated by its own type.
+``Node.to_python`` returns the value as written; this module also follows merge keys (``<<: *anchor``) and
+removes grader entries from a document, because each of them is validated by its own type.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def entry_value(node: Node) -> Json:
 
 
 def _is_merged(value: Json, depth: int) -> bool:
-    """Whether ``merged`` would return a copy of a value: it has no merge key, and is not too deep."""
+    """Return whether ``merged`` would return a copy of a value: it has no merge key, and is not too deep."""
     if depth <= 1 or (isinstance(value, dict) and MERGE_KEY in value):
         return False
     below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

@@ -1,7 +1,7 @@
-"""From what the validator says to what a person is told: one problem a mistake, at its own characters.
+"""Translation of the validator's errors into problems: one problem for each mistake, at its own characters.
 
-The validator tells the kind of each error, the path of the value and the path of the schema. Its wording is
-never shown, and of the alternatives of a value only the one that the author chose is explained.
+The validator reports the kind of each error, the path of the value and the path of the schema. Its wording is
+never shown, and only the alternative that the author chose for a value is explained.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> I
     beyond = {problem.span for problem in collected.problems if problem.code == "out-of-range"}
     for mapping, keys, problem in collected.nothing:
         if problem.span in beyond:
-            # What checks nothing is the number that cannot be.
+            # The out-of-range number is the reason that nothing is checked.
             continue
         culprits = _culprits(unknown, mapping, keys)
         outcome = "nothing is checked" if subject.is_grader else "the run fails"
@@ -179,9 +179,9 @@ def _explain_unknown(
 def _unexpected(
     subject: Subject, mapping: Node, shape: Shape, unexpected: frozenset[str]
 ) -> Iterator[tuple[Entry, Shape]]:
-    """Yield the entries with some keys, and what is known of their mapping.
+    """Yield the entries with some keys, and their schemas' properties.
 
-    Beside what cannot be read a key may be at home elsewhere, unless it is a slip of one that is due here.
+    In a mapping with unparsed text a key may belong elsewhere, unless it is a typo of one that is due here.
     """
     whole = _whole(subject, mapping, shape)
     in_parts = subject.tree.broken(mapping)
@@ -207,7 +207,7 @@ def _of_merged(subject: Subject, node: Node, error: FoundError, problem: Problem
 
 def _explain_missing(subject: Subject, node: Node, shape: Shape, key: str, collected: _Collected) -> None:
     if subject.document_kind == "trigger_tests" and key == "skill" and node.parent is None:
-        # Which one the suite around tests is known to ``suite_rules/trigger_skills.py``.
+        # ``suite_rules/trigger_skills.py`` knows the skill of the suite around the tests.
         return
     problem = missing_keys.missing_key(subject, node, _whole(subject, node, shape), key)
     collected.missing.append((node, key, problem))

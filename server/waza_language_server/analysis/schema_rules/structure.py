@@ -1,4 +1,4 @@
-"""Whether a document and its graders are built as they must be: keys, types, allowed values.
+"""Validation of the structure of a document and its graders: keys, types, allowed values.
 
 The document is validated without its grader entries, each entry by the schema of its own type. So there is
 never a choice between twenty forms to explain, and after an edit only the touched entry is validated again.
@@ -95,7 +95,7 @@ def structure_of_grader(view: GraderView) -> Found:
     """Yield the structural problems of one grader entry."""
     tree, kind, catalog, entry = view.file.tree, view.file.kind, view.file.catalog, view.entry
     if entry.key_names.count("type") > 1:
-        # The duplicate is said; which of the two types the options belong to is anyone's guess.
+        # The duplicate is already reported; which of the two types the options belong to is unknown.
         return
     if entry.written("ref") is not None:
         yield from _packaged(view)
@@ -149,7 +149,7 @@ def _untyped(
 
 
 def _may_need_advice(text: str, node: Node, shape: Shape) -> bool:
-    """Whether ``_advice`` may say something: a look that is cheaper than to begin with it."""
+    """Return whether ``_advice`` may report something. Cheaper than calling it."""
     green = node.green
     if green.kind == "scalar":
         if not green.value or green.tag is not None:

@@ -1,4 +1,4 @@
-"""What a structural rule looks at: a part of a document, its schema, and the way between the two."""
+"""The input of a structural rule: a part of a document, its schema, and the paths between the two."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ class Subject:
         return shape_of(self.document_kind, node, self.catalog)
 
     def disturbed(self, node: Node) -> bool:
-        """Whether text between a key and its value could not be read, so that the value is a guess."""
+        """Return whether text between a key and its value was not parsed, so that the value is a guess."""
         if not self.tree.guesses:
             return False
         holder = self.entry(node)
         return holder is not None and bool(self._unreadable(holder.key.span.end, node.span.start))
 
     def may_lack(self, mapping: Node) -> bool:
-        """Whether a key that seems to be missing in a mapping may stand in text that could not be read."""
+        """Return whether a key that seems to be missing in a mapping may be in text that was not parsed."""
         if not self.tree.guesses:
             return False
         holder = self.entry(mapping)
@@ -145,7 +145,7 @@ def needed_key_with(mapping: Node, shape: Shape, written: str) -> str | None:
 
 
 def _is_within_collection(mapping: Node, offset: int) -> bool:
-    """Whether an offset lies in a list or a mapping that is a value of a mapping."""
+    """Return whether an offset is in a list or a mapping that is a value of a mapping."""
     entry = mapping.entry_at(offset)
     if entry is None or entry.value.kind not in {"mapping", "sequence"}:
         return False

@@ -33,9 +33,9 @@ _LONGEST_PROMPT = 20_000
 
 
 def echoed_prompts(view: SuiteView) -> Found:
-    """Yield the first text of each grader, and of `expected`, that the prompt of its task satisfies.
+    """Yield the first string of each grader, and of `expected`, that the prompt of its task satisfies.
 
-    The mock answers with the prompt, so nothing is said of suites that run with it.
+    The mock answers with the prompt, so suites that run with it are skipped.
     """
     document, path = view.document, path_of(view.document.uri)
     root = document.tree.root

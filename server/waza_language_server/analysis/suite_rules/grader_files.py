@@ -1,4 +1,4 @@
-"""Which files the graders of each type need, where a run looks for them, and what happens without them."""
+"""The files that graders of each type need, where a run searches them, and what happens without them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def files_needed(grader: Node) -> Iterator[NeededFile]:
 
 
 def needs_files(grader: Node) -> bool:
-    """Whether a grader entry needs any."""
+    """Return whether a grader entry needs any files."""
     return any(True for _ in files_needed(grader))
 
 

@@ -130,7 +130,7 @@ def _calibrated(grader: Node) -> Node | None:
     """Return the node of the name in a grader's ``calibrate_grader``."""
     node = grader.get("config", "calibrate_grader")
     if grader_type(grader) != _CALIBRATING:
-        # Others have no such option, which is said of the key.
+        # Other types have no such option; that is reported at the key.
         return None
     return node.target if node is not None and node.target.kind == "scalar" else None
 

@@ -45,7 +45,7 @@ def loaded_skills_of(view: SuiteView, graders: Iterable[Node]) -> Found:
 
 
 def _gives_text(root: Node) -> bool:
-    """Whether the agent of a suite has the text of the tested skill in its instructions."""
+    """Return whether the agent of a suite has the text of the tested skill in its instructions."""
     config = root.get("config")
     if config is None or not loads_skills(word(config.get("executor"))) or word(root.get("skill")) is None:
         return False

@@ -1,6 +1,6 @@
-"""Files that tasks and graders need and that are not there.
+"""Files that tasks and graders need and that do not exist.
 
-Nothing is said where a hook may still make them, and where it cannot be seen whether they are there.
+Nothing is reported if a hook may still create them, or if the server cannot see whether they exist.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _NAMING = frozenset({"files", "prompt_file", "context"})
 _MOST_BESIDE = 500
 """Names in a folder that one of them is compared with."""
 _MOST_TASKS = 200
-"""Task files that are asked for folders of their own."""
+"""Task files that are searched for directories of their own."""
 _MOST_WITH_FIXES = 20
 """For how many files of one text similar ones are looked for on the disk."""
 
@@ -98,7 +98,7 @@ def _may_name_files(task: Node) -> bool:
 
 
 def hooks_may_make(root: Node | None) -> bool:
-    """Whether a suite has hooks that run before its tasks: what is not there now may be there then."""
+    """Return whether a suite has hooks that run before its tasks and may create missing files."""
     hooks = root.get("hooks") if root is not None else None
     return hooks is not None and any(hooks.get(key) is not None for key in ("before_run", "before_task"))
 
@@ -257,7 +257,7 @@ class _Files:
         return tuple(found)
 
     def _may_be_there(self, suite: Suite, bases: tuple[Path, ...], written: str, kind: Kind | None) -> bool:
-        """Whether it is in one place, or one where nobody can tell; tasks name the same again and again."""
+        """Return whether it exists in some place, or may exist. Cached, as tasks often name the same file."""
         key = suite.folder, bases, written, kind
         if key not in self._seen:
             self._seen[key] = any(True for _ in found_at(self._project, suite.folder, bases, written, kind))

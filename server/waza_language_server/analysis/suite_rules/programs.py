@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _WITH_PROGRAMS = ("program", "inline")
 _SHELL = compiled_later(r"\A(?:[|<>;]|&&|\d?>)|\$[A-Za-z({]|[|;]\Z")
-"""What only a shell understands."""
+"""Syntax that only a shell understands."""
 
 
 def missing_programs(view: SuiteView) -> Found:

@@ -1,4 +1,4 @@
-"""What is wrong with a ``SKILL.md`` beside what its schema says: its keys, its name, its last line."""
+"""Problems of a ``SKILL.md`` that its schema does not cover: its keys, its name, its closing line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NEEDED = {
 }
 
 _OF_AGENTS = frozenset({"mode", "modes", "models"})
-"""Keys that agents read, or authors write, which look like slips in others and are none."""
+"""Keys that agents read, or authors write, which look like typos of others."""
 _MORE_KEYS = compiled_later(
     r"---[ \t]*(?:\r\n|\r|\n)(?P<rows>[a-z][\w-]*:[ \t][^\r\n]*(?:\r\n|\r|\n)"
     r"(?:(?:[a-z][\w-]*:|[ \t]+\S|-[ \t])[^\r\n]*(?:\r\n|\r|\n))*)---[ \t]*(?=[\r\n]|\Z)"
@@ -31,7 +31,7 @@ _MORE_KEYS = compiled_later(
 """A line that closes the front matter, more rows of it, and another such line."""
 _KEY = compiled_later(r"^([a-z][\w-]*):", re.MULTILINE)
 _OTHER_CLOSING = compiled_later(r"(?:--|[—–]+|-[ ]-[ ]-|\*{3,}|={3,}|_{3,}|\.{3})(?=[ \t]*(?:[\r\n]|\Z))")
-"""What stands on a line of its own in place of the three dashes."""
+"""A line on its own in place of the three dashes."""
 
 
 def skill_file(view: SuiteView) -> Found:
@@ -62,7 +62,7 @@ def _open_end(view: SuiteView) -> Found:
     end = len(matter.text)
     closing = f"---{ending}" if matter.text.endswith(("\n", "\r")) else f"{ending}---{ending}"
     rest = document.text[end:]
-    # What stands right below may have been meant to be a part of it.
+    # Text directly below may have been intended as a part of it.
     fixes: tuple[Fix, ...] = ()
     if not rest or rest[0] in "\r\n":
         fixes = (Fix("Close it with `---`", (Edit(Span(end, end), closing),)),)
@@ -149,7 +149,7 @@ def _other_folder(view: SuiteView) -> Found:
     shape = view.workspace.catalog.document("skill").properties["name"].shape
     folder = path.parent
     if folder in project.roots or ".git" in project.names(folder) or not shape.takes_text(name):
-        # What a checkout is called is up to whoever makes it.
+        # The name of a checkout's folder is arbitrary.
         return
     fixes: tuple[Fix, ...] = ()
     if shape.takes_text(folder.name):

@@ -1,8 +1,8 @@
-"""What an eval file refers to and what is not there: globs of ``tasks`` that pick up nothing, or no text.
+"""Globs of ``tasks`` in an eval file that match nothing, or that match binary files.
 
-A run fails only when all globs together find no task, so that is an error; a single glob that finds nothing
-beside others that do is a hint, a file that is named and missing a warning. Nothing is said when a folder
-cannot be read.
+A run fails only when all globs together match no task, so that is an error; a single glob that matches
+nothing next to others that do is a hint, a named file that does not exist a warning. Nothing is reported when
+a folder cannot be read.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ def _candidates(document: Document, project: Project, folder: Path, pattern: str
 def _picks_up_tasks(
     document: Document, project: Project, path: Path, pattern: str, taken: Collection[Path]
 ) -> bool:
-    """Whether a pattern picks up task files, and none that another item of the list has."""
+    """Return whether a pattern matches task files, and none that another item of the list matches."""
     files = project.matching_tasks(document, pattern).value
     return (
         bool(files)

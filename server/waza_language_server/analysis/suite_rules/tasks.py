@@ -1,7 +1,6 @@
-"""What a task says and its suite makes wrong: paths in a prompt without files, an id that is taken.
+"""Problems of a task that depend on its suite: paths in a prompt without files, a duplicate id.
 
-Whether a value has the right type is not asked
-here; a value that has not is passed over.
+Values of a wrong type are skipped here.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 _ASKS_NOTHING = "The prompt is empty, so a run refuses to pay for an answer; write what the agent is asked."
 _RELATIVE = "./"
-"""What upstream searches a prompt for; ``../`` holds it too."""
+"""The string that upstream searches for in a prompt; ``../`` contains it too."""
 
 
 def relative_paths(view: SuiteView) -> Iterator[Problem]:

@@ -72,5 +72,5 @@ def _without_skill(view: SuiteView, root: Node) -> Iterator[Problem]:
 
 
 def _line_above(start: int, name: str, ending: str) -> Edits:
-    """Return the edit that names a skill in front of the first key, which stands at the margin."""
+    """Return the edit that names a skill before the first key, which is at the margin."""
     return (Edit(Span(start, start), f"skill: {plain_or_quoted(name)}{ending}"),)

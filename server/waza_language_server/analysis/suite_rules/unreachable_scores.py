@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _SCORED = "behavior_quality"
 _SCORING = ("graders", "expected", "checkpoints")
 MOST_TASKS = 500
-"""Tasks of a suite that are asked for graders; the first one that has some is the last."""
+"""Tasks of a suite that are searched for graders; the search ends at the first one that has some."""
 
 
 def scores_without_graders(view: SuiteView) -> Found:
@@ -46,7 +46,7 @@ def scores_without_graders(view: SuiteView) -> Found:
 
 
 def _is_nothing_graded(project: Project, suite: Suite) -> Steps[bool]:
-    """Say whether no task of a suite is graded; not where nobody knows all of them."""
+    """Return whether no task of a suite is graded; False if the tasks are not all known."""
     paths = project.task_paths(suite)
     if not paths.known or suite.outline.inline_tasks or suite.outline.tasks_from:
         return False

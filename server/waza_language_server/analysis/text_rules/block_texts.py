@@ -87,7 +87,7 @@ def text_at_margin(text: str, lines: LineIndex, fault: SyntaxFault, known: Colle
 
 
 def _begins_item(text: str, lines: LineIndex, opening: int, number: int) -> bool:
-    """Whether a line has the dash of the item behind the one that holds the text which opens above it."""
+    """Return whether a line has the dash of the item after the one that holds the text opened above it."""
     line = lines.line_span(number)
     dash = _DASH.match(text, line.start, line.end)
     if dash is None:
@@ -126,7 +126,7 @@ def _rows_at_margin(
 
 
 def _is_first_alone(text: str, lines: LineIndex, rows: list[int], column: int) -> bool:
-    """Whether all lines but the first stand where a text begins: then only the first is out of place."""
+    """Return whether all lines but the first are at the text's column: then only the first is misplaced."""
     below = [lines.line_span(number) for number in rows[1:]]
     columns = {column_of_line(text, row) for row in below if text[row.start : row.end].strip()}
     return columns == {column}
@@ -143,9 +143,9 @@ def _column_of_text(text: str, lines: LineIndex, first: int, end: int) -> int | 
 
 
 def _indented(text: str, lines: LineIndex, rows: list[int], usual: int | None, least: int) -> Edit:
-    """Return the edit that moves lines as one to where the others stand, those that stand there excepted.
+    """Return the edit that indents lines together to the column of the others; those already there stay.
 
-    Where all lines of the text are at the margin, all are moved, to the column ``least``.
+    If all lines of the text are at the margin, all are moved, to the column ``least``.
     """
     start, end = lines.line_span(rows[0]).start, lines.line_span(rows[-1]).end
     column = least if usual is None else usual

@@ -21,9 +21,9 @@ _MOST_LINES = 60
 
 
 def change_mark(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the marks of the lines at a fault, each deleted or made the blank that it has displaced.
+    """Yield the marks of the lines at a fault, each deleted or replaced by the space that it displaced.
 
-    Whether the line behind them can be read then tells the two apart; further on there may be other slips.
+    The two differ in whether the next line can be parsed afterwards; further down there may be other typos.
     """
     for problem, edits in _without_marks(text, lines, lines.line_of(fault.span.start)):
         behind = min(lines.line_of(edits[-1].span.start) + 1, lines.line_count - 1)

@@ -27,7 +27,7 @@ _END_ABOVE = compiled_later(r"(?:^|(?<=\r))(?P<mark>\.\.\.)[ \t]*(?:[\r\n]+(?:#[
 """The mark of an end of a document, with nothing but comments behind it."""
 _NO_ANCHOR = "unknown-anchor"
 LONGEST = 30_000
-"""Characters; in a longer text every fault is said as it is."""
+"""In characters; in a longer text every fault is reported unchanged."""
 
 
 def with_fixes(tree: Tree, fault: SyntaxFault) -> Problem:
@@ -47,7 +47,7 @@ def with_fixes(tree: Tree, fault: SyntaxFault) -> Problem:
 
 
 def without_unread_anchors(text: str, faults: Sequence[SyntaxFault]) -> list[SyntaxFault]:
-    """Return the faults without the aliases whose anchors stand above in a part that cannot be read."""
+    """Return the faults without the aliases whose anchors are above in a part that was not parsed."""
     if len({fault.code == _NO_ANCHOR for fault in faults}) < 2:
         return list(faults)
     first: dict[str, int] = {}

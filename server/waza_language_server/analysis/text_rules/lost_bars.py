@@ -23,9 +23,9 @@ _KEY_OR_ITEM = compiled_later(
     r"[ ]*(?:(?:-[ ]+)+|[A-Za-z_][\w-]*[ \t]*:(?:[ \t]|\Z)|[\[{\"'#]|---|\.\.\.|([<=>|])\1{6}|```)"
 )
 _BULLET = compiled_later(r"\s*[*•·‣◦–—]\s")
-"""How lists begin that are none: they are no text."""
+"""Lists with other bullets: they are not block texts."""
 _THREE_QUOTES = '"' * 3
-"""What opens and closes a text over several lines in Python."""
+"""The delimiter of a multi-line string in Python."""
 _LOOKED_AT = 60
 """Lines above a fault in which the key of the text may stand."""
 _MOST_LINES = 200

@@ -79,7 +79,7 @@ def dash_of_first_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterat
 
 
 def first_item_without_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the dash that the first item of a list lacks, whose keys stand at the column of the others."""
+    """Yield the missing dash of a list's first item, whose keys are at the column of the other items."""
     number = lines.line_of(fault.span.start)
     item = lines.line_span(number)
     column = fault.span.start - item.start
@@ -124,7 +124,7 @@ def key_at_dashes(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
             break
         rest = _last_further_right(text, lines, rest + 1, column)
     below = next((column_of(text, at) for at in _starts(text, lines, number + 1, last)), 0)
-    # What stands at the new column already, or to the left of it, belongs to the key and moves with it.
+    # Lines at the new column already, or to the left of it, belong to the key and move with it.
     ends = (number, last, rest) if below > column + 2 else (last, number, rest)
     for end in dict.fromkeys(ends):
         rows = (lines.line_span(each) for each in range(number, end + 1))
@@ -206,7 +206,7 @@ def needless_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
 
 
 def _dash_for_blanks(text: str, lines: LineIndex, number: int, column: int) -> Iterator[Slip]:
-    """Yield the dash that stands in place of the blanks before a key, below keys at its column."""
+    """Yield a dash typed instead of the spaces before a key, below keys at its column."""
     for below in range(number + 1, min(lines.line_count, number + _LOOKED_AT)):
         line = lines.line_span(below)
         at = line.start + column - len("- ")
@@ -221,7 +221,10 @@ def _dash_for_blanks(text: str, lines: LineIndex, number: int, column: int) -> I
 
 
 def repeats_first_key(text: str, lines: LineIndex, fault: SyntaxFault) -> bool:
-    """Whether a key stands twice that opens a list item two columns to its left: the next item begins."""
+    """Return whether a key occurs again that opens a list item two columns to its left.
+
+    Then the next item begins here.
+    """
     if fault.code != "duplicate-key" or not fault.related:
         return False
     first = fault.related[0].span.start
@@ -231,7 +234,7 @@ def repeats_first_key(text: str, lines: LineIndex, fault: SyntaxFault) -> bool:
 
 
 def repeats_keys_of_item(tree: Tree, fault: SyntaxFault) -> bool:
-    """Whether a list item has two keys or more again: the line that began the next one is gone."""
+    """Return whether two or more keys of a list item occur again: the line that began the next is missing."""
     key = tree.root.at(fault.span.start) if tree.root is not None and fault.code == "duplicate-key" else None
     item = key.parent if key is not None and key.step is None else None
     if item is None or item.style != "block" or item.parent is None or item.parent.kind != "sequence":
@@ -306,7 +309,7 @@ def _rows(text: str, lines: LineIndex, first: int) -> Iterator[Span]:
 
 
 def _takes_texts(tree: Tree, key: int, kind: SchemaName, catalog: Catalog) -> bool:
-    """Whether a list of texts is due at the key at an offset."""
+    """Return whether a list of strings is due at the key at an offset."""
     node = tree.root.at(key) if tree.root is not None else None
     if node is None or node.parent is None or node.step is not None or node.kind != "scalar":
         return False

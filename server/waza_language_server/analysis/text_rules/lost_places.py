@@ -37,7 +37,7 @@ def quote_before_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterato
 
 
 def value_below_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the value that stands on the line below its key, no further to the right than it."""
+    """Yield a value on the line below its key that is not indented further than it."""
     number = lines.line_of(fault.span.start)
     if fault.fixes:
         # A sign of the line itself is wrong.
@@ -59,7 +59,7 @@ def value_below_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator
 
 
 def _goes_on(text: str, lines: LineIndex, number: int) -> bool:
-    """Whether an item or more text stands below a line of text: then there are several values.
+    """Return whether an item or more text is below a line of text: then there are several values.
 
     An item further to the left is one of the list around it.
     """
@@ -119,7 +119,7 @@ def key_too_far_left(
         beside = (disturbed,) if is_bare else ()
         for usual in dict.fromkeys((*_columns_above(text, lines, row, column), *beside)):
             if usual <= column or column < inner <= usual:
-                # What stands below it was moved as well.
+                # The lines below it were moved as well.
                 continue
             edit = Edit(Span(line.start, line.start + column), " " * usual)
             spaces = counted(usual, "space")
@@ -132,7 +132,7 @@ def key_too_far_left(
 
 
 def _column_of_block(text: str, lines: LineIndex, number: int) -> int:
-    """Return the column of the first line below a key, and one more of an item: it may stand at the key's."""
+    """Return the column of the first line below a key; plus one for an item, which may be at the key's."""
     for below in range(number + 1, min(lines.line_count, number + _LOOKED_AT)):
         line = lines.line_span(below)
         written = text[line.start : line.end]

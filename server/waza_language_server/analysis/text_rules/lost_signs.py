@@ -1,6 +1,6 @@
-"""A line that has lost a sign, or has one too many: `executor mock`, `"a: b"`, no `config:`.
+"""A line with a missing or an extra character: `executor mock`, `"a: b"`, no `config:`.
 
-What was meant is known by the keys that a suite has; each repair is tried before it is believed.
+The known keys of a suite show what was intended; each repair is validated before it is offered.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def sentence(text: str, lines: LineIndex, fault: SyntaxFault, keys: Container[st
 
 
 def _is_beside_item(text: str, lines: LineIndex, number: int) -> bool:
-    """Whether the next line is an item with keys in it, at the column of this line."""
+    """Return whether the next line is an item with keys in it, at the column of this line."""
     if number + 1 >= lines.line_count:
         return False
     line, below = lines.line_span(number), lines.line_span(number + 1)

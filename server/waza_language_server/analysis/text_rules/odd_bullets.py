@@ -57,7 +57,7 @@ def odd_bullet(text: str, lines: LineIndex, fault: SyntaxFault, texts: Container
 
 
 def _dash(text: str, lines: LineIndex, number: int, found: re.Match[str], *, as_wide: bool) -> Edit:
-    """Return the edit that writes a dash; with ``as_wide`` what stands below the first key still does so."""
+    """Return the edit that writes a dash; with ``as_wide`` the first key keeps its column."""
     start = found.start("sign")
     inner = found.end() - lines.line_span(number).start
     width = found.end() - start if as_wide and _stands_below(text, lines, number, inner) else len("- ")
@@ -85,7 +85,7 @@ def _holder_of_list(text: str, lines: LineIndex, number: int, column: int) -> st
 
 
 def _stands_below(text: str, lines: LineIndex, number: int, column: int) -> bool:
-    """Whether the line below one begins at a column."""
+    """Return whether the line below one begins at a column."""
     if number + 1 >= lines.line_count:
         return False
     line = lines.line_span(number + 1)
@@ -94,7 +94,7 @@ def _stands_below(text: str, lines: LineIndex, number: int, column: int) -> bool
 
 
 def _is_among_items(text: str, lines: LineIndex, number: int, column: int) -> bool:
-    """Whether an item with a dash stands at a column in the block around a line."""
+    """Return whether an item with a dash is at a column in the block around a line."""
     above = range(number - 1, max(-1, number - _LOOKED_AT), -1)
     below = range(number + 1, min(lines.line_count, number + _LOOKED_AT))
     for side in (above, below):

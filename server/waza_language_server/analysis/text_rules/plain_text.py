@@ -17,7 +17,7 @@ _COLON_IN_WORDS = compiled_later(r"(?!-[ ])[^\s:]+[ ][^:]*:(?:[ ]|$)")
 _CAPITAL = compiled_later(r"[A-Z][a-z][^\s:]*:(?:[ ]|$)")
 """A word with a capital before a colon, as a sentence has: no key of a suite, and rarely one of a mapping."""
 LIKE_A_BAR = frozenset("Il1¦│")
-"""What stands alone behind a key where `|` was meant: letters that look like it."""
+"""Letters that look like `|`, alone after a key where it was intended."""
 _KEY = compiled_later(r"(?:- +)*(?P<key>[A-Za-z_][\w-]*):(?:[ ]|$)")
 _KEY_OF_BLOCK = compiled_later(r"(?:- +)*(?P<key>[A-Za-z_][\w-]*):[ ]*(?:[|>][-+0-9]*)?[ ]*(?:#.*)?\Z")
 _LOOKED_AT = 40
@@ -72,7 +72,7 @@ def _as_block(
         parts.append(part)
         if part:
             end = span.start + len(written)
-            # What stands below a key of suites says nothing about the text in front of it.
+            # Lines below a key of suites say nothing about the text before it.
             block = _KEY_OF_BLOCK.match(part)
             opened = opened or (block is not None and block["key"] in known)
             meant = meant or (not opened and _COLON_IN_WORDS.match(part) is not None)

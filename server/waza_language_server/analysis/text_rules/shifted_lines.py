@@ -37,8 +37,8 @@ def shifted_items(
 ) -> Iterator[Slip]:
     """Yield an item with all its lines at the column of the items above it, alone and with those below it.
 
-    Last its first line alone, where the others are in their place. With ``outside`` it is the next item to
-    the left of the fault: at the column of a key it makes a list of what stands below that.
+    The last one moves only its first line, if the others are in their place. With ``outside`` it is the next
+    item to the left of the fault: at the column of a key it turns everything below that key into a list.
     """
     number = lines.line_of(fault.span.start)
     margin = fault.span.start - lines.line_span(number).start
@@ -96,7 +96,7 @@ def dash_before_others(text: str, lines: LineIndex, fault: SyntaxFault) -> Itera
 
 
 def dash_at_its_keys(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the first line of an item whose dash stands at the column of its other keys, or behind it."""
+    """Yield the first line of an item whose dash is at the column of its other keys, or after it."""
     number = lines.line_of(fault.span.start)
     for line in range(max(number - 1, 0), min(lines.line_count - 1, number + _BELOW)):
         item, below = _item_at(text, lines, line), lines.line_span(line + 1)
@@ -166,9 +166,9 @@ def tabbed_lines(
 
 
 def moved_block(text: str, lines: LineIndex, number: int, usual: int) -> Iterator[Slip]:
-    """Yield a key with all that stands below it at another column, where both were pushed as one.
+    """Yield a key with all its lines at another column, if both were indented together.
 
-    They were when the lines below stand as far behind the key as those of other keys do.
+    They were if the lines below are as far to the right of the key as those of other keys.
     """
     line = lines.line_span(number)
     written = text[line.start : line.end].rstrip()
@@ -202,7 +202,7 @@ def moved_rest(text: str, lines: LineIndex, number: int, usual: int) -> Iterator
         return
     below = lines.line_span(min(number + 1, lines.line_count - 1))
     if _BARE_KEY.match(written, column) and column_of_line(text, below) == column:
-        # What is below may be its own.
+        # The lines below may be its own.
         return
     last, others = number, 0
     for below in range(number + 1, min(lines.line_count, number + _MOST_LINES)):
@@ -297,7 +297,7 @@ def _is_written(text: str, lines: LineIndex, number: int) -> bool:
 
 
 def _columns_above(text: str, lines: LineIndex, number: int) -> Iterator[int]:
-    """Yield the columns where a line may stand below the nearest one that is written, the likeliest first."""
+    """Yield the possible columns of a line below the nearest one that is not empty, the likeliest first."""
     for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
         line = lines.line_span(above)
         written = text[line.start : line.end].rstrip()
@@ -347,7 +347,7 @@ def _end_of_item(text: str, lines: LineIndex, number: int, column: int, usual: i
 
 
 def _has_room(text: str, lines: LineIndex, rows: tuple[int, int], left: int) -> bool:
-    """Whether as many blanks stand in front of each line that is written."""
+    """Return whether each line that is not empty begins with this many spaces."""
     starts = (lines.line_span(number) for number in range(rows[0], rows[1] + 1))
     return not any(
         text[line.start : line.end].strip() and text[line.start : line.start + max(left, 0)].strip(" ")
@@ -391,7 +391,7 @@ def _shifted(
     key = _KEY.match(written, place.start - first.start)
     known_at = first.start + by + key.start("key") if key is not None else None
     edit, moved_to = as_one(text, edits), place.start + by
-    # What holds no key is at home where a list takes it.
+    # A part without a key is in its place where a list accepts it.
     return Slip(
         problem, edit, known_at=known_at, cures=Span(0, len(text)), moves=key is None, moved_to=moved_to
     )

@@ -19,7 +19,7 @@ class Slip:
     problem: Problem
     edit: Edit
     moves: bool = False
-    """Whether it moves a line: believed only when all can be read then, and the key is known there."""
+    """True if it moves a line: accepted only if everything parses then, and the key is known there."""
     moved_to: int | None = None
     """Where what it moves begins after the edit; None: behind the text of the edit."""
     known_at: int | None = None
@@ -33,7 +33,7 @@ class Slip:
 
 
 def as_one(text: str, edits: Sequence[Edit]) -> Edit:
-    """Return the edit that does what several do, which stand in their order."""
+    """Return one edit that does the same as several, which are in order."""
     first, last = edits[0].span.start, edits[-1].span.end
     longer = sum(len(edit.text) - len(edit.span) for edit in edits)
     return Edit(Span(first, last), apply(text, edits)[first : last + longer])

@@ -1,4 +1,4 @@
-"""Whether a text can be read at all. What explains why it cannot is loaded with the first fault."""
+"""Syntax errors of a text. The modules that explain them are loaded with the first fault."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def syntax(view: FileView) -> Found:
 
 
 def multiplies_itself(tree: Tree) -> Steps[bool]:
-    """Whether the aliases of a text stand for so many values that nothing else can be said of it."""
+    """Return whether the aliases of a text expand to too many values for any other check."""
     if tree.root is None or not tree.anchored:
         return False
     return (yield from aliased_nodes(tree.root.green)) > MAX_ALIASED_NODES

@@ -1,8 +1,7 @@
-"""What cannot be read, as problems: one for each slip of the pen, however many lines it disturbs.
+"""Syntax errors as problems: one for each typo, however many lines it breaks.
 
-A forgotten dash, or a line pushed out of its column, makes the lines around it unreadable in their turn. The
-reader of the text reports each of them; here a slip is repaired for trial, and the faults that go away with
-it are not said.
+A forgotten dash, or an over-indented line, makes the lines around it unparsable in their turn. The parser
+reports each of them; here a typo is repaired in a copy, and faults that disappear with it are not reported.
 """
 
 from __future__ import annotations
@@ -152,14 +151,14 @@ def _known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -> bool:
 
 
 def _hides_key(tree: Tree, offset: int, known: Container[str]) -> bool:
-    """Whether one of the ``known`` keys at an offset is read as a part of the text that begins above it."""
+    """Return whether a ``known`` key at an offset is parsed as a part of the text that begins above it."""
     key = KEY_WITHOUT_DASH.match(tree.text, offset)
     node = tree.root.at(offset) if tree.root is not None and key is not None and key["key"] in known else None
     return node is not None and node.kind == "scalar" and node.span.start < offset
 
 
 def _surely_known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -> bool:
-    """Whether a key stands at an offset, once, in a mapping that knows it."""
+    """Return whether a key is at an offset, once, in a mapping that knows it."""
     key = tree.root.at(offset) if tree.root is not None else None
     if key is None or key.parent is None or key.kind != "scalar" or key.step is not None:
         return False
@@ -207,7 +206,7 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
     for fault in faults[:_TRIALS]:
         yield from tabbed_text(tree.text, lines, fault)
         yield from text_at_margin(tree.text, lines, fault, keys)
-    # What is wrong shows only below it, when a dash makes another key of the line.
+    # The mistake only shows below it, when a dash makes another key of the line.
     above = (max(0, lines.line_of(fault.span.start) - 1) for fault in faults[:_TRIALS])
     yield from chain.from_iterable(_glued_dash(tree.text, lines, each) for each in above)
     yield from _items(tree, lines, faults, kind, catalog)
@@ -270,7 +269,7 @@ def _beside_lines(
 def _items(
     tree: Tree, lines: LineIndex, faults: Sequence[SyntaxFault], kind: SchemaName, catalog: Catalog
 ) -> Iterator[Slip]:
-    """Yield items that stand at another column, or lack their dash or their first key."""
+    """Yield items that are at another column, or lack their dash or their first key."""
     # They cure all that cannot be read.
     for fault in faults[:1]:
         yield from first_block_pushed(tree.text, lines, fault)
@@ -292,7 +291,7 @@ def _items(
 
 
 def _glued_dash(text: str, lines: LineIndex, number: int, *, any_text: bool = False) -> Iterator[Slip]:
-    """Yield the space that is missing behind a dash, in front of ``any_text`` or what is none by itself."""
+    """Yield the missing space after a dash, before ``any_text`` or before text that is not valid alone."""
     line = lines.line_span(number)
     match = (_DASH_AND_TEXT if any_text else _GLUED_DASH).match(text[line.start : line.end])
     if match is not None:
@@ -323,7 +322,7 @@ def _repeated_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
 
 def _lost_signs(found: Iterator[LostSign], fault: SyntaxFault) -> Iterator[Slip]:
     for lost in found:
-        # What YAML reads instead is no likelier than what a suite has.
+        # YAML's reading is no likelier than the keys of a suite.
         others = tuple(replace(each, preferred=False) for each in fault.fixes)
         fixes = (Fix(lost.title, (lost.edit,)), *others)
         problem = Problem(lost.code, lost.place, lost.message, "error", fixes)

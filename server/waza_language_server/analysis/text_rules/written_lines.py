@@ -1,4 +1,4 @@
-"""What a rule sees of the lines around a slip: the key of one, the next one above that says something."""
+"""The lines around a typo, as rules see them: the key of one, the next one above that is not empty."""
 
 from __future__ import annotations
 

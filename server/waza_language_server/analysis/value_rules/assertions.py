@@ -28,7 +28,7 @@ _SEVERITIES: Mapping[str, Severity] = MappingProxyType(
         "assertion-internal": "warning",
     }
 )
-"""Of what breaks an assertion only in part, or in one of the two engines."""
+"""The severities of problems that break an assertion only in part, or in one of the two engines."""
 
 
 def assertions(view: GraderView) -> Found:

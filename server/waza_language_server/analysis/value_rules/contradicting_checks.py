@@ -1,6 +1,6 @@
-"""Checks of texts and files of which one undoes another, and checks that no answer can pass.
+"""Checks of strings and files that contradict each other, and checks that no answer can pass.
 
-What is said holds for every answer: a pattern is compared with a text only when it looks at nothing around.
+Every report is valid for all answers: a pattern is compared with a string only if it has no lookaround.
 """
 
 from __future__ import annotations

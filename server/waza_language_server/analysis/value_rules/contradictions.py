@@ -1,4 +1,4 @@
-"""What one key asks for and another forbids: such a check fails whatever the agent does."""
+"""Keys that contradict each other: such a check fails whatever the agent does."""
 
 from __future__ import annotations
 

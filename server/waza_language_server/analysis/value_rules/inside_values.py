@@ -1,4 +1,4 @@
-"""What is found inside a value, brought into the document through every style that a YAML scalar may have."""
+"""Problems inside a value, mapped to document offsets for every style of a YAML scalar."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _UNTOLD = object()
 
 
 class References:
-    """What the references of one schema lead to."""
+    """The targets of the references of one schema."""
 
     def __init__(self, tree: Tree, schema: Node) -> None:
         self._tree = tree

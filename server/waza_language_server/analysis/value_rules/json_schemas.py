@@ -1,6 +1,7 @@
-"""JSON Schemas written in a grader that are none, or that no answer satisfies.
+"""JSON Schemas in a grader that are invalid, or that no answer satisfies.
 
-The engine refuses such a schema, so the grader grades nothing. Only what every dialect of today says alike.
+The engine rejects such a schema, so the grader grades nothing. Only rules that all current dialects share are
+checked.
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ def _in_schema(tree: Tree, schema: Node, references: References, depth: int) -> 
     for key in dict.fromkeys(schema.key_names):
         found = schema.get(key)
         if found is None or found.target is not found:
-            # What an alias stands for is looked at where it is written.
+            # The target of an alias is checked where it is written.
             continue
         if key == "type":
             yield from _of_type(tree, found)

@@ -14,7 +14,7 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
 
 _SIGNS_OF_PATTERN = compiled_later(r"\A\^|\$\Z|\.[*+]|\w\|\w")
-"""What stands in patterns and in the name of no tool; a `*` alone may be a wildcard."""
+"""Characters of patterns that no tool name contains; a `*` alone may be a wildcard."""
 _BARE = compiled_later(r"[A-Za-z_][\w-]{0,40}")
 
 

@@ -18,7 +18,7 @@ _ANSWERS = ("", "x", "\n\nZ-9 .\n", "\u00e9\u6f22\U0001f642\t\x00\x7f", "Some wo
 def vacuous_checks(view: GraderView) -> Found:
     """Yield the wanted patterns and texts of a grader that occur in every answer."""
     for node, shape in view.located:
-        # Where a value stands is asked of few.
+        # Only few values need their path.
         if node.kind != "scalar" or (node.value and shape.kind != "regex"):
             continue
         yield None

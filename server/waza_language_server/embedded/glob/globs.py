@@ -25,7 +25,7 @@ class Globs:
     """Patterns of paths, which a run reads with the rules of Go's ``filepath.Glob``."""
 
     def check(self, value: str, around: Surroundings = NOWHERE) -> Checked:
-        """Return what keeps a glob from being read."""
+        """Return the problems of an invalid glob."""
         try:
             for segment in split_pattern(value):
                 segment_matcher(segment)
@@ -35,12 +35,12 @@ class Globs:
         return Checked()
 
     def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[Word]:
-        """Yield globs that match and files that can be named; each takes the place of the whole value."""
+        """Yield globs that match and files that can be named; each replaces the entire value."""
         for path, about in around.paths():
             yield Word(path, "file", about, "", offset)
 
     def hover(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Explanation | None:
-        """Tell which files the glob picks up, whichever part of it is pointed at."""
+        """Show which files the glob matches, at any offset in it."""
         files = around.files()
         if files is None:
             return None
@@ -57,7 +57,7 @@ class Globs:
         return None
 
     def tokens(self, value: str) -> Iterator[Token]:
-        """Yield what is to be coloured."""
+        """Yield the tokens to highlight."""
         from waza_language_server.embedded.glob.tokens import glob_tokens
 
         return glob_tokens(value)

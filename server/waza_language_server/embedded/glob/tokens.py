@@ -1,4 +1,4 @@
-"""The parts of a glob that stand for more than themselves."""
+"""The wildcards of a glob."""
 
 from __future__ import annotations
 

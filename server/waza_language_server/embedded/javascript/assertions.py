@@ -36,5 +36,5 @@ class JavaScriptAssertions:
         return None
 
     def tokens(self, value: str) -> Iterator[Token]:
-        """Yield what is to be coloured."""
+        """Yield the tokens to highlight."""
         return assertion_tokens(value)

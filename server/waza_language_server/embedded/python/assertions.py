@@ -27,7 +27,7 @@ class PythonAssertions:
         return Checked(findings, known - KNOWN_NAMES)
 
     def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[Word]:
-        """Yield keys behind a bracket, attributes behind a dot, else the names that exist there."""
+        """Yield keys after a bracket, attributes after a dot, else the names that exist there."""
         return words(value, offset, around)
 
     def hover(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Explanation | None:
@@ -35,9 +35,9 @@ class PythonAssertions:
         return explanation(value, offset, around)
 
     def signature(self, value: str, offset: int) -> Signature | None:
-        """Return how the function is called whose arguments stand at an offset."""
+        """Return the signature of the function whose arguments are at an offset."""
         return signature(value, offset)
 
     def tokens(self, value: str) -> Iterator[Token]:
-        """Yield what is to be coloured."""
+        """Yield the tokens to highlight."""
         return assertion_tokens(value)

@@ -175,7 +175,7 @@ def _case(source: PythonSource, node: ast.Compare) -> Iterator[Finding]:
 def _wrong_case(
     source: PythonSource, node: ast.expr, changed: ast.expr, *, always: bool
 ) -> Iterator[Finding]:
-    """Yield a string that cannot occur in text whose letters were all changed to one case."""
+    """Yield a string that cannot occur in text that was changed to one case."""
     method = _case_method(changed)
     if method is None or not isinstance(node, ast.Constant) or not isinstance(node.value, str):
         return

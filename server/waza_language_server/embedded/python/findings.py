@@ -1,6 +1,7 @@
-"""What is wrong with one assertion, and what could be written instead: text in, text out.
+"""The problems of one assertion, with their fixes.
 
-A finding makes the assertion fail, or pass, whatever the agent does. Offsets count its characters.
+A finding means that the assertion fails, or passes, whatever the agent does. Offsets count characters of the
+assertion.
 """
 
 from __future__ import annotations

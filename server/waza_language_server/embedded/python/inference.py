@@ -1,6 +1,6 @@
-"""The type of a part of an assertion, as far as its text tells.
+"""Type inference for parts of an assertion, from its text alone.
 
-None means that the type is not known. Findings ask what is ``certain``; completion and hover also take a
+None means that the type is unknown. Findings request ``certain`` types; completion and hover also accept a
 guess, such as the last operand of an ``or``.
 """
 
@@ -65,7 +65,7 @@ _TIGHT = (
     *(ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp),
 )
 LONGEST_EXPRESSION = 500
-"""Characters; nobody waits for the type of a longer one."""
+"""In characters; the types of longer expressions are not inferred."""
 
 
 def infer(node: ast.expr, names: Types, *, certain: bool = True, depth: int = DEEPEST) -> ValueType | None:
@@ -134,7 +134,7 @@ def type_before(value: str, tokens: Sequence[Token]) -> ValueType | None:
     found: ast.expr | None = None
     for token in reversed(tokens[-_MOST_TOKENS_OF_VALUE:]):
         tree = _parsed(value[token.start : tokens[-1].end])
-        # What is in parentheses does not begin with the text.
+        # An expression in parentheses does not begin at column 0.
         if isinstance(tree, _TIGHT) or (tree is not None and tree.col_offset):
             found = tree
     if found is None:
@@ -210,7 +210,7 @@ def _returned(call: ast.Call, names: Types, of: _Inferred, *, certain: bool) -> 
         case ast.Call(func=ast.Name(id=name)) if name in FUNCTIONS and name not in names:
             return FUNCTIONS[name][1]
         case ast.Call(func=ast.Attribute(value=value, attr=method), args=arguments):
-            # The module is no value, so its type is not certain.
+            # The module is not a value, so its type is not certain.
             is_re = isinstance(value, ast.Name) and names.get(value.id) is RE
             owner = RE if is_re else of(value)
         case _:

@@ -1,6 +1,6 @@
-"""What a readable assertion says and does not mean: attributes that are not there, methods not called.
+"""Valid assertions that do not mean what they seem to: unknown attributes, methods that are not called.
 
-What is found can be told without running anything; where the kind of a value is not known, nothing is said.
+Everything is found without running the assertion; if the type of a value is unknown, nothing is reported.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _ELSEWHERE = {
     "size": "len(…)",
     "len": "len(…)",
 }
-"""What methods of other languages are in Python."""
+"""The Python equivalents of methods of other languages."""
 _METHODS_WITH_ARGUMENTS = """
 count endswith find get index join removeprefix removesuffix replace rfind rindex startswith
 """

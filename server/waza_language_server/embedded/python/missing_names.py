@@ -17,7 +17,7 @@ from waza_language_server.embedded.python.visibility import make_visible
 from waza_language_server.spelling import slip_of
 
 _ANSWER = frozenset({"response", "answer", "completion", "actual_output", "final_output", "result", "text"})
-"""What other tools call the answer."""
+"""Names of the answer in other tools."""
 _LENGTH = frozenset({"length", "size", "strlen"})
 _SCOPE_TITLES = {
     "GeneratorExp": "generator expression",
@@ -47,7 +47,7 @@ def name_findings(source: PythonSource, resolution: Resolution, known: frozenset
 
 
 def _place(source: PythonSource, use: NameUse) -> tuple[int, int]:
-    """Return the range of a name; inside an f-string older Pythons miscount, then the text is searched."""
+    """Return the range of a name; inside an f-string older Pythons miscount, so the source is searched."""
     name = use.node.id
     start = source.start(use.node)
     if source.text[start : start + len(name)] != name:

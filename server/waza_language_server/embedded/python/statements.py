@@ -1,4 +1,4 @@
-"""Statements where an expression is asked for, and the same said as expressions."""
+"""Statements in place of an expression, and their translation to expressions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.Li
 
 
 def is_statement(text: str) -> bool:
-    """Whether a text that is no expression is made of Python statements."""
+    """Return whether a text that is not an expression parses as Python statements."""
     source = parse_python(text.strip(), "exec")
     return isinstance(source, PythonSource) and isinstance(source.tree, ast.Module) and bool(source.tree.body)
 
@@ -85,7 +85,7 @@ def _value(statement: ast.stmt) -> ast.expr | None:
 
 
 def _inlined(source: PythonSource, value: ast.expr, meant: dict[str, str], used: set[str]) -> str | None:
-    """Return the text of an expression with the assigned names replaced by their values."""
+    """Return the source of an expression with the assigned names replaced by their values."""
 
     def value_of(use: ast.Name) -> str:
         used.add(use.id)

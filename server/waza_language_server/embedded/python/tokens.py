@@ -55,7 +55,7 @@ def _of_name(written: Sequence[Written], index: int) -> Token:
 
 
 def _is_pattern(written: Sequence[Written], index: int) -> bool:
-    """Whether a text is the first thing that a function of ``re`` is given."""
+    """Return whether a string is the first argument of a function of ``re``."""
     if index < 4 or written[index - 1].text != "(":
         return False
     function, dot, module = (written[index - back].text for back in (2, 3, 4))

@@ -1,6 +1,6 @@
-"""Comparisons and calls whose values never fit: a number compared with text, an invalid pattern.
+"""Comparisons and calls with values of wrong types: a number compared with a string, an invalid pattern.
 
-Only where the types of the values are certain; what may work in some run is not reported.
+Only if the types of the values are certain; an expression that may work in some run is not reported.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def unknown_of_re(source: PythonSource, node: ast.Attribute) -> Finding | None:
 
 
 def _joined(source: PythonSource, node: ast.BinOp, names: Types) -> Iterator[Finding]:
-    """Yield ``&`` and ``|`` beside text, which bind more tightly than the comparisons around them."""
+    """Yield ``&`` and ``|`` next to strings, which bind more tightly than the comparisons around them."""
     if infer(node.left, names) != TEXT and infer(node.right, names) != TEXT:
         return
     sign, word = ("&", "and") if isinstance(node.op, ast.BitAnd) else ("|", "or")

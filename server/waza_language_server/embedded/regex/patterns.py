@@ -20,7 +20,7 @@ class Patterns:
     """Regular expressions, which run on RE2 when it takes them, else on Python."""
 
     def check(self, value: str, around: Surroundings = NOWHERE) -> Checked:
-        """Return what makes a pattern invalid, or keeps upstream from reading it."""
+        """Return the problems of a pattern that is invalid, or that upstream cannot compile."""
         return Checked(tuple(pattern_findings(value)))
 
     def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[Word]:
@@ -28,7 +28,7 @@ class Patterns:
         return iter(())
 
     def hover(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Explanation | None:
-        """Explain the whole pattern, whichever part of it is pointed at."""
+        """Explain the entire pattern, at any offset in it."""
         from waza_language_server.embedded.regex.explanation import explained
 
         text = explained(value, any_case=around.any_case)
@@ -39,7 +39,7 @@ class Patterns:
         return None
 
     def tokens(self, value: str) -> Iterator[Token]:
-        """Yield what is to be coloured."""
+        """Yield the tokens to highlight."""
         from waza_language_server.embedded.regex.tokens import pattern_tokens
 
         return pattern_tokens(value)

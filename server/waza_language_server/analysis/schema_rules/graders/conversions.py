@@ -1,7 +1,6 @@
-"""Graders of an older type, or assertions of another tool, written as graders with the same verdicts.
+"""Conversions of graders of older types, or of assertions of another tool, to graders with the same verdicts.
 
-Source of the pairs: `docs/compatibility.md`. What has no counterpart is left to the author: then there is no
-conversion at all.
+Source of the pairs: `docs/compatibility.md`. If a part has no counterpart, there is no conversion.
 """
 
 from __future__ import annotations
@@ -121,7 +120,7 @@ def _of_other_tool(subject: Subject, type_node: Node) -> Fix | None:
 
 
 def _from_beside(subject: Subject, type_node: Node, successor: str) -> Steps[Edits]:
-    """Convert a grader whose options stand beside its type, as they did in the first version."""
+    """Convert a grader whose options are next to its type, as they were in the first version."""
     entry = subject.node.entry("script")
     if successor == "prompt" and subject.node.entry("rubric") is not None:
         return (Edit(type_node.span, "prompt"),)
@@ -205,7 +204,7 @@ def _as_counts(subject: Subject, type_node: Node, options: Mapping[str, Entry], 
 
 
 def _is_once(options: Mapping[str, Entry]) -> bool:
-    """Whether one call of the tool is enough, and any number may follow."""
+    """Return whether one call of the tool is enough, and any number may follow."""
     least = options.get("min_calls")
     return "max_calls" not in options and (least is None or number_of(least) == 1)
 

@@ -54,7 +54,7 @@ _OTHER_NAMES = {
     "bash": "program",
     "exec": "program",
 }
-"""What people call a type, in other tools and in older versions."""
+"""Names of types in other tools and in older versions."""
 
 
 def unknown_type(subject: Subject, node: Node, written: str) -> Problem:
@@ -106,7 +106,7 @@ def missing_type(subject: Subject, node: Node | None) -> Problem:
 
 
 def _below_its_key(subject: Subject) -> Problem | None:
-    """Return the problem of a grader that stands below its name or its type; None for every other one."""
+    """Return the problem of a grader that is nested below its name or its type, or None."""
     entry = subject.node
     first = next(entry.each_entry(), None)
     if first is not None and bare_key(subject.catalog, subject.text, entry, first) == "type":

@@ -24,7 +24,7 @@ class KeyedGrader:
     entry: Entry
     role: str
     has_options: bool = False
-    """Whether options stand below the key, which belong below ``config``."""
+    """True if options that belong below ``config`` are below the key."""
 
     @property
     def key(self) -> str:

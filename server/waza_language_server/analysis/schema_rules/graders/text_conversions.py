@@ -1,7 +1,6 @@
 """Graders of the types `regex` and `keyword` written as `text`: the same lists under other names.
 
-Source of the pairs: `docs/compatibility.md`. What has no counterpart is left to the author: then there is no
-conversion at all.
+Source of the pairs: `docs/compatibility.md`. If a part has no counterpart, there is no conversion.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _LISTS: Mapping[str, Mapping[str, str]] = {
 }
 """By older type: its lists of patterns or texts, and what `text` calls them."""
 _CASED: Mapping[str, str] = {"contains": "contains_cs", "not_contains": "not_contains_cs"}
-"""What `text` calls its lists where upper and lower case differ."""
+"""The case-sensitive names of the lists of `text`."""
 _SWITCHES = frozenset({"should_match", "must_include_all", "case_sensitive"})
 """Options that say how the lists are meant."""
 

@@ -54,7 +54,7 @@ def _deprecated_key(
 
 
 def _is_run_by_upstream(subject: Subject) -> bool:
-    """Whether upstream may look at the options; of an older type, which was written so, it reads none."""
+    """Return whether upstream may read the options: it reads none of an older type, which was written so."""
     written = grader_type(subject.node)
     return written is None or written in current_types(subject.catalog)
 

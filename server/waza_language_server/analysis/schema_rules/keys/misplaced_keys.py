@@ -30,11 +30,11 @@ _MOST_BESIDE = 50
 EVERYWHERE = frozenset({"name", "id", "description", "type", "tags", "value", "path", "model", "version"})
 """Keys that mean something else at every level: nobody writes them at the wrong one by mistake."""
 _MOST_CHILDREN = 200
-"""Keys and values; all of them are looked at for each that stands at the wrong level."""
+"""Keys and values; all of them are searched for each key at the wrong level."""
 
 
 def in_own_block(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
-    """Return the problem of a block that stands in a block of its own name; None for any other key."""
+    """Return the problem of a block nested in a block of its own name; None for any other key."""
     held = _repeated_block(mapping, shape, entry)
     return _without_repetition(subject, mapping, shape, entry, held) if held is not None else None
 
@@ -153,7 +153,7 @@ def removals(subject: Subject, entry: Entry) -> tuple[Fix, ...]:
 
 
 def _repeated_block(mapping: Node, shape: Shape, entry: Entry) -> frozenset[str] | None:
-    """Return the keys of a block that stands in a block of its own name, which knows them and has none."""
+    """Return the keys of a block nested in a block of its own name, which knows them and has none."""
     if entry.key.value != mapping.step or entry.value.kind != "mapping" or entry.value.style == "flow":
         return None
     keys = frozenset(entry.value.key_names)
@@ -264,7 +264,7 @@ def _stray_siblings(mapping: Node, shape: Shape, child: str) -> tuple[Entry, ...
 
 
 def _is_line(subject: Subject, entry: Entry) -> bool:
-    """Whether the value of an entry is one text or number on one line."""
+    """Return whether the value of an entry is one string or number on one line."""
     span = entry.value.span
     return entry.value.kind == "scalar" and bool(span) and "\n" not in subject.text[span.start : span.end]
 
@@ -272,7 +272,7 @@ def _is_line(subject: Subject, entry: Entry) -> bool:
 def _level_above(subject: Subject, mapping: Node, entry: Entry) -> Node | None:
     """Return the nearest mapping above that knows the key and does not have it.
 
-    Which keys stand around a grader is never looked at: what is found in one is kept while they change.
+    The keys around a grader are never read: the results for a grader stay cached while they change.
     """
     key = entry.key.value
     above, outside = mapping.parent, _is_grader_itself(subject, mapping)

@@ -96,7 +96,7 @@ def nothing_given(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[
     given = [entry for entry in mapping.entries if entry.key.value in keys]
     if len(given) == 1:
         key, value = given[0].key.value, given[0].value
-        # A limit of 0 is none, and a switch that is off switches nothing on.
+        # A limit of 0 means no limit, and a switch that is off enables nothing.
         known = shape.properties.get(key)
         lost = _lost_in_comment(subject, value, known.shape) if known is not None else None
         if lost is not None:
@@ -140,7 +140,7 @@ def recommended_keys(
 
 
 def is_missing(mapping: Node, key: str) -> bool:
-    """Whether a mapping may lack a key, or a value at it: a look that makes no node."""
+    """Return whether a mapping may lack a key, or a value for it, without creating nodes."""
     green = mapping.written(key)
     if green is None or green.kind == "alias" or green.tag is not None:
         return True

@@ -24,7 +24,7 @@ def of_another_type(
 ) -> OneMistake | None:
     """Return the problem, at the type, of a grader whose options are all those of one other type.
 
-    None where its type knows one of them, or one may be a slip of what it knows.
+    None if its type knows one of them, or one may be a typo of an option that it knows.
     """
     if not subject.is_grader or mapping.step != "config" or not 0 < len(unexpected) <= _MOST_OPTIONS:
         return None

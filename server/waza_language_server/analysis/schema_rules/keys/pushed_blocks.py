@@ -18,7 +18,7 @@ from waza_language_server.text.span import Span
 
 _INDENT, _DASH = "  ", "- "
 _MOST_KEYS = 100
-"""Unknown keys of a mapping; of more than these each is told alone."""
+"""Unknown keys of a mapping; if there are more, each is reported separately."""
 _MOST_CHILDREN = 400
 """Keys and values of a mapping, which are all looked at."""
 _OF_GRADERS = frozenset({"type", "name", "config", "weight", "required"})
@@ -29,8 +29,8 @@ def pushed_block(
 ) -> OneMistake | None:
     """Return the unknown keys at the end of a mapping that a mapping around it knows; None for any others.
 
-    Either the line of a block stands too far to the right, above its own keys, or whole blocks do. Which keys
-    stand around a grader is never looked at.
+    Either the first line of a block is indented too far, above its own keys, or entire blocks are. The keys
+    around a grader are never read.
     """
     if subject.is_grader or mapping.style != "block" or not 0 < len(unexpected) <= _MOST_KEYS:
         return None
@@ -167,7 +167,7 @@ def _moved_right(text: str, part: Span, by: int) -> Edits:
 
 
 def _is_missed(around: Shape, above: Node, entry: Entry) -> bool:
-    """Whether a mapping knows a key, may have its value, and has it not."""
+    """Return whether a mapping knows a key, may have its value, and does not have it."""
     known = around.properties.get(entry.key.value)
     if known is None or above.entry(entry.key.value) is not None:
         return False
@@ -175,7 +175,7 @@ def _is_missed(around: Shape, above: Node, entry: Entry) -> bool:
 
 
 def _is_line(around: Shape, head: Entry, rest: Sequence[Entry], *, is_item: bool) -> bool:
-    """Whether a key without a value stands above the keys, or the items, of its own block."""
+    """Return whether a key without a value is above the keys, or the items, of its own block."""
     known = around.properties[head.key.value].shape
     if len(head.value.span) or head.value.green.anchor is not None:
         return False

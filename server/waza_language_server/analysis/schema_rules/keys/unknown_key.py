@@ -12,9 +12,9 @@ from waza_language_server.syntax.nodes import Node
 
 @frozen()
 class UnknownKey:
-    """An unknown key of ``mapping`` and where it should stand: at the path ``meant`` from ``home``.
+    """An unknown key of ``mapping`` and where it should be: at the path ``meant`` from ``home``.
 
-    ``home`` is the mapping itself or one further up; ``meant`` is empty when nobody knows.
+    ``home`` is the mapping itself or one further up; ``meant`` is empty when unknown.
     """
 
     problem: Problem
@@ -29,7 +29,7 @@ class UnknownKey:
     """How a sentence begins that says what the mistake leads to."""
 
     def stands_for(self, mapping: Node, key: str) -> bool:
-        """Whether this key leaves ``key`` missing in a mapping, or the block in which it would stand."""
+        """Return whether this key leaves ``key`` missing in a mapping, or the block in which it would be."""
         if key in self.held and _place(self.mapping) == _place(mapping):
             return True
         if not self.meant:
@@ -44,7 +44,7 @@ class UnknownKey:
 
 @frozen()
 class OneMistake:
-    """The one problem of several unknown keys of a mapping, ``keys`` as they stand there."""
+    """The one problem of several unknown keys of a mapping, ``keys`` in their order there."""
 
     unknown: UnknownKey
     keys: frozenset[str]
@@ -70,7 +70,7 @@ class UnknownKeys:
         return [each for each in near if each.stands_for(mapping, key)]
 
     def without_meaning(self, mapping: Node) -> list[UnknownKey]:
-        """Return the unknown keys of a mapping of which nobody knows what they are meant to be."""
+        """Return the unknown keys of a mapping for which no intended key is known."""
         return [each for each in self._by_mapping.get(_place(mapping), ()) if not each.meant]
 
 

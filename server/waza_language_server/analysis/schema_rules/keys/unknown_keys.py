@@ -1,4 +1,4 @@
-"""Keys that a mapping does not know: slips of the pen, names of other dialects, keys at the wrong level."""
+"""Unknown keys of a mapping: typos, names of other dialects, keys at the wrong level."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
 _SIGNS_OF_CHANGES = ("-", "+", "<", ">")
-"""What a file has in front of its lines that is a list of changes to another one."""
+"""The characters at the beginning of lines in a diff."""
 _CONTRARY = frozenset(
     {
         *((name, "enabled") for name in ("skip", "skipped", "disable", "disabled")),
@@ -136,7 +136,7 @@ def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
 
     alike = alike_in_words(key, known_keys, is_free)
     if alike is None:
-        # A slip in a name that means a key elsewhere.
+        # A typo of a name that is another name of a key.
         alike = shape.misspellings.get(next(iter(slips_of(key, shape.misspellings)), ""))
     if alike is None or owners or not may_be_meant(shape, alike, entry):
         return _stray(subject, mapping, shape, entry, owners)
@@ -166,9 +166,9 @@ def _turned(mapping: Node, shape: Shape, known: str | None) -> str | None:
 
 
 def _known_by_content(mapping: Node, shape: Shape, entry: Entry) -> str | None:
-    """Return the one block that is missing and knows every key which stands below an unknown one.
+    """Return the one missing block that knows every key below an unknown one.
 
-    Of a text, the needed key that is missing and has it among its few values.
+    For a string, return the missing required key that has it among its few values.
     """
     block = entry.value
     if block.kind == "scalar":
@@ -251,7 +251,7 @@ def _misspelt(
         known = shape.properties.get(right)
         number = meant_number_of(right, known.shape, entry.value) if known is not None else None
         written = right if number is None else f"{right}: {number}"
-        # What stands in a block is judged once its key is known.
+        # The content of a block is checked once its key is known.
         reveals = entry.value.target.kind != "scalar"
         fixes = (Fix(f"Change to `{written}`", renaming, preferred=safe, reveals=reveals),)
         if (entry.key.value, right) in _CONTRARY:
@@ -295,7 +295,7 @@ def _replacing(subject: Subject, value: Node, written: str, without: Entry) -> S
 def _in_other_unit(
     subject: Subject, mapping: Node, shape: Shape, entry: Entry, right: str, factor: float
 ) -> UnknownKey:
-    """Return the problem of a key that counts in another unit; the fix counts the value anew."""
+    """Return the problem of a key that counts in another unit; the fix converts the value."""
     unit = "milliseconds" if milliseconds_of(right) == 1 else "seconds"
     message = f"{subject.name_of(mapping)} has no key `{entry.key.value}`; `{right}` counts {unit}."
     value = resolve_scalar(entry.value.value) if entry.value.kind == "scalar" else None

@@ -19,15 +19,15 @@ from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
 _NUMBERED = compiled_later(r"(?:\d+[.)]|[+~_])[ ]+(?=\S)")
-"""What other notations begin an item with, in place of a dash."""
+"""Markers of list items in other notations, instead of a dash."""
 _GLUED_DASH = compiled_later(r"-(?=[^\s-])")
 _COMMAS = compiled_later(r"[^,]*[^,\s][^,]*(?:,[^,]*[^,\s][^,]*)+,?")
 _OTHER_SIGNS = compiled_later(r"[ ]+\|[ ]+|[ ]*(?:->|→)[ ]*|;[ ]+")
-"""What else parts texts that follow each other."""
+"""Other separators between strings."""
 _ROW = compiled_later(r"[^\s][^\r\n]*(?<=\S)")
 _PAIR = compiled_later(r"(?P<key>[A-Za-z_]\w*)=(?P<value>[^\r\n]*)")
 _PLACEHOLDER = compiled_later(r"<[^<>]*>|\{\{?[^{}]*\}?\}")
-"""What templates have where a value is still to be written."""
+"""Placeholders of templates."""
 _MOST_ITEMS = 100
 
 
@@ -61,7 +61,7 @@ def lists_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
             return
     single = as_list(subject, node, shape)
     if single is not None:
-        # What stands for a value is none.
+        # A placeholder is not a value.
         is_value = _PLACEHOLDER.fullmatch(node.value) is None
         yield Fix("Make it a list", (single,), preferred=is_value)
 
@@ -222,7 +222,7 @@ def _rows_as_items(subject: Subject, node: Node) -> Edits:
 
 
 def _listed(subject: Subject, node: Node, items: Sequence[str], *, ends_line: bool = False) -> Edit | None:
-    """Return the edit that writes items in place of a value, in brackets where the value stands in some."""
+    """Return the edit that writes items in place of a value, with brackets inside a flow collection."""
     holder, text = subject.entry(node), subject.text
     if holder is None or node.green.anchor is not None or node.green.tag is not None:
         return None

@@ -16,11 +16,11 @@ from waza_language_server.text.span import Span
 
 _MARGIN = compiled_later(r"^ +", re.MULTILINE)
 _NUMBERS = ("threshold", "weight")
-"""What the number of a metric may be, the likeliest first."""
+"""The possible meanings of a metric's number, the likeliest first."""
 
 
 def is_metric(shape: Shape) -> bool:
-    """Whether a mapping is a metric: one that has the name of a metric."""
+    """Return whether a mapping is a metric: one that has the name of a metric."""
     name = shape.properties.get("name")
     return name is not None and name.shape.kind == "metric"
 
@@ -97,7 +97,7 @@ def _named_amounts(text: str, node: Node, key: str) -> Edits:
 
 
 def _before(text: str, entry: Entry, further: int, key: str) -> str:
-    """Return what stands before the number of a metric whose name has been a key, so much further right."""
+    """Return the text before the number of a metric whose name was a key, indented ``further``."""
     start = entry.key.span.start
     in_brackets = entry.key.parent is not None and entry.key.parent.style == "flow"
     margin = ", " if in_brackets else f"{line_break(text)}{' ' * (column_of(text, start) + further)}"

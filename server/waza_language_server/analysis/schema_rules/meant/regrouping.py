@@ -82,7 +82,7 @@ def files_by_path(text: str, node: Node, items: Shape) -> Edits:
         margin = f"{line_break(text)}{' ' * (column_of(text, start) + 2)}"
         before = f"{{{path}, content: " if in_flow else f"- {path}{margin}content: "
         found.append(Edit(Span(start, value.span.start), before))
-        # What a text goes on with stands further to the right than its new key.
+        # Continuation lines of a text must be indented further than its new key.
         rows = _ROW_BELOW.finditer(text, value.span.start, value.span.end)
         found += (Edit(Span(row.end(), row.end()), "  ") for row in rows)
         if in_flow:
@@ -133,7 +133,7 @@ def _named_item(text: str, entry: Entry, first: str, *, in_flow: bool) -> Edits 
         if between.strip() or "\n" in between or "\r" in between:
             return None
         return Edit(Span(key.start, value.span.start), "" if in_flow else "- "), behind
-    # The key stands above the others of its item, and the dash to the left of them.
+    # The key is above the others of its item, and the dash to the left of them.
     margin = column_of(text, value.span.start) - column_of(text, key.start) - 1
     return (Edit(Span(key.start, colon), f"-{' ' * margin}{first}"),) if margin > 0 else None
 
@@ -267,7 +267,7 @@ def only_list(text: str, node: Node, items: Shape) -> Edits:
 
 
 def _goes_on(text: str, node: Node) -> bool:
-    """Whether text that could not be read stands behind a value in a block, there or indented below it."""
+    """Return whether unparsed text follows a value in a block, on its line or indented below it."""
     if node.parent is None or node.parent.style == "flow":
         return False
     nothing = _NOTHING.match(text, node.span.end)

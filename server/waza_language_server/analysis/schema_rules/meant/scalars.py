@@ -1,4 +1,4 @@
-"""Which number or switch a text was meant to be: `60s`, `5:00`, `0,8`, `3,000`, `80 %`, `flase`."""
+"""Coercion of strings to numbers and switches: `60s`, `5:00`, `0,8`, `3,000`, `80 %`, `flase`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SWITCHES: Mapping[str, str] = MappingProxyType(
 _ASKED = frozenset({"yes", "on", "y", "no", "off", "n"})
 """Words for a switch that are one in YAML 1.1."""
 _LIST_SIGNS = ",; "
-"""What other notations write behind a value."""
+"""Characters that other notations write after a value."""
 _NUMBER = compiled_later(r"(?P<digits>[-+]?\d[\d.,_' ]*?)[ ]?(?P<unit>%|[A-Za-z]+)?")
 _NOTED = compiled_later(r"(?P<number>[-+]?\d[\d.]*)[ ]+\((?P<note>[^()]+)\)")
 _CLOCK = compiled_later(r"\d{1,4}(?::[0-5]\d){1,2}")
@@ -96,7 +96,7 @@ def meant_number(written: str, key: str, shape: Shape, *, whole: bool) -> Meant 
     """
     noted = _NOTED.fullmatch(written.strip())
     if noted is not None:
-        # What is in parentheses may be the unit, else it is for people.
+        # Parentheses may contain the unit, or a note for people.
         readings = (f"{noted['number']} {noted['note']}", noted["number"])
         read = (meant_number(each, key, shape, whole=whole) for each in readings)
         meant = next((each for each in read if each is not None), None)
@@ -129,9 +129,9 @@ def in_front_of_comment(written: str) -> str | None:
 
 
 def number_in(written: str, *, whole: bool) -> str | None:
-    """Return the only number that stands in a text, in figures or as a word; None for none or several."""
+    """Return the only number in a text, in digits or as a word; None if there is none, or several."""
     if not _UNITS.isdisjoint(re.findall("[a-z]+", written.lower())):
-        # Of what unit it is can be said of the whole text alone.
+        # The unit can only be determined for the entire text.
         return None
     figures = _FIGURES.findall(written)
     words = [word for word in re.findall("[a-z]+", written.lower()) if word in _NUMBER_WORDS]

@@ -22,7 +22,7 @@ from waza_language_server.text.span import Span
 _OF_TEXT = frozenset({"equals", "contains"})
 """Matchers of which a text alone may be one."""
 _EXPECTATION = "output_contains"
-"""What an expectation says that is one text."""
+"""The key of an expectation that is a single string."""
 _NO_TEXT = frozenset({"object", "array", "null"})
 _OPENED_TEXT = compiled_later(r"(?P<key>[A-Za-z_]\w*)[ ]*:?[ ]*(?P<sign>[|>][-+]?)[ \t]*(?=\r?\n)")
 """A block of text whose key has lost its colon, or the blank behind it."""
@@ -79,7 +79,7 @@ def _below_a_key(subject: Subject, node: Node, shape: Shape, *, may_be_text: boo
             yield Fix(f"Write `{option}: …`", (edit,))
     key = only_text(shape)
     if key is not None and (edit := as_block(subject, node, key)) is not None:
-        # What looks like a key was meant to be something else than its text.
+        # Text that looks like a key is probably not a plain string.
         is_text = node.style not in {"literal", "folded"} and _KEY_BEFORE.match(node.value) is None
         is_text = is_text and may_be_text
         yield Fix(f"Write `{key}: …`", (edit,), preferred=is_text)
@@ -93,7 +93,7 @@ def _below_a_key(subject: Subject, node: Node, shape: Shape, *, may_be_text: boo
 
 
 def _without_quotes(node: Node, block: Shape) -> Fix | None:
-    """Return the fix of a mapping as JSON that stands in quotes, as it does in files of JSON."""
+    """Return the fix of a mapping written as quoted JSON, as it is in JSON files."""
     if node.style not in {"single", "double"} or not node.value.startswith("{") or "\n" in node.value:
         return None
     try:
@@ -132,7 +132,7 @@ def list_due(shape: Shape) -> str | None:
 
 
 def only_list_of_texts(subject: Subject, node: Node, key: str) -> Edits:
-    """Return the edits that put a list of texts below a key, in the mapping that should stand there."""
+    """Return the edits that put a list of strings below a key, in the mapping that should be there."""
     holder, text = subject.entry(node), subject.text
     if holder is None or node.kind != "sequence" or not node.items:
         return ()
@@ -169,9 +169,9 @@ def only_text(shape: Shape) -> str | None:
 
 
 def as_block(subject: Subject, node: Node, key: str, *, in_brackets: bool = False) -> Edit | None:
-    """Return the edit that makes a text the value of the only key of a mapping, or of a list there.
+    """Return the edit that makes a string the value of the only key of a mapping, or of a list there.
 
-    None where more than the text stands behind the key that holds it, such as an anchor.
+    None if the key that holds it is followed by more than the string, such as an anchor.
     """
     text, written = subject.text, subject.text[node.span.start : node.span.end]
     if in_brackets:
@@ -179,7 +179,7 @@ def as_block(subject: Subject, node: Node, key: str, *, in_brackets: bool = Fals
         written = f"[{written if quoted else plain_or_quoted(node.value, flow=True)}]"
     if node.parent is not None and node.parent.style == "flow":
         return Edit(node.span, f"{{{key}: {written}}}")
-    # What the text goes on with must stand further to the right than its new key.
+    # Continuation lines of the text must be indented further than its new key.
     written = _WRITTEN_LINE.sub("\n  ", written)
     holder = subject.entry(node)
     colon = text.find(":", holder.key.span.end, node.span.start) + 1 if holder is not None else 0

@@ -1,4 +1,4 @@
-"""Brackets that are read, and otherwise than they were meant: `[x; y]`, `{a=1}`, `{a:"1"}`."""
+"""Brackets that are valid YAML, with another meaning than intended: `[x; y]`, `{a=1}`, `{a:"1"}`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _GLUED_PAIR = compiled_later(r"(?P<key>[A-Za-z_][\w.-]*)(?P<sign>=|:(?=[\"']))(?
 
 
 def may_be_one_item(node: Node) -> bool:
-    """Whether ``joined_items`` may say something of a list."""
+    """Return whether ``joined_items`` may report something about a list."""
     children = node.green.children
     return node.green.style == "flow" and len(children) == 1 and ";" in children[0].green.value
 

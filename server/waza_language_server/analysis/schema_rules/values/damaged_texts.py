@@ -27,7 +27,7 @@ _SIGNS_OF_NOTES = ("//", "/*", "--")
 SIGNS_OF_BLOCKS = frozenset("Il1¦│-=/\\")
 """How texts over several lines begin that are looked at."""
 DASH_INSIDE = " - "
-"""What is left in a text of the dash of an item below it that stands too far to the right."""
+"""The dash of an over-indented item below a text, as it appears within that text."""
 _READ_BY_PEOPLE = frozenset({"criteria"})
 """Lists whose items are read, not compared: dashes in one may be a list of its own."""
 _DASH_OF_LINE = compiled_later(r"(?m)^(?P<lead> +)- +(?=\S)")
@@ -35,7 +35,7 @@ _LIKE_A_SIGN = {
     **dict.fromkeys(("I", "l", "1", "¦", "│", "/", "\\", "-|"), "|"),
     **dict.fromkeys(("->", "=>"), ">-"),
 }
-"""What stands alone behind a key where the sign of a block of text was meant."""
+"""Characters alone after a key where a block scalar indicator was intended."""
 _NUMBER_BEHIND = compiled_later(r"[ \t]#(?=\d)[^\r\n]*")
 _WORD_BEHIND = compiled_later(r"[ \t]#(?=\w)[^\r\n]*")
 """A sign behind one blank; two, as linters want them, part off a comment."""
@@ -58,16 +58,16 @@ _SEVERAL_NAMES = compiled_later(r"[\w./:@-]+(?:(?:[ ]*[|,;][ ]*|[ ]+or[ ]+)[\w./
 _BETWEEN_NAMES = compiled_later(r"[ ]*[|,;][ ]*|[ ]+or[ ]+")
 _NAME = compiled_later(r"[\w./-]+[,;]")
 _LISTED = compiled_later(r"\w[\w./*-]*(?:[ ][a-z][\w./*-]*)*,")
-"""What stands in lists of words: no greeting (`Hello Ana,`), no line of code (`break;`)."""
+"""A word of a list of words: not a greeting (`Hello Ana,`), not a line of code (`break;`)."""
 _MEANT_BEFORE_QUOTE = {
     '"': compiled_later(r"[^\w.!?…)]\Z|(?<![\w.])\w{1,2}\Z|\d\Z|[={}<>$`\\]|\([^)]*\Z"),
     "'": compiled_later(
         r"[^\w.!?…)]\Z|(?<![\w.])\w{1,2}\Z|(?<![\w.])\d+\Z|[szx]\Z|\win\Z|[={}<>$`\\]|\([^)]*\Z"
     ),
 }
-"""What stands before a quote that may be meant: code (`href="`, `print(f"`), inches, `O'`, `runnin'`."""
+"""Text before a quote that may be intended: code (`href="`, `print(f"`), inches, `O'`, `runnin'`."""
 _LOOKED_FOR = frozenset({"task.glob", "path.fixture", "path.suite", "python.assertion", "rubric"})
-"""Kinds of text of which it is told by other rules when they are not what they should be."""
+"""Kinds of strings that other rules check."""
 _PATHS = frozenset(
     {"path.fixture", "path.suite", "path.workspace", "path.skill", "path.repository", "task.glob", "glob"}
 )
@@ -77,7 +77,7 @@ _CONTROL = compiled_later(r"[\x00-\x1f]")
 _PRINTED = {'"': "“„«", "'": "‘‚"}
 _MOST_WORDS = 4
 _MOST_NAMES = 4
-"""Of which each is offered."""
+"""The maximum number of names that are offered."""
 
 
 def damaged_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
@@ -107,7 +107,7 @@ def damaged_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
 
 
 def may_be_damaged(text: str, node: Node) -> bool:
-    """Whether ``damaged_text`` may say something of a plain text: a look that is cheaper."""
+    """Return whether ``damaged_text`` may report something about a plain scalar. Cheaper than calling it."""
     value, end = node.green.value, node.green.end + node.offset
     return (
         value[-1] in ENDINGS
@@ -124,16 +124,16 @@ def may_be_damaged(text: str, node: Node) -> bool:
 
 
 def may_be_escaped(node: Node, shape: Shape) -> bool:
-    """Whether ``escaped_text`` may say something of a text in double quotes."""
+    """Return whether ``escaped_text`` may report something about a double-quoted scalar."""
     return "\b" in node.green.value or (
         shape.kind in _PATHS and _CONTROL.search(node.green.value) is not None
     )
 
 
 def escaped_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield the first backslash in double quotes that makes a sign where the letter behind it was meant.
+    """Yield the first escape sequence in double quotes where a backslash and a letter were intended.
 
-    In an assertion it is told where Python looks for it.
+    In an assertion it is reported where Python finds it.
     """
     if shape.kind in _PATHS:
         yield from _escaped_path(text, node)
@@ -218,7 +218,7 @@ def _items_inside(text: str, node: Node, shape: Shape) -> Problem | None:
 
 
 def _quote_at_end(node: Node, quote: str, shape: Shape) -> Iterator[Problem]:
-    # What a pattern looks for may end with one.
+    # A pattern may search for a quote at the end.
     severity: Severity = "information" if shape.kind == "regex" else "warning"
     if (escaped := ESCAPED_QUOTES.fullmatch(node.value)) is not None:
         bare = f"{quote}{escaped['inner']}{quote}"
@@ -239,7 +239,7 @@ def _quote_at_end(node: Node, quote: str, shape: Shape) -> Iterator[Problem]:
 
 
 def _note_behind(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield what stands behind a name as other languages write notes: all of it is the name for YAML."""
+    """Yield text after a name that is a comment in other languages: YAML reads all of it as the name."""
     if shape.kind not in _NAMED and node.step not in _NAMING:
         return
     note = _NOTE_BEHIND.fullmatch(node.value)

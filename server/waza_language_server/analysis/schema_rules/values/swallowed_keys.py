@@ -24,7 +24,7 @@ _BLOCKS = frozenset({"literal", "folded"})
 
 
 def may_have_swallowed(node: Node) -> bool:
-    """Whether ``swallowed_key`` may say something of a block of text: a look that is cheaper."""
+    """Return whether ``swallowed_key`` may report something about a block scalar. Cheaper than calling it."""
     green = node.green
     if green.style not in _BLOCKS:
         return False
@@ -126,7 +126,7 @@ def _moved_left(text: str, block: Span, far: int) -> Edits:
 
 
 def _is_block(shape: Shape, key: str, rows: list[str], column: int) -> bool:
-    """Whether the lines below a key are what it takes: items, or keys that it knows."""
+    """Return whether the lines below a key are valid for it: items, or keys that it knows."""
     written = [row for row in rows if row.strip()]
     if not written or any(len(row) - len(row.lstrip(" ")) <= column for row in written):
         return False
@@ -140,7 +140,7 @@ def _is_block(shape: Shape, key: str, rows: list[str], column: int) -> bool:
 
 
 def _keys_of_block(shape: Shape, key: str, *, listed: bool) -> frozenset[str]:
-    """Return the keys that stand in the block of a key, or in the items of its list."""
+    """Return the keys of the block of a key, or of the items of its list."""
     known = shape.properties[key].shape
     items = known.branch("sequence").items if listed else known
     if items is None:
@@ -164,7 +164,7 @@ def _owner(subject: Subject, mapping: Node, key: str, written: str | None) -> No
 
 
 def _is_value(shape: Shape, written: str) -> bool:
-    """Whether a word is what a key takes that takes no other words: a switch, a number, one of a few."""
+    """Return whether a word is valid for a key that takes only a switch, a number or one of a few words."""
     if shape.enum:
         return written in shape.enum
     if shape.kind == "model":
@@ -177,7 +177,7 @@ def _is_value(shape: Shape, written: str) -> bool:
 
 
 def says_nothing(node: Node, shape: Shape) -> bool:
-    """Whether a switch that may be left out has no value."""
+    """Return whether an optional switch has no value."""
     is_bare = node.kind == "scalar" and node.style == "plain" and not len(node.span)
     is_alone = node.green.tag is None and node.green.anchor is None
     return is_bare and is_alone and shape.kind == "switch" and isinstance(node.step, str) and shape.nullable

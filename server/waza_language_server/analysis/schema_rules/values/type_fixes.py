@@ -56,7 +56,7 @@ from waza_language_server.text.span import Span
 _ITEMS_WITH_OTHERS = 2
 _FILE = compiled_later(r"(?!\{)\S+\.[a-z]+")
 _LEADING_ZERO = compiled_later(r"[-+]?0[0-9_]")
-"""Of which some readers make eight, others ten."""
+"""Numbers that some parsers read as octal, others as decimal."""
 
 
 def type_fixes(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:
@@ -158,7 +158,7 @@ def _without_list(text: str, node: Node, shape: Shape) -> Fix | None:
 
 
 def _as_mapping(subject: Subject, node: Node, shape: Shape) -> Fix | None:
-    """Return the way to make a mapping of a list, None where nobody knows its keys."""
+    """Return the fix that converts a list to a mapping; None if its keys are unknown."""
     if edits := pairs_of_list(subject.text, node, shape):
         return Fix("Write keys with values", edits)
     key = list_due(shape)
@@ -167,7 +167,7 @@ def _as_mapping(subject: Subject, node: Node, shape: Shape) -> Fix | None:
 
 
 def _as_list(subject: Subject, node: Node, items: Shape | None) -> tuple[Fix, ...] | None:
-    """Return the ways to make a list of a mapping; None when it is none that was meant to be a list."""
+    """Return the fixes that convert a mapping to a list; None if it was not intended as one."""
     title, text = "Make it a list", subject.text
     if edits := list_of_keys(subject, node):
         return (Fix(title, edits),)
@@ -235,7 +235,7 @@ def _whole_numbers(node: Node, value: int) -> Iterator[Fix]:
 
 
 def _likely_numbers(node: Node, shape: Shape, *, whole: bool) -> Iterator[Fix]:
-    """Yield the only number that stands in a text, as in `<= 5`, and the usual one."""
+    """Yield the only number in a text, as in `<= 5`, and the usual one."""
     meant = _number(spelt_out(node.value), node, shape, whole=whole)
     number = meant.value if meant is not None else number_in(node.value, whole=whole)
     if number is not None and _is_in_range(float(number), shape):
@@ -261,7 +261,7 @@ def _number(written: str, node: Node, shape: Shape, *, whole: bool) -> Meant | N
 
 
 def _is_in_range(number: float, shape: Shape) -> bool:
-    """Whether a number keeps the limits of a shape, or of one of its branches."""
+    """Return whether a number is within the limits of a shape, or of one of its branches."""
     limits = shape.schema
     return (
         limits.get("minimum", number) <= number <= limits.get("maximum", number)

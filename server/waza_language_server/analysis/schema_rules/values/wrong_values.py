@@ -38,7 +38,7 @@ _LOOKED_AT = 30
 """Keys beside one whose value may be meant for it."""
 _OTHER_SWITCHES = frozenset(["yes", "Yes", "YES", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF"])
 _SIXTIES = compiled_later(r"[-+]?[1-9]\d*(?::[0-5]?\d)+")
-"""What YAML 1.1 reads otherwise than 1.2; ``y`` and ``n`` are left alone, for PyYAML leaves them, too."""
+"""Base-60 numbers: YAML 1.1 reads them, 1.2 does not. ``y`` and ``n`` are left alone, as in PyYAML."""
 _TYPED_WORDS = SWITCHES | _OTHER_SWITCHES
 
 
@@ -202,7 +202,7 @@ def too_many(subject: Subject, node: Node, shape: Shape, limit: int) -> Problem:
 
 
 def may_be_typed(value: str) -> bool:
-    """Whether ``typed_as_text`` may say something of plain text that is not empty: a look that is cheaper."""
+    """Return whether ``typed_as_text`` may report something about a plain scalar that is not empty. Cheap."""
     return value in _TYPED_WORDS or value[0] in NUMERIC
 
 
