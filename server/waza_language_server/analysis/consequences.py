@@ -40,9 +40,9 @@ _OF_LACK = frozenset(
         "recommended-key",
     }
 )
-"""Codes that say that something is not there. It may stand elsewhere."""
+"""Codes of problems about something missing, which may be elsewhere."""
 _OF_PLACE = frozenset({"duplicate-key", "misplaced-key", "unknown-key"})
-"""Codes that say that a key is not at home where it stands."""
+"""Codes of problems about a key that does not belong at its place."""
 _OF_COLUMN = frozenset({"yaml-indentation", "yaml-tab"})
 """Codes of faults whose repair is a guess at where a line belongs, and so at what is around its keys."""
 _SECOND_DOCUMENT = "several-documents"
@@ -57,9 +57,9 @@ MOST_CHARACTERS = 30_000
 
 @frozen()
 class Weighed:
-    """Of the problems of a text those to tell, and others that slips hide.
+    """The problems of a text to report, and others that typos hide.
 
-    The hidden ones come without fixes, which are made for the text where they can be seen.
+    The hidden ones have no fixes, because fixes are created for the text in which they appear.
     """
 
     told: tuple[Problem, ...]
@@ -71,9 +71,9 @@ def weighed(
     problems: Sequence[Problem],
     judge: Callable[[Document], Steps[tuple[Problem, ...]]],
 ) -> Steps[Weighed]:
-    """Return the problems that are left when slips are repaired, the slips themselves, and what they hide.
+    """Return the problems that remain when typos are repaired, the typos themselves, and hidden problems.
 
-    ``judge`` says what is wrong with a document in the same place.
+    ``judge`` returns the problems of a document in the same place.
     """
     slips = _slips(problems)
     of_text = slips[0].code in FAULT_CODES
@@ -151,7 +151,7 @@ def _may_go(problem: Problem, *, of_text: bool) -> bool:
 
 
 def _repairing(slips: Sequence[Problem]) -> Steps[list[Edit]]:
-    """Return what the first fix of each slip changes, as far as they do not meet."""
+    """Return the edits of each typo's first fix, without overlapping ones."""
     edits: list[Edit] = []
     for slip in slips:
         for fix in slip.fixes[:1]:
@@ -166,7 +166,10 @@ def _meet(one: Span, other: Span) -> bool:
 
 
 def _hidden_by_aliases(document: Document, slips: Sequence[Problem]) -> Iterator[tuple[Span, bool]]:
-    """Yield what an alias without an anchor stands for, or is merged into (True): nothing is known of it."""
+    """Yield the span of an alias without an anchor, or of the mapping into which it is merged (True).
+
+    Nothing is known about them.
+    """
     for fault in slips:
         if fault.code == "unknown-anchor" and document.tree.root is not None:
             alias = document.tree.root.at(fault.span.start)

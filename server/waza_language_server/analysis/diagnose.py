@@ -38,11 +38,11 @@ _with_consequences: WeakKeyDictionary[Document, tuple[Problem, ...]] = WeakKeyDi
 _hiding: WeakSet[Document] = WeakSet()
 """The documents in which more is wrong than their own rules find."""
 _MOST_LAYERS = 2
-"""How often slips are repaired for trial that the repair of others has brought to light."""
+"""The number of rounds in which typos are repaired that earlier repairs have revealed."""
 
 
 def diagnose(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
-    """Return the problems of a document in the order of its text."""
+    """Return the problems of a document in source order."""
     return finished(diagnose_in_steps(document, workspace))
 
 
@@ -53,7 +53,7 @@ def diagnose_in_steps(document: Document, workspace: Workspace) -> Generator[Non
 
 
 def all_in_steps(document: Document, workspace: Workspace) -> Generator[None, None, tuple[Problem, ...]]:
-    """Return also the problems that are not told because they go with the slip that has brought them."""
+    """Return all problems, including those that are not reported because a typo causes them."""
     if document not in _with_consequences:
         told = yield from diagnose_in_steps(document, workspace)
         _with_consequences.setdefault(document, told)
@@ -87,7 +87,7 @@ def _wanted(document: Document, workspace: Workspace) -> Steps[tuple[Problem, ..
 
 
 def in_order(tree: Tree, found: Found) -> Generator[None, None, tuple[Problem, ...]]:
-    """Return what rules have found in a text, each problem once, in the order of the text."""
+    """Return the problems that rules found in a text, each one once, in source order."""
     problems: dict[tuple[int, int, str, str], Problem] = {}
     for count, problem in enumerate(found):
         if problem is None or not count % PROBLEMS_PER_PAUSE:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 EVERY_CODE = "*"
 GRAVITIES = (*SEVERITIES, "off")
-"""How grave a code may be called."""
+"""The severities that a comment may set."""
 _NO_CODES: frozenset[str] = frozenset()
 _READ_AT_ONCE = 50
 MARK = "waza:"
@@ -40,7 +40,7 @@ DIRECTIVE = compiled_later(
 
 @frozen()
 class Directives:
-    """Codes to leave out by line and in the whole file, and severities by code."""
+    """Codes to suppress by line and in the entire file, and severities by code."""
 
     lines: Mapping[int, frozenset[str]] = field(default_factory=dict[int, frozenset[str]])
     file: frozenset[str] = frozenset()
@@ -50,7 +50,7 @@ class Directives:
 def as_wanted(
     problems: Sequence[Problem], document: Document, workspace: Workspace
 ) -> Steps[tuple[Problem, ...]]:
-    """Return the problems that somebody wants to see, as grave as they want them."""
+    """Return the problems that are not suppressed, with the configured severities."""
     if not problems:
         return ()
     directives = yield from directives_of(document)
@@ -140,7 +140,10 @@ def _is_ignored(problem: Problem, document: Document, directives: Directives) ->
 
 
 def _lines_of(problem: Problem, document: Document) -> Iterator[int]:
-    """Yield the line of a problem, and where the text around it begins and ends: no comment is inside."""
+    """Yield the line of a problem, and the first and last line of the scalar around it.
+
+    A comment inside a scalar is a part of it.
+    """
     lines = document.lines
     line = lines.line_of(problem.span.start)
     yield line
@@ -158,7 +161,7 @@ def _as_grave(problem: Problem, severity: str | None) -> Problem | None:
 
 
 def _codes_in(listed: str | None) -> frozenset[str]:
-    """Return the codes of a list; without a list they are all meant."""
+    """Return the codes of a list; every code without a list."""
     if listed is None:
         return frozenset({EVERY_CODE})
     return frozenset(code.strip() for code in listed.split(",") if code.strip())
@@ -174,7 +177,7 @@ def _is_in_value(document: Document, offset: int) -> bool:
     node = _scalar_around(document, offset)
     if node is None:
         return False
-    # Behind the sign that begins a block there may be a comment.
+    # The line of the indicator that begins a block scalar may have a comment.
     lines, start = document.lines, node.span.start
     return not (document.text[start] in "|>" and lines.line_of(start) == lines.line_of(offset))
 

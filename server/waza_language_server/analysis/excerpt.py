@@ -24,9 +24,9 @@ from waza_language_server.text.span import Span
 _COMPARED = frozenset({"checkpoints", "mcp_mocks"})
 """Lists of a file whose items are compared with each other."""
 SHORT_LIST = 8
-"""Lists up to this length are taken whole: some rules count their items."""
+"""Lists up to this length are not cut: some rules count their items."""
 SHORT_MAPPING = 16
-"""Mappings of up to so many entries are taken whole."""
+"""Mappings with up to this many entries are not cut."""
 
 Told = Mapping[int, str]
 """The reports about unknown keys before the edits, without the names, by the offsets of the keys."""
@@ -34,11 +34,11 @@ Told = Mapping[int, str]
 
 @frozen()
 class Excerpt:
-    """The roots of a document before and after edits, without what the edits cannot concern.
+    """The roots of a document before and after edits, without the parts that the edits cannot affect.
 
     All offsets are those of the document. ``whole_items`` is ``after`` with the items that are compared with
-    each other, and every item in it is whole. ``only_graders`` says that nothing differs but entries of lists
-    of graders.
+    each other, and every item in it is complete. ``only_graders`` means that only entries of lists of graders
+    differ.
     """
 
     before: Node
@@ -63,7 +63,7 @@ class Excerpt:
         return True
 
     def _judged(self) -> Iterator[Span | None]:
-        """Yield the places before the edits that are judged again, which lie apart, and pauses."""
+        """Yield the spans before the edits that are checked again, which do not overlap, and pauses."""
         if not self.only_graders:
             yield Span(0, self.before.span.start - 1)
         for entry in self.before.each_entry():
@@ -112,7 +112,7 @@ class Excerpts:
 
 @frozen()
 class _Version:
-    """A value before or after the edits, and what is to be added to its offsets."""
+    """A value before or after the edits, and the number to add to its offsets."""
 
     green: Green
     at: int

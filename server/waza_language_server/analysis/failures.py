@@ -36,9 +36,9 @@ class RuleFailure:
 
 
 def guarded(rule: str, found: Callable[[], Iterable[T]]) -> Iterator[T]:
-    """Yield what a rule finds: nothing when it fails, for lack of memory or of stack too.
+    """Yield the problems that a rule finds; none when it fails, even for lack of memory or stack.
 
-    A None is a pause and is passed on at once.
+    A None is a pause and is passed on immediately.
     """
     known: list[T] = []
     try:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MOST = 500
 """Of more at the beginning perhaps not all are shown in the end."""
 _OF_THE_WHOLE = (VERSION_KEY, MARK)
-"""Words further down that may say how grave a problem is, or leave it out."""
+"""Words further down that may change the severity of a problem, or suppress it."""
 
 
 def first_problems(

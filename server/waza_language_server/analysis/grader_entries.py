@@ -29,7 +29,7 @@ The shape decides which entries an item contains, and an edit can move items fro
 """
 
 _MOST_ADAPTED = 64
-"""Counts that are kept beside those of before; with more of them all are put together."""
+"""The most changed counts that are stored on top of earlier ones; beyond it all are merged."""
 
 _kept: WeakKeyDictionary[Catalog, dict[_Asked, KeptItems[tuple[Any, ...]]]] = WeakKeyDictionary()
 _kept_where: WeakKeyDictionary[Catalog, dict[_Asked, KeptItems[bool]]] = WeakKeyDictionary()
@@ -46,7 +46,7 @@ class Counts(Generic[Value]):
 
 
 class GraderEntries(Sequence[Node]):
-    """The entries in the order of the text; nodes are made of all of them when somebody wants one."""
+    """The entries in source order; nodes for all of them are created on demand."""
 
     def __init__(self, tree: Tree, kind: SchemaName, catalog: Catalog) -> None:
         self._tree = tree
@@ -64,7 +64,10 @@ class GraderEntries(Sequence[Node]):
         return len(self._nodes)
 
     def counted(self, ask: Callable[[Node], Value]) -> Steps[Counts[Value]]:
-        """Return how often a function says what of an entry, with pauses; it must look at the entry alone."""
+        """Return how often each result of a function occurs, with pauses.
+
+        The function must depend on the entry alone.
+        """
         known = _kept.setdefault(self._catalog, {})
         counts: list[Counts[Value]] = []
         for node, shape, items in self.places:
@@ -89,9 +92,10 @@ class GraderEntries(Sequence[Node]):
         return [entry for entry in self if grader_type(entry) in types]
 
     def where(self, has: Callable[[Node], bool], types: Collection[str] = ()) -> Steps[list[Node]]:
-        """Return the entries of which something is so, with pauses; it must depend on the entry alone.
+        """Return the entries for which ``has`` is true, with pauses; it must depend on the entry alone.
 
-        With ``types`` it is so of entries of these types alone: without any, nothing is asked.
+        If given, ``types`` are the only types for which it can be true: nothing is checked without such
+        entries.
         """
         if types and (yield from self._has_none(types)):
             return []
@@ -115,9 +119,9 @@ class GraderEntries(Sequence[Node]):
 
     @cached_property
     def places(self) -> Sequence[tuple[Node, Shape, Shape | None]]:
-        """The values of the keys of the file in which entries stand, with their shapes.
+        """Return the values of the file's keys that hold entries, with their shapes.
 
-        Of a list also the shape of its items; None for all else.
+        For a list also the shape of its items, else None.
         """
         root = self._tree.root
         places = grader_places(root, self._kind, self._catalog) if root is not None else ()

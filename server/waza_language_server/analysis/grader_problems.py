@@ -39,7 +39,7 @@ _LONG = 4_000
 """Characters of an item of which each step takes as long as a slice."""
 
 _Where = tuple[SchemaName, tuple[str, ...]]
-"""The kind of document in which a grader entry stands, and the keys that lead to it."""
+"""The kind of document that holds a grader entry, and the keys that lead to it."""
 Memory = WeakKeyDictionary[Green, tuple[Problem, ...]]
 _kept: WeakKeyDictionary[Catalog, dict[_Where, Memory]] = WeakKeyDictionary()
 """The problems of a grader entry, relative to its start, by schemas, place and entry.
@@ -97,7 +97,7 @@ def _entries_at(items: Node, index: int, shape: Shape) -> Iterator[Node]:
 def _looked_at(
     view: FileView, shape: Shape, fresh: dict[object, list[Problem]], item: Node
 ) -> Steps[tuple[Problem, ...]]:
-    """Return what to keep of the problems in an item of a list, and add them to ``fresh``."""
+    """Return the problems of an item of a list for the cache, and add them to ``fresh``."""
     found: list[Problem] = []
     at_once = _STEPS_AT_ONCE if item.green.end - item.green.start < _LONG else 0
     for number, problem in enumerate(_problems_below(view, item, shape)):
@@ -188,7 +188,7 @@ def _all_to_keep(problems: Sequence[Problem], offset: int) -> Steps[tuple[Proble
 
 @frozen()
 class _Place:
-    """Where something stands today in which problems were found; ``entries`` are the grader entries there."""
+    """The current place of a value with cached problems; ``entries`` are the grader entries there."""
 
     view: FileView
     green: Green
@@ -196,7 +196,7 @@ class _Place:
     entries: Callable[[], Iterable[Node]]
 
     def problem_of_today(self, kept: Problem) -> Problem:
-        """Return a problem from memory where it is now, with fixes for the text of now."""
+        """Return a cached problem at its current place, with fixes for the current text."""
         fixes = tuple(
             [
                 Fix(fix.title, partial(_made_again, self, kept, number), fix.preferred)

@@ -49,7 +49,7 @@ def problems_outside(view: FileView, graders: GraderEntries) -> Found:
 
 
 def _around(view: FileView, graders: GraderEntries) -> Steps[_Around | None]:
-    """Return what stands around the graders of a file, None when that does not decide what is wrong there."""
+    """Return the content around the graders of a file; None if it alone does not determine the problems."""
     tree = view.tree
     if tree.root is None or tree.root.kind != "mapping" or tree.errors or tree.guesses or tree.anchored:
         return None

@@ -21,7 +21,7 @@ from waza_language_server.syntax.nodes import Node
 
 Look = Callable[[Node, Shape], Iterable[Problem | None]]
 _LONG = 64
-"""Items of a list from which on it is kept in which of them nothing was found."""
+"""Length from which the items of a list without problems are cached."""
 _Kept = dict[tuple[str, Shape], KeptItems[bool]]
 _kept: WeakKeyDictionary[Catalog, _Kept] = WeakKeyDictionary()
 

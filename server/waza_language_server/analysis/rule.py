@@ -26,9 +26,9 @@ Found = Iterator[Problem | None]
 
 @frozen()
 class FileView:
-    """A file by itself; of one that an edit is tried in perhaps only what the edit concerns.
+    """A file by itself; while a fix is validated, perhaps only the affected part.
 
-    Of the workspace it has the catalog alone: what is found here is kept while other files change.
+    It has only the catalog of the workspace: its problems stay cached while other files change.
     """
 
     tree: Tree
@@ -47,7 +47,7 @@ class GraderView:
 
 @frozen()
 class GradersView:
-    """All grader entries of a file, in the order of its text."""
+    """All grader entries of a file, in source order."""
 
     text: str
     graders: GraderEntries

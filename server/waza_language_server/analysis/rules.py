@@ -166,7 +166,7 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
     ),
     Rule("JavaScript", javascript_meant, _words("javascript-grader"), values=_words("python.assertion")),
 )
-"""Rules about one grader entry by itself: what they find is kept as long as the entry is not touched."""
+"""Rules about one grader entry by itself: their results are cached until the entry changes."""
 
 GRADERS_RULES: tuple[Rule[GradersView], ...] = (
     Rule("grader names", duplicate_names, _words("duplicate-grader-name")),

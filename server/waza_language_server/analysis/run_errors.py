@@ -1,4 +1,4 @@
-"""Errors with which a run would judge nothing, or not what is meant: whoever starts it is asked before."""
+"""Errors that make the verdict of a run meaningless: the user is asked before the run starts."""
 
 from __future__ import annotations
 
@@ -44,9 +44,10 @@ class RunError:
 def run_errors_in_steps(
     workspace: Workspace, target: RunnableId, judged_before: Collection[str]
 ) -> Steps[tuple[RunError, ...]]:
-    """Return the errors on disk that leave the verdict of a run without meaning, with many pauses.
+    """Return the errors on disk that make the verdict of a run meaningless, with many pauses.
 
-    ``judged_before`` are the names of the graders of the last run: without any of today they were removed.
+    ``judged_before`` are the names of the graders of the last run: if there are no graders now, they were
+    removed.
     """
     if target.kind == "prompt":
         return ()

@@ -63,7 +63,7 @@ Key = tuple[str, int, int, str]
 _ADVICE = frozenset({"information", "hint"})
 _OF_UNKNOWN_KEYS = frozenset({"unknown-key", "misplaced-key"})
 _HIDING = STRUCTURAL_CODES | {"unknown-grader-type", "missing-grader-type"}
-"""Codes of problems that keep the rules from judging what stands around them."""
+"""Codes of problems that keep the rules from checking the part around them."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Trials:
     workspace: Workspace
     problems: Sequence[Problem]
     _found: list[Sequence[Problem]] = field(default_factory=list[Sequence[Problem]], init=False, repr=False)
-    """They, and those that are not told because they go with a slip; once they are known."""
+    """All problems, including those not reported because of a typo; filled when first needed."""
 
     def repairs(self, chosen: Sequence[Chosen], *, may_reveal: bool = False) -> Generator[None, None, bool]:
         """Return whether these fixes together remove their problems and add no other ones; with pauses.
@@ -87,9 +87,9 @@ class Trials:
         return (yield from self._hindered(chosen, reveals=reveals)) == []
 
     def culprits(self, chosen: Sequence[Chosen]) -> Generator[None, None, frozenset[int]]:
-        """Return the indices of the fixes that keep these from working together, none when they do.
+        """Return the indexes of the fixes that keep these from working together; empty if they do work.
 
-        Those are the ones next to the problems that come or stay: a guess, which has to be tried out.
+        Those are the ones next to the problems that appear or stay: a guess that has to be validated.
         """
         made = yield from _edits_of(chosen)
         far = [
@@ -109,7 +109,7 @@ class Trials:
     def _hindered(
         self, chosen: Sequence[Chosen], *, reveals: bool
     ) -> Generator[None, None, list[Problem] | None]:
-        """Return what keeps fixes from being a repair; None when one reaches too far or breaks the syntax."""
+        """Return the problems that fixes bring or leave; None if one reaches too far or breaks the syntax."""
         edits: list[Edit] = []
         for problem, fix in chosen:
             made = yield from fix.edits_in_steps()
@@ -123,7 +123,7 @@ class Trials:
         return [each for each in brought if not _is_tolerable(each, repaired, reveals=reveals)]
 
     def bring_nothing(self, edits: Sequence[Edit]) -> Generator[None, None, bool]:
-        """Say whether edits that repair nothing leave the document without any other problem; with pauses."""
+        """Return whether edits that repair nothing add no problem to the document; with pauses."""
         return (yield from self._brought_by(edits, ())) == []
 
     def _brought_by(
@@ -169,7 +169,7 @@ class Trials:
         return span is not None and _key(replace(problem, span=span)) in self._untold
 
     def _excerpt(self, tree: Tree, changes: Changes, repaired: Sequence[Problem]) -> Steps[Excerpt | None]:
-        """Return the parts that must be judged again; None when that is everything."""
+        """Return the parts that must be checked again; None if that is everything."""
         before = self.document.tree
         if (
             hides(self.document)
@@ -248,9 +248,9 @@ class Trials:
     def _brought(
         self, changes: Changes, repaired: Sequence[Problem], after: Sequence[Problem]
     ) -> Generator[None, None, list[Problem]]:
-        """Return the problems that were not there before, the repaired ones that still are among them.
+        """Return the problems that are new, and the repaired ones that are still there.
 
-        A problem is the same when it stands where it stood, or when an edit beside it moved or reworded it.
+        A problem is the same if its place is unchanged, or if an edit next to it moved or reworded it.
         """
         gone = Counter(_key(problem) for problem in repaired)
         taken: Counter[Key] = Counter()
@@ -331,7 +331,7 @@ def _is_other_key(problem: Problem, repaired: Problem) -> bool:
 
 
 def _same(problem: Problem, left: Sequence[Problem]) -> Problem | None:
-    """Return what a problem was before an edit beside it: of the same code, best in the same words."""
+    """Return the earlier version of a problem next to an edit: same code, if possible same message."""
     alike = [known for known in left if known.code == problem.code]
     worded = [known for known in alike if known.message == problem.message]
     return next(iter(worded or alike), None)

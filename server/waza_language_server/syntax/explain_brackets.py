@@ -31,7 +31,7 @@ _CLOSING = {"[": "]", "{": "}"}
 
 
 def explain_brackets(text: str, start: int, end: int, error: ReadError | None) -> SyntaxFault:
-    """Say why the list or mapping at ``text[start:end]`` cannot be read; ``error.at`` counts in ``text``."""
+    """Return the fault of the list or mapping ``text[start:end]``; ``error.at`` is relative to ``text``."""
     if escaped := list(_wrong_escapes_in_flow(text, start, end)):
         return wrong_escapes(text, escaped, within=Span(start, end))
     unclosed, strange, _ = _scan_flow(text, start, end)

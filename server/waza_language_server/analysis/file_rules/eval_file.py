@@ -21,7 +21,7 @@ ROUNDED = 0.011
 
 
 def rows(view: FileView) -> Iterator[Problem]:
-    """Yield the ``range`` whose first row is behind its last."""
+    """Yield the ``range`` whose first row is after its last."""
     given = view.tree.root.get("range") if view.kind == "eval" and view.tree.root is not None else None
     nodes = [item.target for item in given.target.items] if given is not None else []
     if len(nodes) != 2:
@@ -86,7 +86,7 @@ def metric_names(view: FileView) -> Found:
 
 
 def _in_percent(nodes: Sequence[tuple[Node, float]]) -> Iterator[Problem]:
-    """Yield the weights that are written in percent beside others that are not."""
+    """Yield the weights that are written in percent next to others that are not."""
     for node, value in nodes:
         if value > 1:
             share = f"{value / 100:g}"
@@ -145,7 +145,7 @@ def _repeats(ids: Iterable[str | None]) -> bool:
 
 
 def mock_servers(view: FileView) -> Iterator[Problem]:
-    """Yield every mock server whose name an earlier one has; blanks around a name do not count."""
+    """Yield every mock server with the name of an earlier one, ignoring surrounding whitespace."""
     mocks = view.tree.root.get("mcp_mocks") if view.kind == "eval" and view.tree.root is not None else None
     first: dict[str, Node] = {}
     for mock in mocks.target.items if mocks is not None else ():

@@ -1,4 +1,4 @@
-"""The comment that tells other YAML tools a schema, when it is the schema of another kind of file."""
+"""The modeline with a schema for other YAML tools, when it is the schema of another kind of file."""
 
 from __future__ import annotations
 

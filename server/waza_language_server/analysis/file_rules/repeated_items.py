@@ -61,6 +61,6 @@ def _name(item: Node, key: str) -> Node | None:
 
 
 def _fixes(tree: Tree, item: Node, earlier: Node) -> Iterator[Fix]:
-    """Yield the deletion of an item that says nothing else than the earlier one."""
+    """Yield the deletion of an item that duplicates the earlier one."""
     if item.to_python() == earlier.to_python() and item.green.anchor is None:
         yield Fix("Delete the repeated item", partial(delete_item, tree, item))

@@ -1,4 +1,4 @@
-"""Eval files of a version that is newer than this: worth a mark, and their unknown keys are no mistakes."""
+"""Eval files of a newer version: reported as a hint, and their unknown keys are not errors."""
 
 from __future__ import annotations
 

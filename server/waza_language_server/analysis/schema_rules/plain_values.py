@@ -22,9 +22,9 @@ _COLLECTIONS = (dict, list)
 """A union that is put together for each value takes longer than to ask."""
 _VALUES_PER_PAUSE = 100
 _LONG = 64
-"""Items of a list from which on their values are kept over edits of the others."""
+"""Length from which the values of a list's items are cached across edits of the others."""
 _values: WeakKeyDictionary[Shape, dict[int, KeptItems[Json]]] = WeakKeyDictionary()
-"""The values of items, by what they may be and how deep they stand."""
+"""The values of items, by their shape and their depth."""
 
 
 def document_value(node: Node, shape: Shape) -> Steps[Json]:
@@ -101,7 +101,7 @@ def _entries_without_graders(node: Node, shape: Shape, depth: int) -> Steps[Json
         if not number % _VALUES_PER_PAUSE:
             yield
         if entry.key.value in result:
-            # A path leads to the first of two, so that is the one that is judged.
+            # A path leads to the first of two equal keys, so that one is validated.
             continue
         below = shape_below(shape, entry.key.value)
         if below is None or entry.value.kind == "scalar":

@@ -27,7 +27,7 @@ from waza_language_server.spelling import slip_of
 from waza_language_server.syntax.nodes import Entry, Node
 
 _HIDDEN = {"graders": "graders", "tasks": "tasks", "tasks_from": "tasks"}
-"""Keys of a file that are missed by nobody when they are misspelt: a run passes without them."""
+"""Keys of a file whose misspelling nothing else reveals: a run passes without them."""
 _MOST_SLIPS = 100
 """Unknown keys of a mapping, parts of which cannot be read, that are looked at."""
 
@@ -69,8 +69,8 @@ def explained(subject: Subject, errors: Iterable[FoundError | None]) -> Generato
 def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> Iterator[Problem]:
     """Yield the problems, a missing key and its misspelling as one.
 
-    A misspelt or misplaced key that leaves a mapping without a needed key, or without any effect, is the
-    error; what it leaves missing is not said twice.
+    A misspelt or misplaced key that leaves a mapping without a required key, or without any effect, is the
+    error; the missing key is not reported a second time.
     """
     grave: dict[int, str] = {}
     for mapping, key, problem in collected.missing:
@@ -98,7 +98,7 @@ def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> I
         else:
             yield each.problem
     for problem in collected.problems:
-        # The validator says both of a fraction: what is in range is whole.
+        # The validator reports both for a fraction: out of range, and not a whole number.
         if problem.code != "wrong-type" or problem.span not in beyond:
             yield problem
 
@@ -110,9 +110,9 @@ def _removed(key: UnknownKey) -> str | None:
 
 
 def _culprits(unknown: UnknownKeys, mapping: Node, keys: tuple[str, ...]) -> list[UnknownKey]:
-    """Return the unknown keys that were meant to be one of the needed ones.
+    """Return the unknown keys that were intended as one of the required ones.
 
-    A block of options in which no word is known at all has only itself to blame.
+    In a block of options without any known word, no single key is to blame.
     """
     meant = [each for key in keys for each in unknown.standing_for(mapping, key)]
     if not meant and mapping.step == "config":
@@ -133,7 +133,7 @@ def _explain(subject: Subject, error: FoundError, collected: _Collected) -> Iter
     if error.is_of_nothing and not is_needed and (shape.nullable or _holder_nullable(subject, node)):
         return
     if shape.enum and {"type": node.kind == "scalar", "enum": not shape.fits(node.kind)}.get(keyword):
-        # The validator says both: of the wrong type, and none of the allowed values.
+        # The validator reports both: the wrong type, and none of the allowed values.
         return
     match keyword:
         case "additionalProperties" | "unevaluatedProperties":
@@ -238,7 +238,7 @@ def _explain_alternatives(
 
 
 def _where_it_counts(subject: Subject, node: Node, error: FoundError, problem: Problem) -> Problem:
-    """Return the problem of a value, at the alias that stands for it: where it is written it may be right."""
+    """Return the problem of a value, moved to the alias that refers to it: it may be valid at its anchor."""
     alias = subject.alias(error.path)
     if alias is None:
         return problem
@@ -274,7 +274,7 @@ def _value_problem(subject: Subject, node: Node, shape: Shape, keyword: str, err
 
 
 def _conflict(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield the problem of keys that must not stand together, at the last of them."""
+    """Yield the problem of keys that exclude each other, at the last of them."""
     named = set(_required_keys(shape.schema.get("not", {})))
     present = [entry for entry in node.entries if entry.key.value in named]
     if not present:

@@ -78,7 +78,7 @@ def structure_of_file(view: FileView) -> Found:
         yield None
         problems, unknown = yield from explained(subject, found_errors(validator, value))
         yield from (_in_scenario(tree.root, problem) for problem in problems)
-    # A key that is not known may stand for one that is recommended.
+    # An unknown key may be a misspelling of a recommended one.
     kept = "" if unknown.all else "advice"
     yield from found_outside(view, tree.root, root.top, partial(_advice, subject, unknown=unknown), kept)
 
@@ -178,7 +178,7 @@ def _may_need_advice(text: str, node: Node, shape: Shape) -> bool:
 
 
 def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) -> Iterator[Problem]:
-    """Yield what is no mistake and still worth saying."""
+    """Yield advice: findings that are not mistakes."""
     if node.kind == "scalar":
         yield from _advice_on_scalar(subject, node, shape)
     elif node.kind == "sequence":

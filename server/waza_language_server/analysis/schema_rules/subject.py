@@ -19,9 +19,9 @@ from waza_language_server.text.span import Span
 
 @frozen()
 class Subject:
-    """A whole document without its grader entries, or one grader entry.
+    """An entire document without its grader entries, or one grader entry.
 
-    ``node`` is the part, ``root`` its schema file. ``is_grader`` tells the two apart.
+    ``node`` is the part, ``root`` its schema file. ``is_grader`` distinguishes the two.
     """
 
     tree: Tree
@@ -33,7 +33,7 @@ class Subject:
 
     @property
     def text(self) -> str:
-        """The text of the whole document."""
+        """Return the text of the entire document."""
         return self.tree.text
 
     def find(self, path: Sequence[str | int]) -> Node:

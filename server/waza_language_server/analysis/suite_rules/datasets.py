@@ -1,4 +1,4 @@
-"""The table that ``tasks_from`` names: what keeps a run from finding the prompts in it."""
+"""The table that ``tasks_from`` names: problems that keep a run from finding its prompts."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def _of_task(task: Node, graders: Iterable[Node]) -> Found:
 
 
 def _echoed(block: Node, prompt: str) -> Node | None:
-    """Return the first of the wanted texts when a prompt has all of them, and none that is forbidden."""
+    """Return the first required string if a prompt has all of them, and none of the forbidden ones."""
     wanted = [(key, item) for key in _WANTED for item in items_of(block.get(key))]
     forbidden = [(key, item) for key in _FORBIDDEN for item in items_of(block.get(key))]
     if not all(_has(prompt, *each) for each in wanted) or any(_has(prompt, *each) for each in forbidden):

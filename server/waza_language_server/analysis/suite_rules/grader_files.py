@@ -22,11 +22,11 @@ _ABOVE = "beside the eval file or in a folder above it"
 
 @frozen()
 class NeededFile:
-    """A path that a grader names, and where that may start.
+    """A path that a grader names, and the folder that it is relative to.
 
-    At ``folder`` below that of the eval file and nowhere else; None for where a run looks for what a suite
-    names, with ``with_fixtures`` among the files of its tasks, too. ``so`` says what happens without it;
-    ``inside`` is a file that it must hold when it is a folder.
+    It is relative to ``folder`` below that of the eval file; None means every folder in which a run searches
+    the paths of a suite, ``with_fixtures`` also the files of its tasks. ``so`` describes the consequence if
+    it is missing; ``inside`` is a file that it must contain if it is a folder.
     """
 
     node: Node
@@ -39,7 +39,7 @@ class NeededFile:
 
 
 def files_needed(grader: Node) -> Iterator[NeededFile]:
-    """Yield the files that a grader entry needs beside the suite."""
+    """Yield the files that a grader entry needs next to the suite."""
     of_type = _NEEDED.get(grader_type(grader) or "")
     if of_type is not None:
         yield from of_type(grader)

@@ -67,7 +67,7 @@ def unknown_names(view: SuiteView) -> Found:
     nodes: list[Node] = []
     of_task: dict[str, list[Node]] = {}
     for node, shape in outside_graders(root, view.workspace.catalog.document("task")):
-        # A check of a requirement says whose grader it names.
+        # The rule about requirements reports whose grader it names.
         scope = word(node.parent.get("scope")) if node.step == "grader" and node.parent is not None else None
         if (
             shape.kind == "grader.name"
@@ -167,7 +167,7 @@ def _unknown(
 
 
 def _places_of_names(project: Project, path: Path) -> dict[str, _Elsewhere]:
-    """Return where the graders of an eval file are named; only asked for when a name is taken."""
+    """Return where the graders of an eval file are named; only computed when a name is taken."""
     graders = SuiteFile(project.tree(path)).graders()
     nodes = (name_node(grader.node) for grader in graders if grader.task is None)
     return {node.value: _Elsewhere(uri_of(path), node.span) for node in nodes if node is not None}

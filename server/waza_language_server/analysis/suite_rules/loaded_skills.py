@@ -1,4 +1,4 @@
-"""Graders that wait for the agent to load the tested skill, whose text is in its instructions already."""
+"""Graders that wait for the agent to load the tested skill, whose text is already in its instructions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def loaded_skills(view: SuiteView) -> Found:
 
 
 def loaded_skills_of(view: SuiteView, graders: Iterable[Node]) -> Found:
-    """Yield the same of some graders; only where every suite of the file gives the text of this skill."""
+    """Yield the same for some graders; only if every suite of the file gives the text of this skill."""
     path, project = path_of(view.document.uri), view.workspace.project
     graders = [grader for grader in graders if word(grader.get("type")) == _TYPE]
     suites = project.suites_of(path) if path is not None and graders else ()

@@ -45,7 +45,7 @@ _MOST_BESIDE = 500
 _MOST_TASKS = 200
 """Task files that are searched for directories of their own."""
 _MOST_WITH_FIXES = 20
-"""For how many files of one text similar ones are looked for on the disk."""
+"""For at most this many missing files of one text the disk is searched for similar names."""
 
 
 def missing_files(view: SuiteView) -> Found:
@@ -79,7 +79,7 @@ def missing_files_of(view: SuiteView, graders: Iterable[Node]) -> Found:
 
 
 def _files_around(view: SuiteView) -> _Files | None:
-    """Return the files around a document, None where nothing can be said of them."""
+    """Return the files around a document, None if they are unknown."""
     path, project = path_of(view.document.uri), view.workspace.project
     if path is None or view.document.kind not in ("eval", "task"):
         return None
@@ -283,7 +283,7 @@ def _of_suite(places: Mapping[Path, tuple[Path, ...]], suite: Suite) -> tuple[Pa
 
 
 def _listed_file(item: Node) -> Node | None:
-    """Return the path of a file that is copied from the fixtures, None for one with its own text."""
+    """Return the path of a file that is copied from the fixtures, None for one with inline content."""
     item = item.target
     if item.kind != "mapping":
         return item

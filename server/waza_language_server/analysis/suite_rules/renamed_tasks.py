@@ -1,4 +1,4 @@
-"""Where a task file that is listed and missing may have gone: one beside it, in no list."""
+"""Renamed task files: an unlisted file next to the place of one that is listed and missing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_LOOKED_AT = 50
 
 @frozen()
 class Renamed:
-    """The file that a missing one may be now, as an eval file would list it; ``id`` is "" unless it tells."""
+    """The probable new file, as an eval file would list it; ``id`` is "" unless it identifies the task."""
 
     pattern: str
     id: str = ""

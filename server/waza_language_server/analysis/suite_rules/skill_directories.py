@@ -64,7 +64,7 @@ def _loads(project: Project, suite: Suite, root: Node, path: Path) -> bool:
 
 
 def _similar(view: SuiteView, node: Node, suites: tuple[Suite, ...]) -> tuple[Fix, ...]:
-    """Return the fix that writes the folder beside the missing one whose name is near to its name."""
+    """Return the fix that writes the folder next to the missing one that has a similar name."""
     project, written = view.workspace.project, node.value.strip()
     above, _, _ = written.rstrip("/").rpartition("/")
     found: set[str] = set()

@@ -73,7 +73,7 @@ def _open_end(view: SuiteView) -> Found:
 
 
 def _closed_twice(view: SuiteView) -> Found:
-    """Yield that more keys stand between the line that ends the front matter and another such line."""
+    """Yield keys between the line that ends the front matter and another such line."""
     more = _more_keys(view)
     if more is None:
         return

@@ -125,7 +125,7 @@ def _problem(view: SuiteView, node: Node, missing: str, advice: str, known: Iter
 
 
 def items_of(node: Node | None) -> Iterator[Node]:
-    """Yield the items of a list, or the one text that stands for a list of it."""
+    """Yield the items of a list, or the single string that may replace a list."""
     if node is None:
         return
     if node.target.kind == "sequence":

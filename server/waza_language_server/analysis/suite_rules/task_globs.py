@@ -42,7 +42,7 @@ MAX_GLOBS_WITH_FIXES = 20
 CODE = "no-matching-tasks"
 UNREADABLE = "unreadable-task"
 _MOST_LOOKED_AT = 200
-"""Files of one glob that are asked whether they can be read."""
+"""The most files of one glob that are checked for being readable."""
 _SLASHES = " Write `/` between folders: `\\` takes the meaning off the next character."
 _TASK_FOLDERS = ("tasks", "evals", "cases", "scenarios", "tests", ".")
 

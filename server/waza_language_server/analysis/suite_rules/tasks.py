@@ -77,7 +77,7 @@ def duplicate_ids(view: SuiteView) -> Found:
 
 
 def orphans(view: SuiteView) -> Iterator[Problem]:
-    """Yield the task beside an eval file whose globs leave it out, so that no run knows it."""
+    """Yield the task next to an eval file whose globs leave it out, so that no run includes it."""
     document, project = view.document, view.workspace.project
     root, path = document.tree.root, path_of(document.uri)
     if document.kind != "task" or root is None or path is None or path.parent.name != "tasks":

@@ -1,6 +1,6 @@
-"""The skill of trigger prompts, when it is a misspelling of the one that the suite beside them tests.
+"""The skill of trigger prompts, when it is a misspelling of the one that the suite next to them tests.
 
-A run compares the name with those of the invoked skills, letter by letter: with a slip no prompt triggers.
+A run compares the name exactly with those of the invoked skills: with a typo no prompt triggers.
 """
 
 from __future__ import annotations

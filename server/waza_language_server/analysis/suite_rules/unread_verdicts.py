@@ -34,7 +34,7 @@ _LONGEST = 100_000
 
 
 def unread_verdicts(view: SuiteView) -> Found:
-    """Yield the commands of graders that print whether they passed, and that nobody reads."""
+    """Yield the commands of graders that print whether they passed, which nothing reads."""
     yield from unread_verdicts_of(view, (yield from view.graders.of_types((_TYPE,))))
 
 

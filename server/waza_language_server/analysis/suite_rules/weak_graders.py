@@ -57,7 +57,7 @@ def _problems(grader: GraderEntry, found: Strength) -> Found:
 
 
 def _of_expected(task: Node, place: str, strengths: Strengths, suites: Sequence[Path]) -> Found:
-    """Yield the key of each list of ``expected`` that is weak, and each text in one that decides nothing."""
+    """Yield the key of each weak list in ``expected``, and each string in one that decides nothing."""
     expected = task.get("expected")
     for key in EXPECTED_LISTS if expected is not None else ():
         listed = expected.entry(key) if expected is not None else None

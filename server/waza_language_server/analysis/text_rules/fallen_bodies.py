@@ -1,4 +1,4 @@
-"""Keys that stand, with all below them, too far to the left of the item or block that they belong to."""
+"""Keys that are, with all lines below them, too far to the left of the item or block they belong to."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def fallen_body(
                 return
             continue
         if not column and key["key"] in known_outside and not _is_set_above(text, lines, row, key["key"]):
-            # It stands where it should.
+            # It is in its place.
             return
         dash = _dash_around(text, lines, above)
         runs = list(_runs(text, lines, row, column, dash))
@@ -60,7 +60,7 @@ def fallen_body(
 
 
 def first_block_pushed(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the lines at the beginning of a file that stand to the right of all the others."""
+    """Yield the lines at the beginning of a file that are indented further than all the others."""
     number = lines.line_of(fault.span.start)
     rows = [row for row in range(min(number, _MOST_LINES)) if _is_content(text, lines, row)]
     if not rows or lines.line_span(number).start != fault.span.start:
@@ -172,7 +172,7 @@ def _dash_around(text: str, lines: LineIndex, above: int) -> int | None:
 def _runs(
     text: str, lines: LineIndex, row: int, column: int, dash: int | None
 ) -> Iterator[tuple[int, list[int]]]:
-    """Yield the last line of what may have fallen, the most first, with where its keys begin."""
+    """Yield possible last lines of the dedented part, the longest first, with the offsets of its keys."""
     starts: list[int] = []
     ends: list[tuple[int, list[int]]] = []
     last = row

@@ -24,7 +24,7 @@ _ANCHOR_WITH_DOT = compiled_later(
     r"[ ]*(?:-[ ]+)?[A-Za-z_][\w-]*:[ ]+(?P<sign>&)(?P<word>[\w-]+\.[\w.-]+)(?=[ \t]*(?:[\r\n]|\Z))"
 )
 _END_ABOVE = compiled_later(r"(?:^|(?<=\r))(?P<mark>\.\.\.)[ \t]*(?:[\r\n]+(?:#[^\r\n]*)?)+\Z", re.MULTILINE)
-"""The mark of an end of a document, with nothing but comments behind it."""
+"""The mark of the end of a document, followed only by comments."""
 _NO_ANCHOR = "unknown-anchor"
 LONGEST = 30_000
 """In characters; in a longer text every fault is reported unchanged."""
@@ -62,7 +62,7 @@ def without_unread_anchors(text: str, faults: Sequence[SyntaxFault]) -> list[Syn
 
 
 def _word_as_anchor(text: str, fault: SyntaxFault) -> Problem | None:
-    """Return the problem of a word behind a key with a `&`, which cannot be read where it has a dot."""
+    """Return the problem of a word with a `&` after a key, which cannot be parsed if it has a dot."""
     line = text.rfind("\n", 0, fault.span.start) + 1
     match = _ANCHOR_WITH_DOT.match(text, line)
     if match is None or not match.start("sign") <= fault.span.start <= match.end():

@@ -30,14 +30,14 @@ _LEAD = compiled_later(r"(?P<blanks> *)(?:- +)*(?=[^\s#])")
 _DASH = compiled_later(r"- +(?=\S)")
 _INDENT = compiled_later(r"[\r\n]+ *")
 _LOOKED_AT = 40
-"""Lines above a fault in which its cause may stand."""
+"""The most lines above a fault to search for its cause."""
 
 
 @frozen()
 class JoinedLine:
-    """A line break that is missing before the key or the dash at ``place``; ``edit`` writes it.
+    """A missing line break before the key or the dash at ``place``; ``edit`` writes it.
 
-    ``holder`` is the key before it. ``below`` says that the second belongs into the value of the first.
+    ``holder`` is the key before it. ``below`` means that the second belongs into the value of the first.
     """
 
     place: Span
@@ -49,7 +49,7 @@ class JoinedLine:
 
     @property
     def moved_to(self) -> tuple[int, ...]:
-        """Where the keys, or the dash, stand after the edit."""
+        """Return the offsets of the keys, or of the dash, after the edit."""
         start = self.edit.span.start
         return tuple(start + match.end() for match in _INDENT.finditer(self.edit.text))
 

@@ -9,7 +9,7 @@ from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.shape import Shape
 
 _LEVELS_BELOW = 2
-"""Of blocks in blocks, in which a key may hold a text."""
+"""Levels of nested blocks to search for keys that hold a string."""
 _texts: WeakKeyDictionary[Catalog, dict[SchemaName, frozenset[str]]] = WeakKeyDictionary()
 """Cached: finding them walks all levels, which takes as long as all other checks of a broken file."""
 
@@ -48,7 +48,7 @@ def _levels(kind: SchemaName, catalog: Catalog) -> Iterator[Shape]:
 
 
 def texts_of(kind: SchemaName, catalog: Catalog) -> frozenset[str]:
-    """Return the keys that hold a text and nothing else wherever they are known."""
+    """Return the keys that hold a string and nothing else wherever they are known."""
     known = _texts.setdefault(catalog, {})
     if kind not in known:
         known[kind] = _texts_of(kind, catalog)

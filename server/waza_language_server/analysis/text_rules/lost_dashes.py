@@ -44,7 +44,7 @@ def missing_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Sl
     indent = fault.span.start - line.start
     before = text[line.start : fault.span.start]
     if not before.strip(" ") and not _KEY_OR_ITEM.match(text, fault.span.start):
-        # A text at the column of the dashes; a key there may be one of the item above.
+        # A string at the column of the dashes; a key there may be one of the item above.
         edit = Edit(Span(fault.span.start, fault.span.start), "- ")
         fix = Fix("Insert the dash", (edit,))
         yield Slip(Problem("yaml-syntax", fault.span, NO_DASH, "error", (fix,)), edit)
@@ -55,9 +55,9 @@ def missing_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Sl
 
 
 def dash_of_first_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the dash that a key lacks in front of lines which stand further to the right than it.
+    """Yield the missing dash of a key above lines that are indented further than it.
 
-    The key has a value already, so they are the other keys of its item: `type: text` above `  name: a`.
+    The key already has a value, so they are the other keys of its item: `type: text` above ` name: a`.
     """
     number = lines.line_of(fault.span.start)
     below = column_of(text, fault.span.start)
@@ -138,7 +138,7 @@ def key_at_dashes(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
 
 
 def _last_further_right(text: str, lines: LineIndex, number: int, column: int) -> int:
-    """Return the last line below one that stands, with all between them, to the right of a column."""
+    """Return the last line below one that is, with all between them, to the right of a column."""
     last = number
     while last + 1 < lines.line_count and last - number < _MOST_ROWS:
         below = lines.line_span(last + 1)
@@ -150,7 +150,7 @@ def _last_further_right(text: str, lines: LineIndex, number: int, column: int) -
 
 
 def _starts(text: str, lines: LineIndex, first: int, last: int) -> Iterator[int]:
-    """Yield where the written lines of some begin, behind their blanks."""
+    """Yield the offsets of lines that are not empty, after their indentation."""
     for number in range(first, last + 1):
         line = lines.line_span(number)
         written = text[line.start : line.end]
@@ -159,12 +159,12 @@ def _starts(text: str, lines: LineIndex, first: int, last: int) -> Iterator[int]
 
 
 def stray_dash(text: str, lines: LineIndex, fault: SyntaxFault, known: Container[str]) -> Iterator[Slip]:
-    """Yield the dash of one of the ``known`` keys that stands alone among keys, at a fault or below it.
+    """Yield the dash of one of the ``known`` keys that is the only dash among keys, at a fault or below it.
 
-    The key is put where those around it stand, or where the dash was.
+    The key moves to the column of those around it, or to that of the dash.
     """
     if fault.fixes:
-        # A sign of the line itself is wrong.
+        # A character of the line itself is wrong.
         return
     number = lines.line_of(fault.span.start)
     for below in range(number, min(lines.line_count, number + _LOOKED_AT)):
@@ -248,9 +248,9 @@ def repeats_keys_of_item(tree: Tree, fault: SyntaxFault) -> bool:
 def items_without_dashes(
     tree: Tree, fault: SyntaxFault, kind: SchemaName, catalog: Catalog
 ) -> Iterator[Slip]:
-    """Yield the dashes of a list whose items all lack theirs, so that they are read as one mapping.
+    """Yield the missing dashes of a list without any, so that its items are parsed as one mapping.
 
-    Each item begins with the same key. That is so only where no key stands twice in one of them then.
+    Each item begins with the same key. Only if no item has a key twice then.
     """
     key = tree.root.at(fault.related[0].span.start) if tree.root is not None and fault.related else None
     items = key.parent if key is not None and key.step is None else None
@@ -273,7 +273,7 @@ def items_without_dashes(
 def texts_without_dashes(
     tree: Tree, lines: LineIndex, fault: SyntaxFault, kind: SchemaName, catalog: Catalog
 ) -> Iterator[Slip]:
-    """Yield the dashes of a list of texts which all lack theirs, one text on each line below the key."""
+    """Yield the missing dashes of a list of strings, one on each line below the key."""
     text, number = tree.text, lines.line_of(fault.span.start)
     for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
         line = lines.line_span(above)
@@ -296,7 +296,7 @@ def texts_without_dashes(
 
 
 def _rows(text: str, lines: LineIndex, first: int) -> Iterator[Span]:
-    """Yield the texts on the lines that begin at the column of the first."""
+    """Yield the strings on the lines that begin at the column of the first."""
     column: int | None = None
     for number in range(first, min(lines.line_count, first + _MOST_ROWS)):
         line = lines.line_span(number)
@@ -318,7 +318,7 @@ def _takes_texts(tree: Tree, key: int, kind: SchemaName, catalog: Catalog) -> bo
 
 
 def _dash(text: str, entry: Entry, holder: Entry) -> Edit | None:
-    """Return the edit that writes a dash in place of two of the blanks before a key."""
+    """Return the edit that replaces two of the spaces before a key with a dash."""
     start = entry.key.span.start
     column = column_of(text, start)
     if (

@@ -38,13 +38,13 @@ _NOTE = compiled_later(r"[ \t]#")
 _WORD_ALONE = compiled_later(r"[ ]*(?P<key>[A-Za-z_]\w*)\Z")
 _ITEM = compiled_later(r"(?P<lead>[ ]*)-[ ]")
 _LOOKED_AT = 40
-"""Lines above one in which the key may stand that comes before it."""
+"""The most lines above one to search for the key before it."""
 _BLOCKS_TRIED = 3
 
 
 @frozen()
 class LostSign:
-    """A sign or a line that is missing at ``place``; ``known_at`` is where its key stands after the edit."""
+    """A missing character or line at ``place``; ``known_at`` is the offset of its key after the edit."""
 
     place: Span
     message: str
@@ -101,7 +101,7 @@ def lost_signs(
 def _lost_blocks(
     text: str, lines: LineIndex, number: int, kind: SchemaName, catalog: Catalog
 ) -> Iterator[LostSign]:
-    """Yield the keys of blocks that may be missing above a line which stands too far to the right."""
+    """Yield the keys of blocks that may be missing above a line that is indented too far."""
     line = lines.line_span(number)
     key = KEY.match(text[line.start : line.end].rstrip())
     if key is None or key["lead"].strip():
@@ -112,7 +112,7 @@ def _lost_blocks(
     holder, start = above
     column = len(holder["lead"])
     blocks = _blocks_with(key["key"], kind, catalog)
-    # A key behind it has lost its line.
+    # A key after it lacks its line break.
     is_value = KEY.match(text[start + holder.end() : lines.line_span(lines.line_of(start)).end]) is None
     if is_value and holder["key"] in blocks and lines.line_of(start) == number - 1:
         place = Span(start + holder.end(), lines.line_span(number - 1).end)
@@ -135,7 +135,7 @@ def _lost_blocks(
 
 
 def _keys_above(text: str, lines: LineIndex, number: int, column: int) -> Iterator[tuple[re.Match[str], int]]:
-    """Yield the nearest key above a line that stands to the left of its own, and where its line begins."""
+    """Yield the nearest key above a line and to the left of it, and the offset of its line."""
     for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
         line = lines.line_span(above)
         holder = KEY.match(text[line.start : line.end].rstrip())

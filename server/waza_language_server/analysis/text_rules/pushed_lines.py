@@ -1,4 +1,4 @@
-"""Single lines at a wrong column: a key at the dashes above it, or beside the others of its mapping."""
+"""Single lines at a wrong column: a key at the dashes above it, or next to the others of its mapping."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def pushed_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Sl
     place = lines.line_span(number)
     begun = text[place.start : place.end]
     if has_odd_blank(begun[: len(begun) - len(begun.lstrip())]) or is_merge_mark(text, place.start):
-        # Its blanks are to blame, not their number; or it is no line of the file.
+        # The kind of its whitespace is wrong, not the amount; or it is not a line of the file.
         return
     moves: list[tuple[int, bool, int, int]] = []
     for line in (number, *(other for other in around if abs(other - number) == 1)):
@@ -121,7 +121,7 @@ def is_at_known_key(
     """Return whether one of the ``known`` keys begins the line of the first fault, or the one below."""
     for fault in faults[:1]:
         if fault.code not in STRUCTURAL_CODES or fault.fixes:
-            # Of a document, or a sign of the line itself is wrong.
+            # The document, or a character of the line itself, is wrong.
             return False
         number = lines.line_of(fault.span.start)
         rows = [lines.line_span(each) for each in (number, number + 1) if each < lines.line_count]

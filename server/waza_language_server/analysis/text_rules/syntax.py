@@ -24,7 +24,7 @@ _SEVERITY: Mapping[str, Severity] = MappingProxyType(
 
 
 def syntax(view: FileView) -> Found:
-    """Yield the problems of the text itself."""
+    """Yield the syntax problems of a text."""
     tree = view.tree
     if len(tree.text) > MAX_CHARACTERS:
         yield from syntax_faults(tree)
@@ -48,10 +48,10 @@ def multiplies_itself(tree: Tree) -> Steps[bool]:
 
 
 def syntax_faults(tree: Tree) -> Iterator[Problem]:
-    """Yield every fault of the text as it is: for when the schemas cannot be read."""
+    """Yield every fault of the text unchanged: for when the schemas cannot be loaded."""
     for fault in tree.errors:
         problem = fault_problem(fault)
-        # Nobody says that a very long file is wrong: a run may read it.
+        # A very long file is not an error: a run may read it.
         yield problem if len(tree.text) <= MAX_CHARACTERS else replace(problem, severity="information")
 
 

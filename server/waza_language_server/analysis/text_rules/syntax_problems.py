@@ -97,7 +97,7 @@ _SLIPS_TRIED = 16
 
 
 def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
-    """Yield what cannot be read in a text, with pauses."""
+    """Yield the syntax problems of a text, with pauses."""
     faults = without_unread_anchors(tree.text, tree.errors)
     keys = keys_of(kind, catalog) if faults else frozenset[str]()
     if faults and len(tree.text) <= LONGEST:
@@ -129,7 +129,7 @@ def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
 
 
 def _each_once(faults: Iterable[SyntaxFault]) -> Iterator[SyntaxFault]:
-    """Yield faults, and of items that stand among keys one after the other the first alone."""
+    """Yield faults; of consecutive items among keys only the first."""
     last: SyntaxFault | None = None
     for fault in faults:
         if last is None or fault.message != ITEM_AMONG_KEYS or fault.message != last.message:
@@ -138,7 +138,7 @@ def _each_once(faults: Iterable[SyntaxFault]) -> Iterator[SyntaxFault]:
 
 
 def _known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -> bool:
-    """Whether the key at an offset stands in a mapping that knows it, or a text in a list that takes any."""
+    """Return whether the key at an offset is known to its mapping, or a string in a list that takes any."""
     dashes = _DASHES.match(tree.text, offset)
     key = tree.root.at(offset if dashes is None else dashes.end()) if tree.root is not None else None
     if key is None or key.parent is None or key.kind != "scalar":
@@ -253,7 +253,7 @@ def _beside_lines(
     outside: Container[str],
     keys: Container[str],
 ) -> Iterator[Slip]:
-    """Yield what one line has lost to another, or to the quote before it."""
+    """Yield repairs of lines that are mixed up with the line next to them, or with the quote before them."""
     for fault in faults[:1]:
         yield from needless_brackets(text, lines, fault)
         yield from block_below_value(text, lines, fault, outside)
@@ -311,7 +311,7 @@ def _repeated_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
         return
     key = match["key"]
     edit = Edit(Span(match.end("key") + 1, match.end()), "")
-    # In front of a value it may be the beginning of a text.
+    # Before a value it may be the beginning of a string.
     is_bare = not text[match.end() : line.end].strip()
     fix = Fix(f"Write `{key}:` once", (edit,), preferred=is_bare)
     place = Span(match.end() - len(key) - 1, match.end())

@@ -6,14 +6,14 @@ from waza_engine.later_patterns import compiled_later
 from waza_language_server.text.line_index import LineIndex
 
 KEY = compiled_later(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
-"""The key of a line, behind its dashes; the line ends where the text does."""
+"""The key of a line, after its dashes; the line ends at the end of the string."""
 KEY_WITHOUT_DASH = compiled_later(r"[ ]*(?P<key>[A-Za-z_][\w-]*):(?=[ \t\r\n]|\Z)")
 LOOKED_AT = 60
 """Lines above, or below, that are looked at."""
 
 
 def line_written(text: str, lines: LineIndex, row: int) -> str:
-    """Return a line (0-based) without the blanks at its end."""
+    """Return a line (0-based) without trailing whitespace."""
     line = lines.line_span(row)
     return text[line.start : line.end].rstrip()
 

@@ -48,7 +48,7 @@ _WITHIN: Mapping[tuple[str, str], Meaning] = MappingProxyType(
         ("output_contains", "output_not_contains"): _folded,
     }
 )
-"""Text that must be there and text that must not: one that holds the other contradicts it."""
+"""Required and forbidden strings: one that contains the other contradicts it."""
 _EQUAL = (
     ("regex_match", "regex_not_match"),
     ("must_match", "must_not_match"),

@@ -1,4 +1,4 @@
-"""Names of rubrics that do not come with the engine: one word that is no path is a name."""
+"""Names of rubrics that do not come with the engine: a single word that is not a path is a name."""
 
 from __future__ import annotations
 

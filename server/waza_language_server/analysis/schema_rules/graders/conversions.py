@@ -34,7 +34,7 @@ _ASSERTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "python": ("code", "assertions"),
     }
 )
-"""Assertions of promptfoo, and the option that says the same: https://www.promptfoo.dev/docs/configuration."""
+"""Assertions of promptfoo, and the equivalent options: https://www.promptfoo.dev/docs/configuration."""
 _BESIDE = frozenset({"type", "value", "name", "weight", "required"})
 _SUCCESSORS: Mapping[str, str] = MappingProxyType(
     {
@@ -48,7 +48,7 @@ _SUCCESSORS: Mapping[str, str] = MappingProxyType(
     }
 )
 _BESIDE_TYPE = frozenset({"script", "rubric"})
-"""Options that the first version took beside the type."""
+"""Options that the first version accepted next to the type."""
 _COMPARING = (
     "Rate from 1 to 5 how far the answer means the same as this reference.",
     "1: something else. 3: the same in part. 5: the same.",
@@ -94,7 +94,7 @@ def conversions(subject: Subject, type_node: Node) -> Iterator[Fix]:
 
 
 def _of_other_tool(subject: Subject, type_node: Node) -> Fix | None:
-    """Return the fix for an assertion as other tools write it: a type, and beside it a ``value``."""
+    """Return the fix for an assertion in another tool's form: a type, and next to it a ``value``."""
     successor, option = _ASSERTIONS.get(type_node.value.replace("_", "-"), ("", ""))
     entry = subject.node.entry("value")
     if not successor or entry is None or type_node.parent != subject.node:
@@ -108,7 +108,7 @@ def _of_other_tool(subject: Subject, type_node: Node) -> Fix | None:
     if value.green.anchor is not None or value.green.tag is not None:
         return None
     if text[entry.key.span.end : value.span.start].strip() != ":":
-        # A comment would be lost.
+        # The fix would delete a comment.
         return None
     items = written if is_list else f"[{written}]"
     config = f"config: {{{option}: {items}}}"
@@ -137,14 +137,14 @@ def _from_beside(subject: Subject, type_node: Node, successor: str) -> Steps[Edi
 
 
 def _as_prompt(subject: Subject, type_node: Node, options: Mapping[str, Entry]) -> Edits:
-    """Keep the rating: `prompt` takes a rubric, too."""
+    """Keep the rating: `prompt` accepts a rubric, too."""
     known = options.keys() <= subject.catalog.options_of("prompt")
     needed = not {"rubric", "prompt"}.isdisjoint(options) or subject.node.entry("rubric") is not None
     return (Edit(type_node.span, "prompt"),) if needed and known else ()
 
 
 def _as_comparison(subject: Subject, type_node: Node, options: Mapping[str, Entry]) -> Edits:
-    """Write the rating that the older type asks for as a rubric, with the reference in it."""
+    """Write the rating of the older type as a rubric that contains the reference."""
     entry = options.get("reference")
     if entry is None or not options.keys() <= {"reference", "model"} or entry.value.kind != "scalar":
         return ()
@@ -210,7 +210,7 @@ def _is_once(options: Mapping[str, Entry]) -> bool:
 
 
 def _matchers(match: Entry) -> str | None:
-    """Return the matchers of arguments by name, in brackets' style; None where a value is no plain text."""
+    """Return the matchers of arguments by name, in flow style; None if a value is not a plain string."""
     entries = match.value.entries
     if match.value.kind != "mapping" or not entries:
         return None

@@ -58,7 +58,7 @@ _OTHER_NAMES = {
 
 
 def unknown_type(subject: Subject, node: Node, written: str) -> Problem:
-    """Return the problem of a type that does not exist, with what was probably meant."""
+    """Return the problem of a type that does not exist, with the probable one."""
     current = current_types(subject.catalog)
     meant = _meant_type(subject.catalog, subject.node, written)
     guess = f"did you mean `{meant}`? The types are" if meant is not None else "the types are"
@@ -150,7 +150,7 @@ def _type_elsewhere(subject: Subject) -> Problem | None:
 
 
 def _meant_type(catalog: Catalog, entry: Node, written: str) -> str | None:
-    """Return the type that was probably meant: one spelt alike, another tool's name, what the options fit."""
+    """Return the probable type: one with a similar name, another tool's name, or one that the options fit."""
     plain = written.lower().replace("-", "_")
     alike = nearest(written, (*current_types(catalog), *catalog.grader_types))
     if alike is not None and alike.replace("_", "") == plain.replace("_", ""):

@@ -15,9 +15,9 @@ _SPECIAL = compiled_later(r"[\\.+*?()|\[\]{}^$]")
 
 
 def one_pattern(shape: Shape, entry: Entry) -> str | None:
-    """Return the pattern that holds when one of the listed patterns or texts does; None for other keys.
+    """Return the pattern that matches if one of the listed patterns or strings does; None for other keys.
 
-    Texts are found whatever their case, as `contains` finds them.
+    Strings match ignoring case, as with `contains`.
     """
     key = entry.key.value
     if OPTION not in shape.properties or (key not in _PATTERNS and key not in _TEXTS):
@@ -31,7 +31,7 @@ def one_pattern(shape: Shape, entry: Entry) -> str | None:
 
 
 def any_of(entry: Entry) -> str | None:
-    """Return the pattern, in quotes, that holds when one of the listed texts does; None for no such list."""
+    """Return the quoted pattern that matches if one of the listed strings does; None for no such list."""
     texts = _texts(entry.value)
     if not texts or any("\n" in text for text in texts):
         return None

@@ -60,7 +60,7 @@ def _is_run_by_upstream(subject: Subject) -> bool:
 
 
 def _beside_config(subject: Subject, mapping: Node, entry: Entry) -> Problem:
-    """Return the problem of an option beside ``type``: upstream refuses assertions there, ignores others."""
+    """Return the problem of an option next to ``type``: upstream rejects assertions there, ignores others."""
     name = entry.key.value
     config = mapping.get("config")
     given = config is not None and config.target.get(name) is not None

@@ -1,4 +1,4 @@
-"""Keys that are known and have no effect beside others."""
+"""Known keys that have no effect next to others."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from waza_language_server.spelling import slip_of, slips_of
 from waza_language_server.syntax.nodes import Entry, Node
 
 LOOKED_AT = 100
-"""How many keys beside one may turn its meaning."""
+"""How many keys next to one are checked that may reverse its meaning."""
 _TYPED = frozenset({"number", "integer", "boolean"})
 
 
@@ -51,7 +51,7 @@ def may_be_meant(shape: Shape, key: str, entry: Entry) -> bool:
 
 
 def meant_number_of(key: str, shape: Shape, value: Node) -> str | None:
-    """Return the number that a text stands for as the value of a key: `4m` is 240 seconds."""
+    """Return the number that a string means as the value of a key: `4m` is 240 seconds."""
     if value.kind != "scalar" or "string" in shape.types or shape.types.isdisjoint({"integer", "number"}):
         return None
     if not isinstance(resolve_scalar(value.value), str):

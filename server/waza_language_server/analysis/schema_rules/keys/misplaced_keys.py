@@ -28,7 +28,7 @@ from waza_language_server.text.span import Span
 
 _MOST_BESIDE = 50
 EVERYWHERE = frozenset({"name", "id", "description", "type", "tags", "value", "path", "model", "version"})
-"""Keys that mean something else at every level: nobody writes them at the wrong one by mistake."""
+"""Keys with a meaning of their own at every level: they are never reported as misplaced."""
 _MOST_CHILDREN = 200
 """Keys and values; all of them are searched for each key at the wrong level."""
 
@@ -144,7 +144,7 @@ def _unwrapped(subject: Subject, mapping: Node, shape: Shape, entry: Entry, held
 
 
 def removals(subject: Subject, entry: Entry) -> tuple[Fix, ...]:
-    """Return the ways to be rid of a key; what somebody wrote under it need not be lost."""
+    """Return the fixes that remove a key; its content may be preserved."""
     key, tree = entry.key.value, subject.tree
     deletion = Fix(f"Delete `{key}`", lambda: delete_entry(tree, entry))
     if not len(entry.value.span):
@@ -168,9 +168,9 @@ def _dotted(shape: Shape, entry: Entry) -> tuple[str, str] | None:
 
 
 def _below(subject: Subject, mapping: Node, shape: Shape, entry: Entry, outer: str) -> Edits:
-    """Return the edits that divide a key at its dot, and the keys beside it that belong into the same block.
+    """Return the edits that split a key at its dot, with the keys next to it that belong into the same block.
 
-    Lines that their values go on with move as they do.
+    Continuation lines of their values move with them.
     """
     text = subject.text
     margin = " " * (column_of(text, entry.key.span.start) + 2)
@@ -212,9 +212,9 @@ def _into(subject: Subject, mapping: Node, entry: Entry, block: Entry, inner: st
 
 
 def _level_below(mapping: Node, shape: Shape, entry: Entry) -> tuple[str, str] | None:
-    """Return (child key, key) when exactly one mapping below knows the key; a grader's options come first.
+    """Return (child key, key) if exactly one mapping below knows the key; a grader's options come first.
 
-    Before all others comes the block without keys under which the key stands.
+    The empty block directly above the key comes before all others.
     """
     emptied = _emptied_above(mapping, shape, entry)
     if emptied is not None:

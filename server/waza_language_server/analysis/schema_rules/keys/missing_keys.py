@@ -23,7 +23,7 @@ from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
 
 _GLUED_COMMENT = compiled_later(r"[ \t]*(?P<text>#[^\s#][^\r\n]*?)[ \t]*(?=[\r\n]|\Z)")
-"""Where a value may stand: behind a comment sign without a blank people mean a text, such as `#42`."""
+"""A value that begins with `#` and no space, which people intend as text, such as `#42`."""
 _SAMPLES = {"string": "TODO", "integer": "1", "number": "1", "boolean": "true", "array": "[]", "object": "{}"}
 
 
@@ -56,7 +56,7 @@ def empty_value(subject: Subject, node: Node, shape: Shape) -> Problem:
 
 
 def _lost_in_comment(subject: Subject, node: Node, shape: Shape) -> tuple[str, Fix] | None:
-    """Return why a value is empty behind which `#` is glued to a text, and the fix; None for another one."""
+    """Return why a value is empty because `#` begins a comment, and the fix; None for another value."""
     if "string" not in shape.types or node.green.tag is not None or node.green.anchor is not None:
         return None
     comment = _GLUED_COMMENT.match(subject.text, node.span.end) if not len(node.span) else None
@@ -121,7 +121,7 @@ def exactly_one(subject: Subject, mapping: Node, keys: Sequence[str]) -> Problem
 def recommended_keys(
     subject: Subject, mapping: Node, shape: Shape, unknown: UnknownKeys
 ) -> Iterator[Problem]:
-    """Yield the keys that are better given and are not, unless an unknown key was meant to be the one."""
+    """Yield the missing recommended keys, unless an unknown key was intended as one."""
     for advice in shape.recommended:
         if advice.unless and mapping.entry(advice.unless) is not None:
             continue
@@ -195,7 +195,7 @@ def _example_config(grader: Shape) -> dict[str, object]:
 
 
 def _place(mapping: Node, shape: Shape, key: str) -> Entry | None:
-    """Return the entry to insert a key behind: the last of those that the schema lists before it."""
+    """Return the entry after which to insert a key: the last of those that the schema lists before it."""
     order = list(shape.properties)
     if key not in order or mapping.style == "flow":
         return None
@@ -205,7 +205,7 @@ def _place(mapping: Node, shape: Shape, key: str) -> Entry | None:
 
 
 def _free_name(grader: Node) -> str:
-    """Return a name for a grader, after its type, that no grader beside it has."""
+    """Return a name for a grader, after its type, that no grader next to it has."""
     type_node = grader.get("type")
     base = f"{type_node.target.value}_check" if type_node is not None else "check"
     beside = grader.parent.items if grader.parent is not None else ()
@@ -219,7 +219,7 @@ def _free_name(grader: Node) -> str:
 
 
 def _flow_text(value: object) -> str:
-    """Return a value as YAML on one line, without quotes where text needs none."""
+    """Return a value as YAML on one line, without quotes if a string needs none."""
     if isinstance(value, str):
         plain = re.fullmatch(r"[A-Za-z][\w./*-]*(?: [\w./*-]+)*", value) and isinstance(
             resolve_scalar(value), str

@@ -1,4 +1,4 @@
-"""Options of another grader type: of a copied grader that kept its type, or got another one alone."""
+"""Options of another grader type: the grader was copied and kept its type, or only its type was changed."""
 
 from __future__ import annotations
 

@@ -229,7 +229,7 @@ def _column_of_keys(text: str, mapping: Node) -> int:
 
 
 def _moved_left(text: str, part: Span, far: int) -> Edits:
-    """Return the edits that move the lines of a part to the left; none where one has no room for it."""
+    """Return the edits that move the lines of a part to the left; empty if one is not indented that far."""
     edits: list[Edit] = []
     at = line_start_of(text, part.start)
     if text[at : part.start].strip(" "):

@@ -1,4 +1,4 @@
-"""An unknown key: its problem, and where it was meant to stand."""
+"""An unknown key: its problem, and its intended place."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class UnknownKey:
     beside: frozenset[str] = frozenset()
     """Keys of ``mapping`` that belong into ``home`` like this one."""
     cause: str = "Without it"
-    """How a sentence begins that says what the mistake leads to."""
+    """The beginning of the sentence about the consequence of the mistake."""
 
     def stands_for(self, mapping: Node, key: str) -> bool:
         """Return whether this key leaves ``key`` missing in a mapping, or the block in which it would be."""

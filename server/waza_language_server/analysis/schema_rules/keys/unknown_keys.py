@@ -60,7 +60,7 @@ _CONTRARY = frozenset(
         ("should_not_trigger", "should_trigger"),
     }
 )
-"""Names of switches that are on where the one that is meant is off."""
+"""Names of switches with the opposite meaning of the intended one."""
 _TASK_FILE = compiled_later(r"\S+\.ya?ml")
 _FIXTURE = compiled_later(r"(?:[^/\s]+/)*?fixtures/(?P<path>[^\s/][^\s]*)")
 _EQUALS = compiled_later(r"(?P<key>[A-Za-z_]\w*)(?:[ ]?=[ ]?|:)(?P<value>[^\s=:/].*)")
@@ -157,7 +157,7 @@ def _by_its_other_name(subject: Subject, mapping: Node, shape: Shape, entry: Ent
 
 
 def _turned(mapping: Node, shape: Shape, known: str | None) -> str | None:
-    """Return the key that is meant where a switch beside it says the contrary: `should_match: false`."""
+    """Return the intended key if a switch next to it reverses the meaning: `should_match: false`."""
     switch = mapping.entry("should_match") if known is not None else None
     if known is None or switch is None or switch.value.to_python() is not False:
         return known
@@ -203,7 +203,7 @@ def _keyed_glob(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
 
 
 def _name_as_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
-    """Return the problem of the name of a metric or grader as its first key; behind a grader's is nothing."""
+    """Return the problem of a metric's or grader's name as its first key; a grader's has no value."""
     if fixes := tuple(metric_by_key(subject.text, mapping, shape, entry)):
         message = f"The name of a metric stands behind a key: write `name: {entry.key.value}`."
         problem = Problem("unknown-key", entry.key.span, message, shape.unknown_keys, fixes)
@@ -220,7 +220,7 @@ def _name_as_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
 
 
 def _text_with_colon(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
-    """Return the problem of a text with `: ` in it at the beginning of an item that lacks its key."""
+    """Return the problem of a string with `: ` in it at the beginning of an item that lacks its key."""
     text, first = subject.text, next(mapping.each_entry(), None)
     needed = (shape.required or shape.at_least_one)[:1]
     # Keys of suites are of one word, in small letters.
@@ -266,7 +266,7 @@ def _misspelt(
 
 
 def _turned_switch(entry: Entry, right: str) -> Iterator[Fix]:
-    """Yield the fix of a switch whose other name says the contrary: `skip: true` is `enabled: false`."""
+    """Yield the fix of a switch whose other name means the opposite: `skip: true` is `enabled: false`."""
     value = entry.value.to_python() if entry.value.kind == "scalar" else None
     if isinstance(value, bool):
         turned = "false" if value else "true"
@@ -275,7 +275,7 @@ def _turned_switch(entry: Entry, right: str) -> Iterator[Fix]:
 
 
 def _path_of_fixture(subject: Subject, mapping: Node, entry: Entry, right: str) -> Iterator[Fix]:
-    """Yield the fix for `source: ../fixtures/a.py` beside a path: paths begin in the fixtures folder."""
+    """Yield the fix for `source: ../fixtures/a.py` next to a path: paths begin in the fixtures folder."""
     there, value = mapping.entry(right), entry.value
     match = _FIXTURE.fullmatch(value.value) if value.kind == "scalar" else None
     if right != "path" or there is None or there.value.kind != "scalar" or match is None:
@@ -318,9 +318,10 @@ def _alternatives(subject: Subject, mapping: Node, shape: Shape, entry: Entry, p
 
 
 def _renaming(subject: Subject, shape: Shape, entry: Entry, right: str) -> Steps[Edits]:
-    """Return the edits that rename a key and give its value the form that the right key wants.
+    """Return the edits that rename a key and convert its value to the form that the new key requires.
 
-    A single value becomes a list; a text becomes the block, or the item, of which it is the only needed key.
+    A single value becomes a list; a string becomes the block, or the item, of which it is the only required
+    key.
     """
     edits = [Edit(entry.key.span, right)]
     known, value = shape.properties.get(right), entry.value

@@ -57,7 +57,7 @@ def _with_arguments(subject: Subject, node: Node) -> Edit | None:
 
 
 def _replaced(subject: Subject, node: Node, written: str) -> Edit | None:
-    """Return the edit that writes text behind the key of a list; None where more than the list is lost."""
+    """Return the edit that writes text after the key of a list; None if more than the list would be lost."""
     text, holder = subject.text, subject.entry(node)
     colon = text.find(":", holder.key.span.end, node.span.start) + 1 if holder is not None else 0
     lost = text[colon : node.span.end]

@@ -1,4 +1,4 @@
-"""Text and mappings that were meant to be lists: `a, b`, `["a", "b"]`, `-a`, `1. a`, `{a, b}`, lines."""
+"""Strings and mappings that should be lists: `a, b`, `["a", "b"]`, `-a`, `1. a`, `{a, b}`, lines."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_ITEMS = 100
 
 
 def lists_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
-    """Yield the ways to make a list of a text, the likeliest first; sure only when it can be but one item."""
+    """Yield the ways to make a list of a string, the likeliest first; only certain for a single item."""
     items = shape.branch("sequence").items
     if node.style in {"literal", "folded"} and isinstance(value_of(node.value), list):
         yield from without_sign(subject, node)
@@ -48,7 +48,7 @@ def lists_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
             yield Fix("Make an item of each line", rows)
         parts = _parts(subject.text[node.span.start : node.span.end], node)
         if not parts and items.branch("scalar").kind == "tool.name":
-            # No tool has a blank in its name.
+            # Tool names contain no spaces.
             parts = tuple(node.value.split()) if len(node.value.split()) > 1 else ()
         edit = _listed(subject, node, parts) if parts else None
         if edit is not None:
@@ -67,7 +67,7 @@ def lists_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
 
 
 def _above_items(text: str, node: Node) -> Edit | None:
-    """Return the edit that makes an item of a text behind its key; YAML joins to it the items below."""
+    """Return the edit that makes a text after its key an item; YAML joins the items below to the text."""
     if node.style != "plain":
         return None
     _, *rows = text[node.span.start : node.span.end].split("\n")
@@ -155,7 +155,7 @@ def out_of_lists(text: str, node: Node) -> Edits:
 
 
 def _parts(written: str, node: Node) -> tuple[str, ...]:
-    """Return the items, as YAML, that a text on one line enumerates; none when it is but one text."""
+    """Return the items, as YAML, that a text on one line lists; empty if it is a single text."""
     if any(sign in written for sign in "\r\n"):
         return ()
     value = node.value.strip()
@@ -199,7 +199,7 @@ def _of_lines(subject: Subject, node: Node) -> Iterator[Fix]:
 
 
 def _rows_as_items(subject: Subject, node: Node) -> Edits:
-    """Return the edits that make an item of each line of a text without quotes that begins below its key."""
+    """Return the edits that make each line of an unquoted text below its key an item."""
     text, start, holder = subject.text, node.span.start, subject.entry(node)
     written = text[start : node.span.end]
     if node.style != "plain" or node.green.anchor is not None or "\n" not in written or holder is None:

@@ -26,7 +26,7 @@ def is_metric(shape: Shape) -> bool:
 
 
 def metric_by_key(text: str, mapping: Node, shape: Shape, entry: Entry) -> Iterator[Fix]:
-    """Yield the ways to write the name of a metric behind `name` that is the first key of an item."""
+    """Yield the ways to write a metric's name as `name` when it is the first key of an item."""
     value, key = entry.value, entry.key.span
     if not is_metric(shape) or mapping.entry("name") is not None:
         return

@@ -1,4 +1,4 @@
-"""Values in another form than is due: a dash too few, dashes too many, text that `: ` has made a mapping."""
+"""Values in another form than required: a missing or extra dash, a string that `: ` turns into a mapping."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _DASH = compiled_later(r"-(?:[^\s-]| )")
 _NAME = compiled_later(r"[A-Za-z_][\w.-]*")
 _ROW_BELOW = compiled_later(r"\n(?=[^\r\n])")
 _NOTHING = compiled_later(r"(?:\s|(?<=\s)#[^\r\n]*)*+")
-"""Blanks, line breaks and comments."""
+"""Whitespace, line breaks and comments."""
 
 
 def dash_before(text: str, node: Node) -> Edit | None:
-    """Return the edit that makes a block mapping the only item of a list; None where there is no room.
+    """Return the edit that makes a block mapping the only item of a list; None if there is no space for it.
 
-    The dash takes the place of two of the blanks before the first key, so no other line changes.
+    The dash replaces two of the spaces before the first key, so no other line changes.
     """
     if node.kind != "mapping" or node.style != "block" or node.parent is None:
         return None
@@ -36,7 +36,7 @@ def dash_before(text: str, node: Node) -> Edit | None:
     if column < 2 or text[start - column : start].strip(" ") or column < _column_of_key(text, node) + 2:
         return None
     if text.startswith("-", start):
-        # The dash is there, and the blank behind it is not.
+        # The dash exists, the space after it is missing.
         return Edit(Span(start + 1, start + 1), " ") if len(node.green.children) == 2 else None
     return Edit(Span(start - 2, start), "- ")
 
@@ -68,7 +68,7 @@ def list_by_name(text: str, node: Node, items: Shape) -> Edits:
 
 
 def files_by_path(text: str, node: Node, items: Shape) -> Edits:
-    """Return the edits that make a list of files of a mapping of their paths to their texts; else none."""
+    """Return the edits that convert a mapping of paths to contents into a list of files, or none."""
     known, in_flow = items.branch("mapping").properties, node.style == "flow"
     if not {"path", "content"} <= known.keys() or node.kind != "mapping":
         return ()
@@ -154,9 +154,9 @@ def without_dashes(text: str, node: Node) -> Edits:
 
 
 def spaces_behind_dashes(text: str, node: Node) -> Edits:
-    """Return the edits that make a list of a text whose lines all begin with a dash, some without a space.
+    """Return the edits for a string whose lines all begin with a dash, some without a space: make it a list.
 
-    None for a text behind its key: there a dash may be a sign, or its own.
+    Empty for a string on the line of its key: there a dash may be a minus, or a part of it.
     """
     lines = list(_LINE.finditer(text, node.span.start, node.span.end))
     before = text[: node.span.start].rstrip(" ")
@@ -171,10 +171,10 @@ def spaces_behind_dashes(text: str, node: Node) -> Edits:
 
 
 def out_of_list(text: str, node: Node) -> Edit | None:
-    """Return the edit that writes the only value of a list without the list; None where there is no such.
+    """Return the edit that replaces a list with its only value; None if it has not exactly one.
 
-    None as well where anything else would be lost with the list: an anchor, a tag, a comment. And none where
-    text goes on behind it: of `[draft] Summary` the brackets are a part.
+    Also None if anything else would be lost with the list (an anchor, a tag, a comment), or if text follows
+    it: the brackets are a part of `[draft] Summary`.
     """
     item = node.items[0] if node.kind == "sequence" and len(node.items) == 1 else None
     if item is None or item.kind != "scalar" or not len(item.span):
@@ -220,9 +220,9 @@ def only_value(text: str, node: Node) -> Edit | None:
 
 
 def content_of_message(text: str, node: Node) -> Edit | None:
-    """Return the edit that writes the text of a message of a chat, alone or in a list; None for all else.
+    """Return the edit that writes the text of a chat message, alone or in a list; None for anything else.
 
-    `{role: user, content: Go}` is how models are asked.
+    `{role: user, content: Go}` is the format of chat APIs.
     """
     message = node.items[0] if node.kind == "sequence" and len(node.items) == 1 else node
     content = message.get("content") if message.kind == "mapping" else None
@@ -238,9 +238,9 @@ def content_of_message(text: str, node: Node) -> Edit | None:
 
 
 def only_list(text: str, node: Node, items: Shape) -> Edits:
-    """Return the edits that write the only value of a mapping, a list, without its key: `{files: [a]}`.
+    """Return the edits that write a mapping's only value, a list, without its key: `{files: [a]}`.
 
-    None where the key is one that an item has: then the mapping was meant to be the only item.
+    None if the key is one of an item: then the mapping was intended as the only item.
     """
     entry = node.entries[0] if node.kind == "mapping" and len(node.entries) == 1 else None
     if (
@@ -276,7 +276,7 @@ def _goes_on(text: str, node: Node) -> bool:
 
 
 def in_quotes(text: str, node: Node) -> Edit | None:
-    """Return the edit that makes text of a mapping on one line, which `: ` in the text has made."""
+    """Return the edit that quotes a one-line mapping which is a string with `: ` in it."""
     written = text[node.span.start : node.span.end]
     if node.kind != "mapping" or node.style != "block" or "\n" in written or "\r" in written:
         return None
@@ -284,7 +284,7 @@ def in_quotes(text: str, node: Node) -> Edit | None:
 
 
 def template_in_quotes(text: str, node: Node) -> Edit | None:
-    """Return the edit that makes text of a mapping without values on one line: `{{name}}`, `{name}`."""
+    """Return the edit that quotes a one-line mapping without values, a template: `{{name}}`, `{name}`."""
     written = text[node.span.start : node.span.end]
     is_bare = node.style == "flow" and "\n" not in written and "\r" not in written
     if node.kind != "mapping" or not node.entries or not is_bare or _goes_on(text, node):
@@ -305,7 +305,7 @@ def _line_start(text: str, offset: int) -> int:
 
 
 def pair_in_quotes(text: str, node: Node) -> Edit | None:
-    """Return the edit that makes text of `release: true` in a list: else a switch would be left of it."""
+    """Return the edit that quotes `release: true` in a list; otherwise only a switch would remain."""
     value = node.entries[0].value if len(node.entries) == 1 else None
     written = text[node.span.start : node.span.end]
     if value is None or value.kind != "scalar" or written[:1] in {"{", ""} or "\n" in written:

@@ -78,7 +78,7 @@ class Meant:
 
 
 def meant_switch(written: str) -> Meant | None:
-    """Return the switch that a word stands for."""
+    """Return the switch that a word means."""
     word = written.strip().rstrip(_LIST_SIGNS).lower()
     if word in {"true", "false"}:
         return Meant(word, sure=True)
@@ -89,10 +89,10 @@ def meant_switch(written: str) -> Meant | None:
 
 
 def meant_number(written: str, key: str, shape: Shape, *, whole: bool) -> Meant | None:
-    """Return the number that a text stands for as the value of a key, in the unit of the key.
+    """Return the number that a string means as the value of a key, in the unit of the key.
 
-    Keys of times count seconds, those on ``_ms`` milliseconds. None where the unit has no place at the key,
-    and where the number is no whole one and must be.
+    Keys of times count seconds, those ending in ``_ms`` milliseconds. None if the unit does not apply to the
+    key, or if a whole number is required and it is a fraction.
     """
     noted = _NOTED.fullmatch(written.strip())
     if noted is not None:
@@ -113,7 +113,7 @@ def meant_number(written: str, key: str, shape: Shape, *, whole: bool) -> Meant 
     factor, sure = _factor(unit, key, shape) if unit else (1.0, True)
     if factor is None:
         return None
-    # A number keeps its digits; one in another unit is as short as it can be.
+    # A number keeps its digits; a converted one is written as short as possible.
     value = number if factor == 1 else (number * type(number)(repr(factor))).normalize()
     if abs(value) >= _LONGEST:
         return None
@@ -123,7 +123,7 @@ def meant_number(written: str, key: str, shape: Shape, *, whole: bool) -> Meant 
 
 
 def in_front_of_comment(written: str) -> str | None:
-    """Return the word in front of a comment that no blank parts from it: `3# of them`."""
+    """Return the word before a comment without a space between: `3# of them`."""
     word, sign, _ = written.partition("#")
     return word if sign and word and not word[-1].isspace() and len(word.split()) == 1 else None
 
@@ -142,7 +142,7 @@ def number_in(written: str, *, whole: bool) -> str | None:
 
 
 def spelt_out(written: str) -> str:
-    """Return a text with the words for small numbers in figures: `five minutes` is `5 minutes`."""
+    """Return a text with the words for small numbers as digits: `five minutes` is `5 minutes`."""
     return re.sub("[A-Za-z]+", lambda word: str(_NUMBER_WORDS.get(word[0].lower(), word[0])), written)
 
 
@@ -163,7 +163,7 @@ def key_of_other_unit(written: str, known: Iterable[str]) -> tuple[str, float] |
 
 
 def milliseconds_of(key: str) -> int | None:
-    """Return how many milliseconds the value of a key counts; None when it is no time."""
+    """Return how many milliseconds a unit of the key's value has; None if it is not a time."""
     if key.endswith("_ms"):
         return 1
     return 1_000 if "timeout" in key.lower() else None

@@ -28,7 +28,7 @@ def joined_items(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
     item, items = node.items[0], shape.branch("sequence").items
     if items is None or items.kind == "python.assertion" or item.style != "plain" or item.kind != "scalar":
         return
-    # Without a blank it may be a row of a table.
+    # Without a space it may be a row of a table.
     if _WORDS.fullmatch(item.value) is None or not {" ", "\t"} & set(item.value):
         return
     start, end = item.span.start, item.span.end
@@ -39,7 +39,7 @@ def joined_items(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
 
 
 def glued_pairs(text: str, node: Node) -> Iterator[Problem]:
-    """Yield the keys of a mapping in braces without a value that have in them a sign which parts one off."""
+    """Yield the keys without a value, of a mapping in braces, that contain a separator."""
     for entry in node.each_entry():
         key, value = entry.key, entry.value
         glued = _GLUED_PAIR.fullmatch(key.value) if key.style == "plain" else None

@@ -1,7 +1,7 @@
-"""Texts without quotes that have lost a part, or have a sign too much: what YAML reads is not what was meant.
+"""Unquoted strings that lost a part, or have an extra character: YAML does not read what was intended.
 
 `Fix #1 and that` ends before the number, `v2.0'` has a quote at its end, `view,` a comma, and an `I` above
-lines of prose was to be the bar that opens a block of text.
+lines of prose should be the bar that opens a block scalar.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 ENDINGS = frozenset("\"',;")
-"""How texts end that are looked at."""
+"""The last characters of strings that are checked."""
 _ENDS_OF_NOTES = frozenset("\\)")
 _SIGNS_OF_NOTES = ("//", "/*", "--")
 SIGNS_OF_BLOCKS = frozenset("Il1¦│-=/\\")
-"""How texts over several lines begin that are looked at."""
+"""The first characters of multi-line strings that are checked."""
 DASH_INSIDE = " - "
 """The dash of an over-indented item below a text, as it appears within that text."""
 _READ_BY_PEOPLE = frozenset({"criteria"})
@@ -38,15 +38,15 @@ _LIKE_A_SIGN = {
 """Characters alone after a key where a block scalar indicator was intended."""
 _NUMBER_BEHIND = compiled_later(r"[ \t]#(?=\d)[^\r\n]*")
 _WORD_BEHIND = compiled_later(r"[ \t]#(?=\w)[^\r\n]*")
-"""A sign behind one blank; two, as linters want them, part off a comment."""
+"""A `#` after one space; after two, as linters want them, it begins a comment."""
 _OWN_WORDS = frozenset({"regex", "python.assertion", "glob", "task.glob", "model", "tool.name", "executor"})
-"""Kinds of text in which nobody writes `#1` as a part of it."""
+"""Kinds of strings in which `#1` is not expected."""
 _NAMES = frozenset({"tool.name", "path.workspace", "task.id", "grader.name", "model"})
-"""Kinds of text that have no comma at their end."""
+"""Kinds of strings that have no comma at their end."""
 _NAMING = frozenset({"id", "name", "skill", "type", "version"})
-"""Keys of names, where a single word has no such sign at its end."""
+"""Keys of names, where a single word has no such character at its end."""
 _NAMED = frozenset({"model", "task.id", "grader.name", "grader.type", "skill.name"})
-"""Kinds of text that are one word where notes are written behind it."""
+"""Kinds of strings that are one word, so that text after it is a note."""
 _NOTE_BEHIND = compiled_later(
     r"(?P<name>[\w.:/@-]+)[ \t]+"
     r"(?:(?P<slashes>//[ \t]*\S.*|/\*.+)|(?P<sign>\\)|(?P<words>\([^()]+\)|--[ \t].*))"
@@ -81,7 +81,7 @@ _MOST_NAMES = 4
 
 
 def damaged_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield what is wrong with the ends of a plain text."""
+    """Yield the problems at the ends of a plain scalar."""
     if node.style != "plain" or "string" not in shape.types or not node.value:
         return
     if DASH_INSIDE in node.value and (pushed := _items_inside(text, node, shape)) is not None:
@@ -145,7 +145,7 @@ def _edge_of_word(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
     start, written = node.span.start, text[node.span.start : node.span.end]
     at = written.replace("\\\\", "  ").find("\\b")
     if at < 0:
-        # Written as a number, it is meant.
+        # Written as a number, it is intended.
         return
     is_pattern = shape.kind == "regex"
     instead = ", not the edge of a word" if is_pattern else ""
@@ -175,7 +175,7 @@ def _escaped_path(text: str, node: Node) -> Iterator[Problem]:
 
 
 def _items_inside(text: str, node: Node, shape: Shape) -> Problem | None:
-    """Return the problem of items that stand further to the right than the one above them.
+    """Return the problem of items that are indented further than the one above them.
 
     YAML reads each of them as one more line of the text above.
     """
@@ -203,7 +203,7 @@ def _items_inside(text: str, node: Node, shape: Shape) -> Problem | None:
         and len(columns) == 1
         and not text[dash - column : dash].strip(" ")
     ):
-        # All others stand where this one should.
+        # All others are at the right column for this one.
         edits = (Edit(Span(dash, dash), " " * (min(columns) - column)),)
         place = Span(dash, dash + 1)
         what, side = "item stands further to the left than those below", "they are a part of its text"

@@ -1,4 +1,4 @@
-"""Keys that have become a part of a block of text, or of a block of free keys; switches that say nothing."""
+"""Keys that became a part of a block scalar, or of a block with free keys; switches without a value."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def may_have_swallowed(node: Node) -> bool:
 
 
 def swallowed_key(subject: Subject, node: Node) -> Iterator[Problem]:
-    """Yield the last line of a block of text that is a key which a mapping around it knows and lacks.
+    """Yield the last line of a block scalar that is a key which a mapping around it knows and lacks.
 
-    Where several lines look like keys, the text itself is of that kind.
+    If several lines look like keys, they belong to the text.
     """
     text, mapping, holder = subject.text, node.parent, subject.entry(node)
     if mapping is None or holder is None or mapping.style != "block":
@@ -61,9 +61,9 @@ def swallowed_key(subject: Subject, node: Node) -> Iterator[Problem]:
 
 
 def swallowed_block(subject: Subject, node: Node) -> Iterator[Problem]:
-    """Yield the key and the lines below it, at the end of a block of text, that are a block of the file.
+    """Yield the key and the lines below it, at the end of a block scalar, that are a block of the file.
 
-    The text is none of that kind when other lines above look like keys, or when its end is no such block.
+    None if other lines above look like keys, or if its end is not such a block.
     """
     text, mapping, holder = subject.text, node.parent, subject.entry(node)
     if mapping is None or holder is None or mapping.style != "block":
@@ -95,7 +95,7 @@ def swallowed_block(subject: Subject, node: Node) -> Iterator[Problem]:
 
 
 def block_among_free_keys(subject: Subject, mapping: Node) -> Iterator[Problem]:
-    """Yield the last key of a block where any key may stand that a mapping around it knows and lacks."""
+    """Yield the last key of a block with free keys that a mapping around it knows and lacks."""
     entry, above = mapping.last_entry, mapping.parent
     if entry is None or mapping.style != "block" or above is None or entry.value.kind == "scalar":
         return
@@ -120,7 +120,7 @@ def block_among_free_keys(subject: Subject, mapping: Node) -> Iterator[Problem]:
 
 
 def _moved_left(text: str, block: Span, far: int) -> Edits:
-    """Return the edits that move the lines of a block to the left, as far as they have room for it."""
+    """Return the edits that move the lines of a block to the left, as far as they are indented."""
     starts = [block.start, *(at.start() for at in _LINE.finditer(text, block.start + 1, block.end))]
     return tuple(Edit(Span(at, at + far), "") for at in starts if text[at : at + far] == " " * far)
 
@@ -151,7 +151,7 @@ def _keys_of_block(shape: Shape, key: str, *, listed: bool) -> frozenset[str]:
 
 
 def _owner(subject: Subject, mapping: Node, key: str, written: str | None) -> Node | None:
-    """Return the nearest mapping around a text that knows a key with such a value, where it lacks it."""
+    """Return the nearest mapping around a text that knows, and lacks, a key with such a value."""
     owner: Node | None = mapping
     while owner is not None and owner.kind == "mapping" and owner.style == "block":
         shape = subject.shape_at(owner)

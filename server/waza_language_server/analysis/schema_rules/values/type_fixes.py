@@ -1,4 +1,4 @@
-"""How a value of the wrong type may have been meant: regrouped, without quotes, as a number."""
+"""Fixes for a value of the wrong type: regrouped, without quotes, as a number."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _named_file(subject: Subject, node: Node) -> Iterator[Fix]:
 
 
 def _as_comment(text: str, node: Node) -> Iterator[Fix]:
-    """Yield the way to keep a note such as `- TODO` that stands among the items of a list."""
+    """Yield the fix that turns a note such as `- TODO` among the items of a list into a comment."""
     items, start = node.parent, node.span.start
     dash = text.rfind("-", 0, start)
     if items is None or items.kind != "sequence" or items.style == "flow" or dash < 0:
@@ -151,7 +151,7 @@ def _without_list(text: str, node: Node, shape: Shape) -> Fix | None:
         return None
     known = shape.branch("mapping").properties
     are_known = all(key in known for item in node.items for key in item.key_names)
-    # Any key may be meant, but several in an item may be what one of them is given.
+    # Any key may be intended, but several in an item may be the values of one of them.
     are_pairs = not known and all(len(item.key_names) == 1 for item in node.items)
     title = "Remove the dashes" if len(edits) > 1 else "Remove the dash"
     return Fix(title, edits, preferred=are_known or are_pairs)
@@ -174,12 +174,12 @@ def _as_list(subject: Subject, node: Node, items: Shape | None) -> tuple[Fix, ..
     if items is subject.catalog.any_grader:
         by_type = list_of_keyed(subject.catalog, text, node)
         if by_type is not None:
-            # Where there is no room for a list, no name is made of a type.
+            # If a list cannot be written there, a type does not become a name.
             return (Fix(title, by_type, reveals=True),) if by_type else ()
     if items is not None and (edits := list_by_name(text, node, items)):
         return (Fix(title, edits, preferred=True, reveals=True),)
     if items is not None and (edits := files_by_path(text, node, items)):
-        # A text on one line may be the file that is copied.
+        # A one-line string may be the file to copy.
         is_sure = all(entry.value.style in {"literal", "folded"} for entry in node.entries)
         return (Fix("Make it a list, with `path` and `content`", edits, preferred=is_sure),)
     if items is not None and (edits := only_list(text, node, items)):
@@ -228,7 +228,7 @@ def _written_otherwise(subject: Subject, node: Node, shape: Shape, expected: Seq
 
 
 def _whole_numbers(node: Node, value: int) -> Iterator[Fix]:
-    """Yield what a fraction is without its dot, where that may part thousands, and the whole of it."""
+    """Yield a fraction without its dot, if that may separate thousands, and its integer part."""
     meant = node.value.replace(".", "")
     for number in (meant, str(value)) if THOUSANDS.fullmatch(node.value) is not None else (str(value),):
         yield Fix(f"Change to `{number}`", (Edit(node.span, number),))

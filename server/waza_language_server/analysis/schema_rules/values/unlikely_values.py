@@ -1,4 +1,4 @@
-"""Values that fit and can hardly be meant: a time in another unit, octal digits, quotes of print."""
+"""Valid values that are probably not intended: a time in another unit, octal digits, typographic quotes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PRINTED = compiled_later(r"[“„‟«‘‚]([^“„‟«‘‚”»]+)[”�
 
 
 _NAMES = frozenset({"model", "skill.name"})
-"""Kinds of texts that are names of something that is there."""
+"""Kinds of strings that are names of existing things."""
 _REPLACING = frozenset({"!env", "!var", "!secret", "!ref", "!sub", "!include"})
 """Tags by which other tools put something in."""
 _VARIABLE = compiled_later(r"\$\w+|\$?\{.+\}")
@@ -95,9 +95,9 @@ def tag_for_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
 
 
 def tag_before_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield the tag that stands where a text begins with `!`: for YAML its first word is none of it.
+    """Yield a tag that was intended as a text beginning with `!`: YAML removes it from the text.
 
-    In front of one word it may be meant as a tag, of the tools of somebody else; a name alone needs none.
+    Before a single word it may be intended as a tag for other tools; a name alone needs none.
     """
     tag = node.green.tag or ""
     start = text.rfind(tag, max(0, node.span.start - len(tag) - _MOST_BLANKS), node.span.start)
@@ -151,7 +151,7 @@ def _printed_quotes(node: Node, shape: Shape) -> Iterator[Problem]:
 
 
 def _without_commas(node: Node, parts: Sequence[str]) -> Problem:
-    """Return the problem of several texts in printed quotes with nothing between them: one item for YAML."""
+    """Return the problem of strings in typographic quotes without separators: one item for YAML."""
     message = "This is one item for YAML; the quotes are a part of it, and no comma divides it."
     items = ", ".join(quoted(part) for part in parts)
     in_brackets = node.parent is not None and node.parent.style == "flow"
@@ -170,7 +170,7 @@ def _octal(node: Node, shape: Shape) -> Iterator[Problem]:
 
 
 def _thousands(node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield a dot between thousands: where a whole number is due, nobody writes three digits behind one."""
+    """Yield a dot between thousands: if a whole number is due, three digits after one are no fraction."""
     if "integer" not in shape.types or "number" in shape.types or int(node.value.partition(".")[2]):
         # Another rule reports fractions.
         return
