@@ -32,7 +32,7 @@ class Changes:
         return span.shifted(-moved) if moved is not None else None
 
     def moved(self, start: int, end: int) -> int | None:
-        """Return by how many characters the edits have moved a span; None when one touches it."""
+        """Return by how many characters the edits have moved a span; None if one touches it."""
         index = bisect_right(self._starts, end)
         if index and self._ends[index - 1] >= start:
             return None

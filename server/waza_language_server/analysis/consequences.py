@@ -44,13 +44,13 @@ _OF_LACK = frozenset(
 _OF_PLACE = frozenset({"duplicate-key", "misplaced-key", "unknown-key"})
 """Codes of problems about a key that does not belong at its place."""
 _OF_COLUMN = frozenset({"yaml-indentation", "yaml-tab"})
-"""Codes of faults whose repair is a guess at where a line belongs, and so at what is around its keys."""
+"""Codes of faults whose repair guesses the column of a line, and so the parent of its keys."""
 _SECOND_DOCUMENT = "several-documents"
 """Two documents that could be one: a run ignores the second."""
 _ELSEWHERE = "misplaced-key"
 _MISSPELT = "unknown-key"
 _MOST_KEYS = 20
-"""Keys at the wrong level, or with a safe other name, that are put right for trial."""
+"""The most keys at the wrong level, or with a certain other name, that are repaired tentatively."""
 MOST_CHARACTERS = 30_000
 """In a longer text every problem that is found is reported."""
 
@@ -117,7 +117,7 @@ def may_have_consequences(document: Document, problems: Sequence[Problem]) -> bo
 
 
 def _slips(problems: Sequence[Problem]) -> Sequence[Problem]:
-    """Return what may have consequences: what cannot be read; where all can, wrong keys."""
+    """Return the problems that may have consequences: syntax errors or, without any, wrong keys."""
     faults = [
         problem
         for problem in problems

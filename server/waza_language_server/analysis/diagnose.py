@@ -1,4 +1,4 @@
-"""Every problem of a document: syntax, structure, graders, and what other files say about it.
+"""All problems of a document: syntax, structure, graders, and other files' references.
 
 Architecture invariant: no rule makes ``diagnose`` raise. One that fails is left out (see ``failures``).
 """
@@ -36,7 +36,7 @@ PROBLEMS_PER_PAUSE = 100
 _with_consequences: WeakKeyDictionary[Document, tuple[Problem, ...]] = WeakKeyDictionary()
 """All problems of the documents in which some are not reported."""
 _hiding: WeakSet[Document] = WeakSet()
-"""The documents in which more is wrong than their own rules find."""
+"""The documents with more problems than their own rules find."""
 _MOST_LAYERS = 2
 """The number of rounds in which typos are repaired that earlier repairs have revealed."""
 
@@ -47,7 +47,7 @@ def diagnose(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
 
 
 def diagnose_in_steps(document: Document, workspace: Workspace) -> Generator[None, None, tuple[Problem, ...]]:
-    """Do the same with many pauses, where the caller may do something else or stop."""
+    """Do the same with many pauses, during which the caller may do something else or stop."""
     yield from document.read_in_steps()
     return (yield from workspace.project.disk.held_still_in_steps(_told(document, workspace)))
 

@@ -68,7 +68,7 @@ def as_wanted(
 
 
 def directives_of(document: Document) -> Steps[Directives]:
-    """Return what the comments of a document say."""
+    """Return the directives of a document."""
     if not document.says(MARK):
         return Directives()
     text, lines = document.text, document.lines
@@ -96,7 +96,7 @@ def directives_of(document: Document) -> Steps[Directives]:
 
 
 def severities_of(text: str) -> Mapping[str, str]:
-    """Return the severities that the comments of a project file say."""
+    """Return the severities in the directives of a project file."""
     if MARK not in text:
         return {}
     found = (match for match in DIRECTIVE.finditer(text) if match["what"] == "severity")

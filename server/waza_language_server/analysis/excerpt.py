@@ -81,7 +81,7 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class Excerpts:
-    """Makes the excerpts of one document that differ by the edits which are tried."""
+    """Creates the excerpts of one document for different edits."""
 
     before: Tree
     kind: SchemaName
@@ -91,7 +91,7 @@ class Excerpts:
     """The untouched rest of values that no edit touches, by the value and its place."""
 
     def of(self, after: Tree, changes: Changes) -> Steps[Excerpt | None]:
-        """Return, with pauses, what the edits concern; None when the trees are not two mappings.
+        """Return, with pauses, the parts that the edits affect; None if the trees are not two mappings.
 
         Neither tree may have anchors, and both must have the same faults.
         """
@@ -132,7 +132,7 @@ Both = tuple[Green, Green]
 
 @frozen()
 class _Cutting:
-    """Leaves the same out of two versions of a value."""
+    """Leaves the same parts out of two versions of a value."""
 
     changes: Changes
     told: Told

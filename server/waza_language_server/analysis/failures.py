@@ -54,7 +54,7 @@ def guarded(rule: str, found: Callable[[], Iterable[T]]) -> Iterator[T]:
 
 
 def note_rule_failure(rule: str, error: Exception) -> None:
-    """Note that a rule has failed."""
+    """Record that a rule has failed."""
     note_failure(f'the rule "{rule}"', error)
 
 
@@ -71,7 +71,7 @@ def note_failure(what: str, error: Exception) -> None:
 
 @contextmanager
 def failures_noted() -> Generator[list[RuleFailure]]:
-    """While this lasts, collect the failures in the list that is given."""
+    """Collect failures in the given list while this is active."""
     noted: list[RuleFailure] = []
     token = _noted.set(noted)
     try:

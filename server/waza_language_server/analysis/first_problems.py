@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
 
 MOST = 500
-"""Of more at the beginning perhaps not all are shown in the end."""
+"""With more at the beginning, perhaps not all are shown in the end."""
 _OF_THE_WHOLE = (VERSION_KEY, MARK)
 """Words further down that may change the severity of a problem, or suppress it."""
 
@@ -32,9 +32,9 @@ _OF_THE_WHOLE = (VERSION_KEY, MARK)
 def first_problems(
     document: Document, workspace: Workspace
 ) -> Steps[tuple[Document, tuple[Problem, ...]] | None]:
-    """Return the beginning of a document that is not read yet, and what is wrong with its graders.
+    """Return the beginning of a document that is not parsed yet, and the problems of its graders.
 
-    With many pauses. None for a short document, and where the rest may change what is wrong at the beginning.
+    With many pauses. None for a short document, and if the rest may change the problems at the beginning.
     """
     if document.kind not in ("eval", "task"):
         return None

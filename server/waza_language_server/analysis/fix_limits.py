@@ -27,7 +27,7 @@ _WORD = compiled_later(r"\w")
 _BREAK = compiled_later(r"[\r\n]")
 _DASH = compiled_later(r"-\s+\Z")
 _BETWEEN = ",."
-"""Removed with an item, an entry, or where a key with a dot becomes a block."""
+"""Deleted with an item, an entry, or when a key with a dot becomes a block."""
 _OF_WHOLE_MAPPINGS = frozenset(
     {"deprecated-grader-type", "unknown-grader-type", "missing-grader-type", "repeated-item"}
 )

@@ -165,7 +165,7 @@ def _counted_again(before: Counts[Any], exchanged: Exchanged[tuple[Any, ...]]) -
 
 
 class _Adapted(Mapping[Value, int]):
-    """Counts of before with those that edits have made others, which share all the rest."""
+    """Earlier counts with a few changed ones, which share all the rest."""
 
     __slots__ = ("_before", "_length", "_other")
 
@@ -179,7 +179,7 @@ class _Adapted(Mapping[Value, int]):
 
     @staticmethod
     def of(before: Mapping[Value, int], more: Mapping[Value, int]) -> Mapping[Value, int]:
-        """Return counts that are higher by ``more`` than before, which may be negative."""
+        """Return counts that are ``more`` higher than before; ``more`` may be negative."""
         other = {value: before.get(value, 0) + by for value, by in more.items() if by}
         if isinstance(before, _Adapted):
             before, other = before._before, before._other | other

@@ -34,9 +34,9 @@ from waza_language_server.text.edit import Edits, Fix
 from waza_language_server.text.span import Span
 
 _STEPS_AT_ONCE = 4
-"""Of one item: a pause costs as much as a step of a rule, and each item ends with one anyway."""
+"""For one item: a pause costs as much as a step of a rule, and each item ends with one anyway."""
 _LONG = 4_000
-"""Characters of an item of which each step takes as long as a slice."""
+"""In characters: above it each step of an item takes as long as a slice."""
 
 _Where = tuple[SchemaName, tuple[str, ...]]
 """The kind of document that holds a grader entry, and the keys that lead to it."""
@@ -60,7 +60,7 @@ By the shape of the items: an edit can move items from one list into another, wh
 
 
 def problems_of_all(view: FileView, graders: GraderEntries) -> Found:
-    """Yield the problems of all grader entries of a file; those without any are not looked at one by one."""
+    """Yield the problems of all grader entries of a file, skipping cached ones without any."""
     known = _kept_of_items.setdefault(view.catalog, {})
     for node, shape, items in graders.places:
         if items is None:
@@ -110,7 +110,7 @@ def _looked_at(
 
 
 def _touched(items: Node, spans: Sequence[Span]) -> Steps[list[int]]:
-    """Return the places of the items that spans touch."""
+    """Return the indexes of the items that spans touch."""
     found: set[int] = set()
     last = len(items.green.children) - 1
     for number, span in enumerate(spans, 1):
@@ -122,7 +122,7 @@ def _touched(items: Node, spans: Sequence[Span]) -> Steps[list[int]]:
 
 
 def grader_problems(view: FileView, entry: Node) -> Found:
-    """Yield the problems of one grader entry, from memory when neither the entry nor its place changed."""
+    """Yield the problems of one grader entry, cached if neither the entry nor its place changed."""
     if view.tree.broken(entry):
         yield from _checked(view, entry)
         return
@@ -176,7 +176,7 @@ def _rules_about(grader_type: str | None, shape: Shape, catalog: Catalog) -> Seq
 
 
 def _all_to_keep(problems: Sequence[Problem], offset: int) -> Steps[tuple[Problem, ...]]:
-    """Return problems as seen from an offset, with fixes that hold no tree; one grader can have thousands."""
+    """Return problems relative to an offset, with fixes that hold no tree; a grader can have thousands."""
     found: list[Problem] = []
     for number, problem in enumerate(problems, 1):
         fixes = tuple([Fix(fix.title, (), fix.preferred) for fix in problem.fixes])
@@ -214,7 +214,7 @@ class _Place:
 
 
 def _made_again(place: _Place, kept: Problem, number: int) -> Steps[Edits]:
-    """Return the edits of a fix; none when its rule does not find the problem any more."""
+    """Return the edits of a fix; empty if its rule does not find the problem any more."""
     if not (_checked_last and _checked_last[-1].place.is_same(place)):
         found: list[Problem] = []
         for each in chain.from_iterable(_checked(place.view, entry) for entry in place.entries()):

@@ -20,20 +20,20 @@ from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.syntax.green import Green
 
 _Around = tuple[tuple[ref[Green], ...], tuple[int, ...]]
-"""The keys and values of a file but for its lists of graders, and how many graders these have.
+"""The keys and values of a file except its lists of graders, and the lengths of those.
 
-References are the same while what they refer to lives, and no other's afterwards.
+Weak references stay equal while their target lives, and are equal to no other one afterwards.
 """
 _FILES_KEPT = 16
 _RULES = (*FILE_RULES, *ITEM_RULES)
 _OF_COMMENTS = tuple(rule for rule in _RULES if rule.reads_comments)
 
 _quiet: WeakKeyDictionary[Catalog, dict[SchemaName, deque[_Around]]] = WeakKeyDictionary()
-"""Around which graders nothing was wrong, the last ones first."""
+"""Contents around graders that had no problems, the most recent first."""
 
 
 def problems_outside(view: FileView, graders: GraderEntries) -> Found:
-    """Yield what the rules find that look at no entry of the lists of graders of a file."""
+    """Yield the problems from rules that do not read the file's lists of graders."""
     around = yield from _around(view, graders)
     kinds = _quiet.setdefault(view.catalog, {})
     quiet = kinds.get(view.kind) or kinds.setdefault(view.kind, deque(maxlen=_FILES_KEPT))

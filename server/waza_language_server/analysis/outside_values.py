@@ -59,7 +59,7 @@ def found_outside(view: FileView, root: Node, top: Shape, look: Look, name: str 
 
 
 def _finds(look: Look, shape: Shape, fresh: dict[object, list[Problem]], item: Node) -> Steps[bool]:
-    """Return whether a look finds anything in an item, and add what to ``fresh``."""
+    """Return whether a look finds anything in an item, and add the problems to ``fresh``."""
     problems: list[Problem] = []
     for problem in _found_below(item, shape, look):
         if problem is None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
 
 NODES_AT_ONCE = 32
-"""Nodes that a rule looks at between two pauses: a pause takes as long as a look."""
+"""Nodes that a rule visits between two pauses: a pause takes as long as a visit."""
 Found = Iterator[Problem | None]
 """The problems that a rule yields, and None wherever a pause is possible."""
 
@@ -38,7 +38,7 @@ class FileView:
 
 @frozen()
 class GraderView:
-    """One grader entry of a file; ``located`` are its values with their shapes, from the top down."""
+    """One grader entry of a file; ``located`` are its values with their shapes, top down."""
 
     file: FileView
     entry: Node
@@ -90,9 +90,9 @@ class Rule(Generic[View]):
 
 
 def found_by(rules: Iterable[Rule[View]], view: View) -> Found:
-    """Yield what each of some rules finds; nothing of one that fails.
+    """Yield the problems from each of some rules; none from a rule that fails.
 
-    As ``guarded`` does, without two more generators for each rule and grader: they cost as much as a rule.
+    Like ``guarded``, but without two more generators for each rule and grader, which cost as much as a rule.
     """
     for rule in rules:
         known: list[Problem] = []

@@ -118,7 +118,7 @@ ITEM_RULES: tuple[Rule[FileView], ...] = (
     Rule("requirements", requirements, _words("key-without-effect")),
     Rule("mock servers", mock_servers, _words("duplicate-mock-name")),
 )
-"""Rules about a file that compare the items of a list with each other, and no more of its graders."""
+"""Rules about a file that compare the items of a list with each other, and not its graders otherwise."""
 
 GRADER_RULES: tuple[Rule[GraderView], ...] = (
     Rule(
@@ -198,6 +198,6 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("scores", scores_without_graders, _words("threshold-out-of-reach")),
     Rule("weak graders", weak_graders, _words("weak-grader")),
 )
-"""Rules about what other files say."""
+"""Rules about the content of other files."""
 
 RULES = (*TEXT_RULES, *FILE_RULES, *ITEM_RULES, *GRADER_RULES, *GRADERS_RULES, *SUITE_RULES)

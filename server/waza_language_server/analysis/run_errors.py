@@ -36,7 +36,7 @@ class RunError:
 
     @property
     def words(self) -> str:
-        """The place, the diagnostic and its message, in one line."""
+        """Return the location, the code and the message in one line."""
         told = f"{self.code}: {self.message}" if self.code else self.message
         return f"{self.path.name}, line {self.line}: {told}"
 
@@ -84,7 +84,7 @@ def _of_file(workspace: Workspace, path: Path) -> Steps[list[RunError]]:
 
 
 def _deciding(document: Document, problems: Collection[Problem]) -> Iterator[Problem]:
-    """Yield the errors in graders, and the misspelt keys that take all graders or tasks away."""
+    """Yield the errors in graders, and the misspelt keys that remove all graders or tasks."""
     graders = [grader.node.span for grader in SuiteFile(document.tree).graders()]
     for problem in problems:
         in_grader = any(span.contains(problem.span.start) for span in graders)

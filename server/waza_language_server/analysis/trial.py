@@ -68,7 +68,7 @@ _HIDING = STRUCTURAL_CODES | {"unknown-grader-type", "missing-grader-type"}
 
 @dataclass(frozen=True)
 class Trials:
-    """Tries fixes of one document. ``problems`` are those of this version of it, all of them."""
+    """Validates fixes of one document. ``problems`` are all those of its current version."""
 
     document: Document
     workspace: Workspace
@@ -129,7 +129,7 @@ class Trials:
     def _brought_by(
         self, edits: Sequence[Edit], repaired: Sequence[Problem]
     ) -> Generator[None, None, list[Problem] | None]:
-        """Return what edits bring, or leave of ``repaired``; None when they bring faults of syntax."""
+        """Return the problems that edits add, or leave of ``repaired``; None if they add syntax errors."""
         if not edits:
             return None
         if not self._found:

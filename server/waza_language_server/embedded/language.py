@@ -27,7 +27,7 @@ TokenKind = Literal[
     "type",
     "variable",
 ]
-"""Words of the Language Server Protocol, so that every editor has a colour for them."""
+"""Token types of the Language Server Protocol, so that every editor has a colour for them."""
 TokenPart = Literal[
     "",
     "declaration",
@@ -99,9 +99,9 @@ class Explanation:
 
 @frozen()
 class Signature:
-    """How a function is called; ``active`` is the parameter at the cursor, counted from 0.
+    """The signature of a function; ``active`` is the parameter at the cursor, counted from 0.
 
-    ``parameters`` are pieces of ``label``, ``documentation`` is Markdown.
+    ``parameters`` are substrings of ``label``, ``documentation`` is Markdown.
     """
 
     label: str
@@ -112,7 +112,7 @@ class Signature:
 
 @frozen()
 class Token:
-    """Characters of a value that an editor colours. Tokens come in order and do not overlap."""
+    """Characters of a value to highlight. Tokens are in order and do not overlap."""
 
     start: int
     end: int
@@ -122,7 +122,7 @@ class Token:
 
 @frozen()
 class Files:
-    """Files that a glob matches: the paths of the first of them, and how many there are."""
+    """Files that a glob matches: the paths of the first ones, and the number of all."""
 
     first: tuple[str, ...]
     count: int
@@ -158,11 +158,11 @@ class Language(Protocol):
     """The features of a language inside a string; a value may be incomplete."""
 
     def check(self, value: str, around: Surroundings = NOWHERE) -> Checked:
-        """Return what is wrong with a value."""
+        """Return the problems of a value."""
         ...
 
     def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[Word]:
-        """Yield what can be written at an offset, the best first."""
+        """Yield the completions at an offset, the best first."""
         ...
 
     def hover(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Explanation | None:

@@ -18,9 +18,9 @@ _ROOMS = {
     "regex": "regex.patterns.Patterns",
     "task.glob": "glob.globs.Globs",
 }
-"""Where each one's class is, by the kind of a value, as schemas state it."""
+"""The module and class of each language, by the kind of a value, as in schemas."""
 LONGEST_VALUE = 10_000
-"""Characters; a longer value is not looked into."""
+"""In characters; a longer value is not parsed."""
 
 
 class _Languages(Mapping[str, "Language"]):
@@ -46,4 +46,4 @@ class _Languages(Mapping[str, "Language"]):
 
 
 LANGUAGES: Mapping[str, Language] = _Languages()
-"""By the kind of a value, as schemas state it."""
+"""By the kind of a value, as in schemas."""

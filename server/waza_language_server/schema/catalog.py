@@ -59,7 +59,7 @@ class Catalog:
         return name in self._custom and name not in self._built_in
 
     def with_types(self, custom: Mapping[str, JsonSchema]) -> Catalog:
-        """Return a catalog that knows these types of plug-ins, too, and no others; itself if it does."""
+        """Return a catalog with exactly these types of plug-ins; itself if it has them already."""
         return self if dict(custom) == self._custom else Catalog(self._directory, custom)
 
     def document(self, kind: SchemaName) -> Shape:
@@ -98,12 +98,12 @@ class Catalog:
 
     @property
     def any_grader(self) -> Shape:
-        """The shape of a grader entry whose type is not chosen yet: the keys that every type has."""
+        """The shape of a grader entry without a type: the keys that every type has."""
         return self.any_grader_root.top
 
     @cached_property
     def any_grader_root(self) -> SchemaRoot:
-        """The schema of a grader entry whose type is not chosen yet."""
+        """The schema of a grader entry without a type."""
         entries = [shape for name in self.grader_types if (shape := self.grader(name)) is not None]
         names = [name for name in entries[0].properties if all(name in entry.properties for entry in entries)]
         properties = {

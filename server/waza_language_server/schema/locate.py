@@ -35,9 +35,9 @@ def shape_at(
 
 
 def shape_of(document_kind: SchemaName, node: Node, catalog: Catalog) -> Shape | None:
-    """Return the shape of a node of a document, or None where nothing is known.
+    """Return the shape of a node of a document, or None if unknown.
 
-    By the nodes around it, not by their keys: of a key that is there twice each has its own value.
+    It follows nodes, not keys: each of two duplicate keys has its own value.
     """
     around: list[Node] = []
     above: Node | None = node
@@ -77,7 +77,7 @@ def grader_shape(entry: Node | None, catalog: Catalog) -> Shape:
 
 
 def grader_type(entry: Node) -> str | None:
-    """Return what is written as the type of a grader entry; None when it is not there or no scalar."""
+    """Return the type of a grader entry as written; None if it is missing or not a scalar."""
     written = entry.written("type")
     if written is None or written.kind == "alias":
         node = type_node(entry)
@@ -123,7 +123,7 @@ def grader_places(root: Node, document_kind: SchemaName, catalog: Catalog) -> It
 def graders_below(node: Node, shape: Shape) -> Iterator[Node]:
     """Return every grader entry that is a mapping in a value of a known shape, itself included."""
     if shape.kind == "grader" and not shape.branches:
-        # Nearly always: an item of a list of graders.
+        # The usual case: an item of a list of graders.
         return iter((node,) if node.green.kind == "mapping" else ())
     return _graders_below(node, shape)
 
@@ -232,7 +232,7 @@ def below(node: Node, shape: Shape) -> Iterator[tuple[Node, Shape]]:
         found = ((item, items) for item in node.each_item())
     else:
         return iter(())
-    # A list of a few takes less time than to go back to them for each.
+    # Storing a few of them in a list is faster than resuming the generator for each.
     return iter([*found]) if len(children) <= _FEW_CHILDREN else found
 
 

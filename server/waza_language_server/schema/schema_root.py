@@ -1,4 +1,4 @@
-"""A schema file: its references are followed, and each of its schemas has one shape."""
+"""A schema file: resolves its references, and each of its schemas has one shape."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SchemaRoot:
         return merged or schema
 
     def _parts(self, schema: JsonSchema, depth: int) -> Iterator[JsonSchema]:
-        """Yield what a schema is made of, the strongest last."""
+        """Yield the schemas that a schema consists of, the strongest last."""
         if depth > 20:
             return
         for part in cast("list[JsonSchema]", schema.get("allOf", [])):

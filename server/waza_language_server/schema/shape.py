@@ -32,7 +32,7 @@ _NODE_KINDS: Mapping[str, frozenset[str]] = {
 
 @frozen()
 class Property:
-    """A key of a mapping: its name, the shape of its value, whether a run breaks without it."""
+    """A key of a mapping: its name, the shape of its value, whether a run requires it."""
 
     name: str
     shape: Shape
@@ -41,7 +41,7 @@ class Property:
 
 @frozen()
 class Recommendation:
-    """A key whose absence deserves less than an error, and why; ``unless`` another key is there."""
+    """A key whose absence is less than an error, and why; ``unless`` another key exists."""
 
     key: str
     severity: Severity
@@ -60,7 +60,7 @@ class Discouraged:
 
 
 class Shape:
-    """One schema, its ``$ref`` followed. Two shapes of the same schema are the same object."""
+    """One schema, with its ``$ref`` resolved. Two shapes of the same schema are the same object."""
 
     def __init__(self, schema: JsonSchema, root: SchemaRoot) -> None:
         self.schema = schema
@@ -104,7 +104,7 @@ class Shape:
 
     @property
     def default(self) -> Any:
-        """The value that counts when nothing is written; None when there is none or it is null."""
+        """The value if nothing is written; None when there is none or it is null."""
         return self.schema.get("default")
 
     @property
@@ -123,7 +123,7 @@ class Shape:
 
     @property
     def examples(self) -> tuple[Any, ...]:
-        """Values worth showing."""
+        """Example values."""
         return tuple(self.schema.get("examples", ()))
 
     @property
@@ -157,7 +157,7 @@ class Shape:
 
     @property
     def inert(self) -> str | None:
-        """A sentence when the key is read but has no effect."""
+        """A sentence, if the key is read but has no effect."""
         return self.schema.get("x-waza-inert")
 
     @property
@@ -172,7 +172,7 @@ class Shape:
 
     @property
     def severity(self) -> Severity | None:
-        """How bad a wrong value is, when not an error."""
+        """The severity of a wrong value, if not an error."""
         return self.schema.get("x-waza-severity")
 
     @property
@@ -187,12 +187,12 @@ class Shape:
 
     @property
     def severity_of_missing(self) -> Severity:
-        """How bad it is when the key of this value is not there, where it is required."""
+        """The severity when a required key for this value is missing."""
         return self.schema.get("x-waza-missing", "error")
 
     @property
     def unknown_keys(self) -> Severity:
-        """How bad an unknown key is."""
+        """The severity of an unknown key."""
         return self.schema.get("x-waza-unknown-keys", "error")
 
     @property
@@ -209,7 +209,7 @@ class Shape:
 
     @property
     def misspellings(self) -> Mapping[str, str]:
-        """Names that people write, and the right key of the same mapping."""
+        """Common other names, and the right key of the same mapping."""
         return self.schema.get("x-waza-misspellings", {})
 
     @cached_property
@@ -219,7 +219,7 @@ class Shape:
 
     @cached_property
     def recommended(self) -> tuple[Recommendation, ...]:
-        """Keys that are better given."""
+        """Recommended keys."""
         return tuple(
             Recommendation(
                 entry["key"], entry.get("severity", "hint"), entry.get("why", ""), entry.get("unless", "")
@@ -248,22 +248,22 @@ class Shape:
 
     @property
     def at_least_one(self) -> tuple[str, ...]:
-        """Keys of which one must be given, else the mapping has no effect."""
+        """Keys of which at least one is required, else the mapping has no effect."""
         return tuple(self.schema.get("x-waza-at-least-one", ()))
 
     @property
     def exactly_one(self) -> tuple[str, ...]:
-        """Keys of which exactly one must be given."""
+        """Keys of which exactly one is required."""
         return tuple(self.schema.get("x-waza-exactly-one", ()))
 
     @property
     def not_greater(self) -> Mapping[str, str]:
-        """Pairs of keys, the number of the first not above that of the second."""
+        """Pairs of keys: the number of the first must not exceed that of the second."""
         return self.schema.get("x-waza-not-greater", {})
 
     @cached_property
     def required(self) -> tuple[str, ...]:
-        """Keys without which a run breaks or means nothing."""
+        """Keys without which a run fails or means nothing."""
         return tuple(self.schema.get("required", ()))
 
     @cached_property
@@ -286,7 +286,7 @@ class Shape:
 
     @cached_property
     def deprecated_keys(self) -> tuple[Property, ...]:
-        """Those of the known keys instead of which something else should be written."""
+        """The known keys that are deprecated."""
         return tuple(known for known in self.properties.values() if known.shape.deprecated)
 
     @cached_property
@@ -360,7 +360,7 @@ class Shape:
 
     @cached_property
     def branches(self) -> tuple[Shape, ...]:
-        """The alternatives of a value that may be written in several ways; empty when there is one way."""
+        """The alternatives of a value that has several forms; empty if it has one form."""
         if "x-waza-at-least-one" in self.schema:
             return ()
         listed = cast("list[JsonSchema]", self.schema.get("oneOf") or self.schema.get("anyOf") or [])
@@ -382,9 +382,9 @@ class Shape:
         return not self.types or bool(self.types & _NODE_KINDS.get(kind, frozenset()))
 
     def branch(self, kind: str, keys: frozenset[str] = frozenset()) -> Shape:
-        """Return the alternative that a node of this kind means, with mappings the one that shares most keys.
+        """Return the alternative for a node of this kind; for mappings the one that shares most keys.
 
-        The shape itself when it has no alternatives or none fits.
+        The shape itself if it has no alternatives or none fits.
         """
         if not self.branches:
             return self
@@ -396,7 +396,7 @@ class Shape:
 
 
 def _occurs(pattern: str, text: str) -> bool:
-    """Ask the validator of the schemas: it bounds what a pattern of a custom grader type may take."""
+    """Use the schemas' validator: it limits the time for a pattern of a custom grader type."""
     try:
         return _pattern_validator(pattern).is_valid(text)
     except ValueError:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 GRADER_TYPES = "grader types"
 UNUSED = 999
-"""The rank of what no file uses."""
+"""The rank of unused names."""
 
 
 def section_of(document_kind: str, path: Sequence[str | int], root: Node | None) -> str:
@@ -37,7 +37,7 @@ def section_of(document_kind: str, path: Sequence[str | int], root: Node | None)
 
 
 def usage_rank(section: str, name: str) -> int:
-    """Return how many names of a section are used more than this one, at most ``UNUSED``."""
+    """Return how many names of a section are used more often than this one, at most ``UNUSED``."""
     return _ranks().get(section, {}).get(name, UNUSED)
 
 

@@ -15,13 +15,13 @@ from waza_engine.steps import Steps
 from waza_language_server.syntax.green import Green
 
 ALIAS_BUDGET = 10_000
-"""How many nodes ``Node.to_python`` may visit.
+"""The most nodes that ``Node.to_python`` visits.
 
-An anchor bomb ends as a null instead of filling the memory.
+An anchor bomb becomes null instead of filling the memory.
 """
 
 Way: TypeAlias = tuple[int, ...]
-"""Positions among children, from the root down."""
+"""Indexes among children, from the root down."""
 
 _known_anchors: WeakKeyDictionary[Green, tuple[Mapping[str, Way], Mapping[int, Way]]] = WeakKeyDictionary()
 _known_references: WeakKeyDictionary[Green, bool] = WeakKeyDictionary()
@@ -30,7 +30,7 @@ _COUNTED_AT_ONCE = 500
 
 
 def anchors_of(root: Green) -> Mapping[str, Way]:
-    """Return where the first node of each anchor is: the positions among the children, from the root down."""
+    """Return the path to the first node of each anchor: the indexes among children, from the root down."""
     return _anchors(root)[0]
 
 
@@ -45,7 +45,7 @@ def anchored_by(root: Green, alias: Green) -> Way | None:
 
 
 def _anchors(root: Green) -> tuple[Mapping[str, Way], Mapping[int, Way]]:
-    """Return the first node of each anchor, and by alias the nodes that have taken a name since."""
+    """Return the first node of each anchor, and by alias the nodes that redefined a name before it."""
     known = _known_anchors.get(root)
     if known is not None:
         return known
@@ -99,7 +99,7 @@ def aliased_nodes(root: Green) -> Steps[int]:
     while rest:
         green, before = rest.pop()
         if before is not None:
-            # All below the anchor was counted since.
+            # Everything below the anchor has been counted since.
             sizes[green.anchor or ""] = counted - before
             continue
         if green.anchor:
@@ -120,7 +120,7 @@ def aliased_nodes(root: Green) -> Steps[int]:
 def plain_value(green: Green, root: Green) -> Json:
     """Return the plain value of a node of a document, scalars resolved as YAML 1.2 core.
 
-    The first of duplicate keys wins, for that is where a path leads. Aliases are followed within
+    The first of duplicate keys wins, because a path leads to it. Aliases are followed within
     ``ALIAS_BUDGET``; broken nodes become None.
     """
     return _plain(green, root, _Budget(ALIAS_BUDGET), frozenset())

@@ -18,7 +18,7 @@ def line_break(text: str) -> str:
 
 
 def indent_step(tree: Tree) -> int:
-    """Return by how much the file indents a mapping below its key; 2 when it has none."""
+    """Return the indentation of a nested mapping in the file; 2 if it has none."""
     for node in _some_nodes(tree):
         for entry in node.entries:
             below = entry.value

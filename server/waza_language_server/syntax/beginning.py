@@ -16,14 +16,14 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree, parse_in_steps
 
 CHARACTERS = 10_000
-"""How long a beginning is at most: several screens."""
+"""The most characters of a beginning: several screens."""
 LONG = 4 * CHARACTERS
 """In characters; a shorter text is parsed entirely in the same time."""
 
 _AT_ONCE = 200_000
-"""Characters that are looked through between two pauses."""
+"""Characters to scan between two pauses."""
 _TOP = compiled_later(r"\n(?=[^\s#\]}])(?!-[ \t\r\n])")
-"""Where a line begins at column 0 that may be more than the item of a list."""
+"""A line at column 0 that may be more than an item of a list."""
 _PLAIN_KEY = compiled_later(r"""(?:"([\w .-]*)"|'([\w .-]*)'|([A-Za-z_][\w.-]*))[ \t]*:(?=[ \t\r\n]|\Z)""")
 _OUT_OF_LINE = compiled_later(r"\n [A-Za-z_]")
 

@@ -60,7 +60,7 @@ def _differing(old: Node, new: Node) -> tuple[Span | None, Span | None] | None:
             return None if new.parent is None else (old.span, new.span)
         head, tail = ends
         index = len(new.green.children) - tail - 1
-        # The key of a list that is cut again is another node; the only value that differs is looked into.
+        # The key of a list that is cut again is another node; only the differing value is compared further.
         alone = index >= 0 and head // 2 == index // 2
         before, after = (each.nth_child(index | 1) if alone else None for each in (old, new))
         if before is None or after is None:

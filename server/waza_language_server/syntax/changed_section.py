@@ -27,9 +27,9 @@ from waza_language_server.text.chunks import Chunks
 from waza_language_server.text.offsets import Offsets
 
 _FIXED = 2
-"""Characters at the start of a section, and from the dash of an item on, that decide whether it is one."""
+"""Characters at the start of a section, and from the dash of an item on, that decide its kind."""
 _MOST_CUT_ANEW = 50
-"""Items that an edit may concern or bring; what brings more is read together with the rest."""
+"""The most items that an edit may touch or add; beyond it they are parsed with the rest."""
 
 
 @frozen()
@@ -109,7 +109,7 @@ def _changed_list(
 
 
 def _touched_items(section: Section, start: int, end: int) -> tuple[int, int]:
-    """Return the first and the last item that an edit concerns; with a changed dash also the one before."""
+    """Return the first and the last item that an edit touches; with a changed dash also the one before."""
     first = bisect_right(section.starts, start) - 1
     if first > 0 and start < section.starts[first] + section.dash + 2:
         first -= 1
@@ -130,7 +130,7 @@ def _exchanged_starts(
 def _exchanged_children(
     section: Section, first: int, behind: int, new: Sequence[tuple[int, Piece]], delta: int
 ) -> Sequence[Placed]:
-    """Return the items of the list with those of some pieces exchanged and the later ones moved."""
+    """Return the items of the list with those of some pieces replaced and the later ones moved."""
     children = section.children[1].green.children
     at = bisect_left(children, section.starts[first], key=lambda placed: placed.green.start + placed.offset)
     rest = at + sum(len(item.children) for item in section.items[first:behind])

@@ -1,6 +1,6 @@
-"""Characters that YAML readers refuse or misread, found before reading.
+"""Characters that YAML parsers reject or misread, found before parsing.
 
-Each is replaced by one harmless character of the same length, so that the rest of the file can be read and
+Each is replaced by one harmless character of the same length, so that the rest of the file can be parsed and
 every offset stays valid; the values in the tree get the original back.
 """
 
@@ -66,7 +66,7 @@ def restore(value: str) -> str:
 
 
 def refused_faults(text: str) -> Iterator[SyntaxFault]:
-    """Yield a fault for each refused character, up to a sensible number."""
+    """Yield a fault for each rejected character, up to a limit."""
     for count, match in enumerate(_REFUSED.finditer(text)):
         if count == _MAX_FAULTS:
             return

@@ -223,7 +223,7 @@ def _keys(mapping: Node | None, but: Entry | None) -> tuple[str, ...]:
 
 
 class _Line:
-    """The line of the cursor, read from left to right: dashes, a key, a value."""
+    """The line of the cursor, parsed from left to right: dashes, a key, a value."""
 
     def __init__(self, tree: Tree, offset: int, start: int, frames: list[Frame]) -> None:
         self.text = tree.text

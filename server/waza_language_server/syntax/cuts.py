@@ -15,7 +15,7 @@ BOUNDARY = compiled_later(r"\n(?:[^\s#\]}|>@`%&*-]|[|>@`%&*](?! )|-(?![ \t\r\n]|
 
 
 def end_of_document(body: str, start: int) -> tuple[int, Span | None]:
-    """Return where the document ends and the ``---`` of a second one that holds something."""
+    """Return where the document ends and the ``---`` of a second one that is not empty."""
     marker = _first_marker(body, start)
     if marker is None:
         return len(body), None

@@ -283,7 +283,7 @@ def unwrap_entry(tree: Tree, entry: Entry) -> Steps[Edits]:
 
 
 def _only_content_of(above: Node, entry: Entry, text: str) -> Entry | None:
-    """Return the entry of ``above`` that has nothing but an entry in it, no comment either."""
+    """Return the entry of ``above`` that contains only an entry, without comments."""
     mapping = entry.value.parent
     if mapping is None or len(mapping.entries) != 1 or mapping.parent != above:
         return None

@@ -23,7 +23,7 @@ _ESCAPE = (
 DOUBLE_BODY = compiled_later(rf'"(?:[^"\\]|{_ESCAPE})*')
 """A double-quoted string up to its closing quote, or up to the first invalid escape."""
 LOOSE_DOUBLE = compiled_later(r'"(?:[^"\\]|\\.)*"')
-"""The same whatever its backslashes escape, with its last quote."""
+"""The same with any escapes, including its closing quote."""
 SINGLE_BODY = compiled_later(r"'(?:[^']|'')*")
 """A single-quoted string up to its closing quote."""
 _BACKSLASH = compiled_later(rf"(?P<known>{_ESCAPE})|\\")
@@ -32,7 +32,7 @@ _LIKELY_ESCAPE = compiled_later(r"\\(?:\\\\)*[nrtxu]")
 _WINDOWS_PATH = compiled_later(r"[A-Za-z]:\\(?!\\)")
 _SEGMENTS = compiled_later(r"[\w.-]+(?:\\[\w.*-]+){2,}")
 _SHARE = compiled_later(r"\\\\\w{3}")
-"""How a path on another machine begins: with two backslashes, which YAML reads as one."""
+"""The beginning of a UNC path: two backslashes, which YAML reads as one."""
 _BEHIND_VALUE = compiled_later(r"[ \t]*(?:[\r\n]|\Z)|[ \t]+#")
 _BEHIND_ITEM = compiled_later(r"[ \t]*(?:[,\]}\r\n]|\Z)|[ \t]+#|[ \t]*:[ \t]")
 """Text that may follow a quoted string, in a block and in brackets."""
@@ -78,7 +78,7 @@ def wrong_escapes(text: str, found: Sequence[EscapedText], within: Span | None =
     if character is not None and character.isprintable():
         whole = Edit(Span(first.stop, first.stop + len(shown)), character)
         fixes.append(Fix(f"Write `{character}`", (whole,), preferred=True))
-    # Single quotes would make letters of an escape that is one.
+    # Single quotes would turn a valid escape into letters.
     has_escapes = any(_has_likely_escape(text, each) for each in found)
     if not has_escapes and all(each.closing > each.stop for each in found):
         edits = tuple(in_single_quotes(text, Span(each.start, each.closing + 1)) for each in found)
@@ -110,7 +110,7 @@ def in_lost_quotes(written: str) -> str | None:
     inner = written[:-1]
     inner = inner[1:] if inner[:1] in _PRINTED else inner
     body = DOUBLE_BODY if last == '"' else SINGLE_BODY
-    # A backslash that escapes nothing cannot have been in double quotes.
+    # An invalid escape cannot have been in double quotes.
     return f"{last}{inner}{last}" if body.fullmatch(f"{last}{inner}") else quoted(inner)
 
 

@@ -45,7 +45,7 @@ _STYLES: dict[str | None, Style] = {'"': "double", "'": "single", "|": "literal"
 
 @frozen()
 class ReadError:
-    """Where and why strict reading stopped, in libyaml's terms: for choosing a message, never for showing."""
+    """Where and why strict parsing stopped, in libyaml's terms: for choosing a message, never shown."""
 
     problem: str
     at: int
@@ -171,7 +171,7 @@ def _read_error(error: yaml.MarkedYAMLError, length: int) -> ReadError:
 
 @dataclass(slots=True)
 class _Open:
-    """A collection whose end was not seen yet."""
+    """An open collection."""
 
     kind: Kind
     start: int
@@ -184,7 +184,7 @@ class _Open:
 
 
 class Builder:
-    """Turns events into green nodes, one by one. Their spans count from ``base``."""
+    """Turns events into green nodes, one by one. Their spans are relative to ``base``."""
 
     def __init__(self, text: str, notes: Notes) -> None:
         self.text = text
@@ -195,7 +195,7 @@ class Builder:
         self.aliases = 0
 
     def take(self, event: Event) -> None:
-        """Add one event; raises when it nests too deeply."""
+        """Add one event; raises if it nests too deeply."""
         taker = self.takers.get(event.__class__)
         if taker is not None:
             taker(self, event)
@@ -256,7 +256,7 @@ class Builder:
         anchor, tag = event.anchor, event.tag
         if anchor is not None or tag is not None:
             start = self._behind_properties(start, event.end_mark.index, anchor)
-        # With a list of its own: one that the class makes takes as long as all the rest.
+        # Passing a list is much faster than letting the class create one.
         flow = bool(event.flow_style)
         self.stack.append(_Open(kind, start - self.base, flow, tag, anchor, [], self.aliases))
 

@@ -1,7 +1,7 @@
-"""Why a value or a line cannot be read, in one sentence with the cure, at the characters that cause it.
+"""Syntax errors of a value or a line, in one sentence with the fix, at the characters that cause it.
 
 libyaml names the place where it gave up, often lines below the cause. Here a piece is already known to be one
-value or one line, so the cause is found by looking at how it begins.
+value or one line, so the cause is found from its first characters.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def explain_error(text: str, error: ReadError | None, fallback: Span) -> SyntaxF
 
 
 def too_deep(span: Span) -> SyntaxFault:
-    """Say that collections nest deeper than is read."""
+    """Return the fault of collections that nest too deep to be parsed."""
     return SyntaxFault(span, sentence(TOO_DEEP), "too-deep")
 
 

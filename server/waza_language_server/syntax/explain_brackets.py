@@ -1,4 +1,4 @@
-"""Why a value in brackets or braces cannot be read, and where it ends."""
+"""Syntax errors of a value in brackets or braces, and where it ends."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def end_of_brackets(text: str, start: int, end: int) -> int:
 
 
 def odd_bracket(text: str, at: int) -> SyntaxFault:
-    """Say that a closing bracket has no partner."""
+    """Return the fault of a closing bracket without a partner."""
     return SyntaxFault(
         Span(at, at + 1), f"This `{text[at]}` closes nothing; delete it or add the opening bracket."
     )
@@ -163,7 +163,7 @@ def _unread(text: str, at: int, end: int) -> SyntaxFault:
 
 
 def _scan_flow(text: str, start: int, end: int) -> tuple[int | None, int | None, int]:
-    """Look for the partners of brackets.
+    """Find the partners of brackets.
 
     Return the offset of the innermost one never closed, that of a closing one without a partner, and where
     the first one is closed (``end`` when it is not).

@@ -47,7 +47,7 @@ def explain_single(text: str, start: int, end: int) -> SyntaxFault:
 
 
 def unclosed(text: str, start: int, end: int, quote: str) -> SyntaxFault:
-    """Say that the quote at ``start`` is never closed."""
+    """Return the fault of a quote that is never closed."""
     line_end = before_comment(text, start, end_of_line(text, start, end))
     close = Fix(f"Add the closing `{quote}`", (Edit(Span(line_end, line_end), quote),))
     message = sentence(unclosed_quote(quote))

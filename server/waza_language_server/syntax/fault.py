@@ -20,7 +20,7 @@ FAULT_CODES: dict[str, str] = {
     "too-deep": "Lists and mappings are nested deeper than any suite needs; the rest is not read.",
     "not-text": "The file is not text, or too large to be a suite.",
 }
-"""Every code a ``SyntaxFault`` may carry, and what it means."""
+"""Every code of a ``SyntaxFault``, and its meaning."""
 
 STRUCTURAL_CODES = frozenset({"yaml-syntax", "yaml-indentation", "yaml-tab", "yaml-escape", "too-deep"})
 """Codes of faults that make the tree around them a guess."""

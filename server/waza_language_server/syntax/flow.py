@@ -82,7 +82,7 @@ def flow_position(root: Node | None, text: str, offset: int, frames: list[Frame]
     role = "item" if level.bracket == "[" else "value" if level.key is not None else "key"
     replace = _token_span(text, token, offset, stop, role)
     if role == "value" and not len(replace) and _BRACKETS_BEHIND.match(text, offset):
-        # The value is there: what is written in front of it would be another one.
+        # The value is complete: text before it would be another one.
         return FlowPosition(here, "none", None, Span(offset, offset), node, ())
     needs_comma = _needs_comma(text, replace, role)
     if role == "item":
@@ -198,7 +198,7 @@ def _scan(text: str, start: int, offset: int) -> tuple[list[_Level], int]:
 
 
 def _behind_comment(text: str, at: int, level: _Level, offset: int) -> int:
-    """Pass over a comment; return where it ends."""
+    """Skip a comment; return where it ends."""
     end = at
     while end < len(text) and text[end] not in "\r\n":
         end += 1
@@ -209,7 +209,7 @@ def _behind_comment(text: str, at: int, level: _Level, offset: int) -> int:
 
 
 def _behind_entries(text: str, level: _Level, offset: int) -> int:
-    """Pass over the entries of a level that are easily read, whatever their number; return where to go on."""
+    """Skip the entries of a level that are easily parsed, whatever their number; return where to continue."""
     at = level.token
     while True:
         begun = at

@@ -11,7 +11,7 @@ from waza_language_server.text.edit import Edit
 from waza_language_server.text.span import Span
 
 _LONGEST = 2_000
-"""Characters of a value in brackets that is looked at: its lists are read again for trial."""
+"""The most characters of a value in brackets to repair: its lists are parsed again for each attempt."""
 _LISTS_TRIED = 4
 _ITEMS_TRIED = 50
 _BLANKS = compiled_later(r"\s*")
@@ -29,7 +29,7 @@ _CLOSING = {"[": "]", "{": "}", "(": ")"}
 def items_to_quote(text: str, start: int, end: int, at: int) -> tuple[Edit, ...]:
     """Return the edits that quote items of a list, so that all of ``text[start:end]`` can be parsed.
 
-    ``at`` is where parsing stopped. None if this makes no list around it parse.
+    ``at`` is where parsing stopped. Empty if this makes no list around it parse.
     """
     if end - start > _LONGEST:
         return ()
@@ -56,7 +56,7 @@ def _edits_of_list(text: str, opening: int, end: int) -> tuple[Edit, ...]:
 
 
 def _items(text: str, at: int, end: int) -> Iterator[Span]:
-    """Yield the items of the list that is open at ``at``, as commas outside of brackets divide them."""
+    """Yield the items of the list that is open at ``at``, split at commas outside of brackets."""
     while at < end:
         blanks = _BLANKS.match(text, at, end)
         at = blanks.end() if blanks is not None else at

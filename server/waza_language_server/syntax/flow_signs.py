@@ -18,7 +18,7 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 _LONGEST = 2_000
-"""Characters of a value in brackets that is looked at: it is read again for each trial."""
+"""The most characters of a value in brackets to repair: it is parsed again for each attempt."""
 _TRIALS = 12
 _TEXT = r"(?:\"(?:[^\"\\\r\n]|\\.)*\"|'(?:[^'\r\n]|'')*')"
 _TEXTS = compiled_later(rf"{_TEXT}(?:[ \t]*,[ \t]*{_TEXT})+")

@@ -17,14 +17,14 @@ _TOKEN = compiled_later(
 _KEY = compiled_later(r"""(?:"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\r\n]|'')*'|[\w.-]+)[ \t]*:(?=\s)""")
 _BREAK = compiled_later(r"[\r\n]")
 _NO_START = frozenset("@`%|>")
-"""Characters that no value in brackets can start with, and that mean nothing else there."""
+"""Characters that no value in brackets can start with, and that have no other meaning there."""
 _ALIAS = compiled_later(r"\*[\w-]+\Z")
 _WORDS = compiled_later(r"[^,\[\]{}#\r\n]+")
 
 
 @frozen()
 class MissingComma:
-    """Where a comma is missing, and the offset of the value in front of which it is."""
+    """A missing comma, and the offset of the value after it."""
 
     at: int
     value: int

@@ -1,4 +1,4 @@
-"""The containers that are open at the end of a line: what the next line may continue."""
+"""The containers that are open at the end of a line: those that the next line may continue."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ class Grouping:
         return Span(start, stop)
 
     def open_until(self, head: Line, lines: Sequence[Line]) -> int:
-        """Return where a quote that spans lines ends for sure, or -1 when closing it there makes no sense."""
+        """Return where a multi-line quoted string certainly ends, or -1 if no end is plausible."""
         match = key_at(self.text, head.content)
         if match is None:
             return -1
@@ -214,7 +214,7 @@ def usual_of(columns: Sequence[int]) -> int:
 
 
 def line_kind(text: str, line: Line) -> str:
-    """Say what a line looks like.
+    """Return the kind of a line.
 
     Dash, key, word (a key half typed, a value), or junk that begins none of these.
     """

@@ -12,7 +12,7 @@ from waza_language_server.text.offsets import Offsets
 
 
 class Items(Sequence[Placed]):
-    """Children of a green node, placed when somebody looks at them. They never change."""
+    """Children of a green node, placed on demand. Immutable."""
 
     __slots__ = ("greens", "offsets")
 
@@ -48,7 +48,7 @@ class Items(Sequence[Placed]):
 
 
 def pairs_between(children: Sequence[Placed], start: int, stop: int) -> Iterable[tuple[Green, int]]:
-    """Return some children and their offsets; those of a long list are not placed for that."""
+    """Return some children and their offsets, without placing those of a long list."""
     if isinstance(children, Items):
         return zip(children.greens[start:stop], children.offsets[start:stop], strict=True)
     return [(one.green, one.offset) for one in children[start:stop]]

@@ -1,4 +1,4 @@
-"""Several pieces in one go: each as if it were read on its own, or joined where one ends too early."""
+"""Parsing several pieces in one go: with the same result as one by one, or joined if one ends too early."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_WASTED = 2_000
 
 MOST_TOGETHER = 300
 _LONGEST_TOGETHER = 50_000
-"""Pieces, and characters, that are read in one go; what is more is read in several."""
+"""The most pieces, and characters, to parse in one go; more are parsed in several."""
 
 
 class Together:
@@ -64,7 +64,7 @@ class Together:
         return self._pieces.pop(index, None)
 
     def _stop(self, index: int) -> int:
-        """Return the piece in front of which to stop reading."""
+        """Return the piece before which to stop parsing."""
         cuts, stop = self._cuts, index + 1
         last = min(len(cuts) - 1, index + self._most)
         while (
@@ -129,9 +129,9 @@ class Joining:
 
 
 def _strict_or_open(text: str, kind: str) -> Steps[tuple[Piece | None, int]]:
-    """Read a block of a kind strictly; return it and what that cost.
+    """Parse a block of a kind strictly; return it and its cost.
 
-    A piece that is still open when only its end is missing; None when it cannot be read.
+    A piece is open if only its end is missing; None if it cannot be parsed.
     """
     known = _refused.known(text, kind)
     if known is not None:

@@ -27,7 +27,7 @@ Value = TypeVar("Value")
 Derived = TypeVar("Derived")
 
 _LISTS_COMPARED = 8
-"""The lists read last among which the one before an edit is looked for."""
+"""How many recent lists are compared to find the one before an edit."""
 _ASKED_AT_ONCE = 16
 
 
@@ -78,7 +78,7 @@ class KeptItems(Generic[Value]):
     """The values of one kind, of all lists that are alive."""
 
     def __init__(self, marks: Callable[[Value], bool] = lambda _: False) -> None:
-        """Let ``marks`` say which values count, of which there should be few."""
+        """Use ``marks`` to decide which values count; they should be few."""
         self._marks = marks
         self._last: deque[ref[_List]] = deque(maxlen=_LISTS_COMPARED)
 
@@ -117,7 +117,7 @@ class KeptItems(Generic[Value]):
         items: Node,
         doubtful: Collection[int],
     ) -> Steps[ItemValues[Value]]:
-        """Return the values; ``look_at`` adds those at some places that are not known."""
+        """Return the values; ``look_at`` adds those at some indexes that are not cached."""
         listed = _lists.get(items.green)
         if listed is None:
             listed = yield from _listed_in_steps(items.green)
@@ -179,7 +179,7 @@ class KeptItems(Generic[Value]):
 
 
 def items_where(items: Node, has: Callable[[Node], bool]) -> Steps[Iterator[Node]]:
-    """Return the items of a list of which something is so, with pauses; it must depend on the item alone."""
+    """Return the items for which ``has`` is true, with pauses; it must depend on the item alone."""
     kept = _where.get(has) or _where.setdefault(has, KeptItems(bool))
     listed = items.target
     if listed.green.kind != "sequence":
@@ -189,11 +189,11 @@ def items_where(items: Node, has: Callable[[Node], bool]) -> Steps[Iterator[Node
 
 
 _where: dict[Callable[[Node], bool], KeptItems[bool]] = {}
-"""By functions of modules, of which there are a few."""
+"""By module-level functions, of which there are few."""
 
 
 def _stretches(places: Iterable[int]) -> Iterator[range]:
-    """Yield places as short ranges."""
+    """Yield indexes as short ranges."""
     if not isinstance(places, range):
         yield from (range(place, place + 1) for place in places)
         return
@@ -202,7 +202,7 @@ def _stretches(places: Iterable[int]) -> Iterator[range]:
 
 
 def _taken_over(places: tuple[int, ...], head: int, tail: int, moved: int) -> Iterable[int]:
-    """Return places in front of ``head``, and those from ``tail`` on where they have moved to."""
+    """Return indexes before ``head``, and those from ``tail`` on at their new place."""
     yield from places[: bisect_left(places, head)]
     for place in places[bisect_left(places, tail) :]:
         yield place + moved
@@ -250,11 +250,11 @@ def _alike(old: Chunks[Green], new: Chunks[Green]) -> bool:
 
 
 def _common_ends(old: Chunks[Green], new: Chunks[Green]) -> tuple[int, int]:
-    """Return how many items are the same at the beginning and at the end; all of them at the beginning."""
+    """Return how many items are equal at the beginning and at the end; all of them at the beginning."""
     if not (_compared and _compared[-1][0] is old and _compared[-1][1] is new):
         _compared.append((old, new, old.common_ends(new)))
     return _compared[-1][2]
 
 
 _compared: deque[tuple[Chunks[Green], Chunks[Green], tuple[int, int]]] = deque(maxlen=1)
-"""The last two lists, which are compared for each kind of values in turn."""
+"""The last two lists, because they are compared for each kind of values in turn."""

@@ -18,11 +18,11 @@ MOST_CHARACTERS = 400_000
 """The size limit of one cache: sixteen attempts for the longest text that is searched for typos."""
 LONGEST = 40_000
 _OF_EACH = 64
-"""Characters that each reading counts for besides its own: a tree of one line takes as much as that many."""
+"""The overhead of each result in characters: a tree of one line takes as much memory."""
 
 
 class KeptReadings(Generic[Value]):
-    """Readings of one kind, those that were wanted last."""
+    """The most recently used results of one kind."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, object], Value] = OrderedDict()

@@ -18,7 +18,7 @@ _LIBRARY = "yaml."
 
 @contextmanager
 def patterns_compiled_later() -> Generator[None]:
-    """While this lasts, modules of the YAML library that are imported get patterns that wait for a use."""
+    """Delay compiling the patterns of the YAML library's modules that are imported in this context."""
     compile_now: Any = re.compile
 
     def compile_later(pattern: Any, flags: Any = 0) -> Any:

@@ -49,7 +49,7 @@ _OUTCAST = compiled_later(
     r"(?=[^\r\n]*(?:\r\n|\n)?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*+([ ]*))"
 )
 _ODD_STARTS = frozenset("?:&!*|>%@`[{")
-"""A line at column 0 that starts so may be more than ``key: value``."""
+"""A line at column 0 that starts with one of these may be more than ``key: value``."""
 
 
 @frozen(eq=False)
@@ -78,7 +78,7 @@ def lay_out(body: str, start: int, known: Known) -> Steps[Layout]:
     preamble = _PREAMBLE.match(body, start)
     first = preamble.end() if preamble else start
     if body.startswith("%", first):
-        # Directives are rare and change how the rest is read.
+        # Directives are rare and change how the rest is parsed.
         stop, second = end_of_document(body, behind_first_marker(body, first))
         return (yield from _whole(body, start, stop, second))
     stop, second = end_of_document(body, first)
@@ -184,7 +184,7 @@ def _without_outcasts(section: Section) -> Steps[list[Section]]:
     """
     if not any(piece.faults for _, piece in section.faulty):
         return [section]
-    # Put together once: there may be thousands of cuts.
+    # Joined once: there may be thousands of cuts.
     whole = section.text
     below = _BELOW.match(whole)
     if below is None:

@@ -1,4 +1,4 @@
-"""The lines of a piece of YAML as a reader by indentation sees them."""
+"""The lines of a piece of YAML, for parsing by indentation."""
 
 from __future__ import annotations
 

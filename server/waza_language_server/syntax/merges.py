@@ -6,7 +6,7 @@ from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.syntax.nodes import Node
 
 _MOST_MERGED = 100
-"""How many mappings are looked at for one key, for one may be merged into itself."""
+"""The most mappings to search for one key, because one may be merged into itself."""
 
 
 def value_at(node: Node | None, key: str) -> Node | None:

@@ -63,7 +63,7 @@ class Node:
 
     @property
     def path(self) -> tuple[str | int, ...]:
-        """Keys and indexes from the root."""
+        """The keys and indexes from the root."""
         steps: list[str | int] = []
         node: Node | None = self
         while node is not None:
@@ -78,7 +78,7 @@ class Node:
         return tuple(self.each_entry())
 
     def each_entry(self) -> Iterator[Entry]:
-        """Yield the same pairs one by one, for those who may stop or pause in between."""
+        """Yield the same pairs one by one, so that the caller may stop or pause in between."""
         if self.kind == "mapping":
             children = self.green.children
             for index in range(0, len(children) - 1, 2):
@@ -154,7 +154,7 @@ class Node:
     def get(self, *keys: str | int) -> Node | None:
         """Follow keys and indexes downwards.
 
-        Aliases are followed to their anchors. None when a step is missing.
+        Aliases are followed to their anchors. None if a step is missing.
         """
         node = self
         for key in keys:
@@ -173,7 +173,7 @@ class Node:
         return None if index is None else green.children[index + 1].green
 
     def _value(self, key: str) -> Node | None:
-        """Return the value of the first entry with this key: as ``entry`` does, without making the key."""
+        """Return the value of the first entry with this key, as ``entry`` does, without creating the key."""
         green = self.green
         if green.kind != "mapping":
             return None
@@ -249,13 +249,13 @@ class Node:
             node = below
 
     def children_before(self, offset: int) -> int:
-        """Return how many keys and values, or items, begin before the offset, without making them."""
+        """Return how many keys and values, or items, begin before the offset, without creating them."""
         return bisect_left(
             self.green.children, offset - self.offset, key=lambda placed: placed.green.start + placed.offset
         )
 
     def nth_child(self, index: int) -> Node | None:
-        """Return one of the keys and values in turn, or of the items; None when there are not so many."""
+        """Return the child at an index: keys and values in turn, or items; None if there are not so many."""
         children = self.green.children
         if self.kind != "mapping":
             return self._item(index)

@@ -37,13 +37,13 @@ def noteworthy(piece: Piece) -> bool:
 def strict_piece(
     text: str, notes: Notes, children: Sequence[Placed], end: int, root: Placed | None = None
 ) -> Piece:
-    """Return the piece that a reading without a fault gave."""
+    """Return the piece of a result without a fault."""
     faults = tuple(notes.duplicates)
     return Piece(text, children, end, faults, tuple(notes.anchors), tuple(notes.aliases), root=root)
 
 
 def repaired_piece(text: str, repaired: Repaired, reading: Reading, root: Placed | None = None) -> Piece:
-    """Return the piece that was repaired because its reading has a fault."""
+    """Return the piece that was repaired because its result has a fault."""
     is_open = reading.error is not None and reading.error.at_end
     return Piece(
         text,

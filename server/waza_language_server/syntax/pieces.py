@@ -32,7 +32,7 @@ from waza_language_server.text.offsets import Offsets
 from waza_language_server.text.span import Span
 
 _FEW_ITEMS = 64
-"""In lists up to this size each item has its own place: all are moved as fast."""
+"""In lists up to this size each item has its own offset: moving all of them is as fast."""
 
 _HEADER = compiled_later(
     r"""(?:[A-Za-z_][\w.-]*|"[\w .-]*"|'[\w .-]*')[ \t]*:(?:[ \t]+#[^\r\n]*|[ \t]*)(?:\r\n|\n)"""
@@ -56,7 +56,7 @@ class Section:
     items: Sequence[Piece] = ()
     open: bool = False
     faulty: tuple[tuple[int, Piece], ...] = ()
-    """Offset and piece wherever there is a fault, an anchor or an alias."""
+    """The offset and piece of each fault, anchor or alias."""
 
     @property
     def text(self) -> str:
@@ -117,7 +117,7 @@ def plain_section(text: str) -> Steps[Section]:
 
 
 def section_of(piece: Piece) -> Section:
-    """Return the section of a key that was read in one go."""
+    """Return the section of a key that was parsed in one go."""
     faulty = ((0, piece),) if noteworthy(piece) else ()
     return Section(len(piece.text), piece, piece.children, open=piece.open, faulty=faulty)
 
@@ -151,7 +151,7 @@ def build_list(
     *,
     still_open: bool = False,
 ) -> Section:
-    """Put a section together from its parts."""
+    """Build a section from its parts."""
     if moved is None:
         parts = list(zip(starts, items, strict=True))
         placed = [

@@ -58,7 +58,7 @@ def insert_in_brackets(
 
 
 def deleted(text: str, mapping: Node, entry: Entry) -> Edits:
-    """Take an entry out with its lines, or with a comma; the only one leaves an empty mapping."""
+    """Remove an entry with its lines, or with a comma; the only one leaves an empty mapping."""
     count = len(mapping.green.children) // 2
     index = mapping.children_before(entry.key.span.start) // 2
     found = mapping.nth_child(2 * index)
@@ -123,7 +123,7 @@ def without_comma(text: str, spans: list[Span], index: int) -> Edit:
     if index and "#" not in text[spans[index - 1].end : span.start]:
         return Edit(Span(spans[index - 1].end, span.end), "")
     if index + 1 == len(spans):
-        # There may be a comma in front of the bracket.
+        # There may be a comma before the bracket.
         return Edit(span, "")
     following = spans[index + 1].start
     if "#" in (between := text[span.end : following]):
@@ -145,7 +145,7 @@ def whole_lines(text: str, span: Span) -> Span:
 
 
 def line_end(text: str, at: int) -> int:
-    """Return where the line of an offset ends, in front of its break."""
+    """Return where the line of an offset ends, before its break."""
     while at < len(text) and text[at] not in "\r\n":
         at += 1
     return at

@@ -202,7 +202,7 @@ class _Reader:
     # Lists.
 
     def items(self, lines: Sequence[Line], parent: int, depth: int) -> Steps[None]:
-        """Read the items of one list into ``out.children``."""
+        """Parse the items of one list into ``out.children``."""
         self.left -= len(lines)
         groups = self.lines.item_groups(significant(lines), parent)
         usual = usual_of([group[0].column for group in groups])
@@ -252,7 +252,7 @@ class _Reader:
     # Mappings.
 
     def entries(self, lines: Sequence[Line], parent: int, depth: int) -> Steps[None]:
-        """Read the entries of one mapping into ``out.children``."""
+        """Parse the entries of one mapping into ``out.children``."""
         lines = significant(lines)
         self.left -= len(lines)
         groups = self.lines.entry_groups(lines)
@@ -371,9 +371,9 @@ class _Reader:
     # Values and faults.
 
     def value(self, start: int, end: int, error: ReadError | None, base: int = 0) -> Steps[Placed]:
-        """Read one value that strict reading refused within its entry.
+        """Parse one value that strict parsing rejected within its entry.
 
-        On its own it may still be readable.
+        On its own it may still be valid.
         """
         end = start + len(self.text[start:end].rstrip())
         line_start = max(self.text.rfind("\n", 0, start), self.text.rfind("\r", 0, start)) + 1
@@ -402,7 +402,7 @@ class _Reader:
         return Placed(replace(child.green, anchor=anchor[1]), child.offset)
 
     def read(self, lines: Sequence[Line]) -> Steps[tuple[Reading, int]]:
-        """Read lines strictly, the first from its content on; return the offset to add to the spans."""
+        """Parse lines strictly, the first from its content on; return the offset to add to the spans."""
         head = lines[0]
         pad = head.content - head.start
         text = " " * pad + self.text[head.content : lines[-1].next]
@@ -430,7 +430,7 @@ class _Reader:
             self.out.faults.append(fault)
 
     def check_start(self, line: Line, usual: int, others: str) -> None:
-        """Report what is wrong before the content of a line."""
+        """Report the fault before the content of a line."""
         fault = start_fault(self.text, line, usual, others)
         if fault is not None:
             self.fault(fault)

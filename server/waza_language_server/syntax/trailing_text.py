@@ -19,7 +19,7 @@ _ITEM_OR_KEY = compiled_later(r"-[ ]+\S|[A-Za-z_][\w-]*:(?:\s|\Z)")
 
 
 def text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFault:
-    """Say that something follows the last quote of a value."""
+    """Return the fault of text after the closing quote of a value."""
     behind = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
     line_end = end_of_line(text, behind, end)
     needless = (
@@ -49,7 +49,7 @@ def text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFau
 
 
 def text_behind_brackets(text: str, start: int, closed: int, end: int) -> SyntaxFault:
-    """Say that something follows the closing bracket of a value."""
+    """Return the fault of text after the closing bracket of a value."""
     behind = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
     line_end = end_of_line(text, behind, end)
     needless = needless_sign(text, behind, line_end) if line_end == end else None
@@ -64,7 +64,7 @@ def text_behind_brackets(text: str, start: int, closed: int, end: int) -> Syntax
         return SyntaxFault(Span(behind, line_end), message, fixes=(fix,))
     opening, closing = text[start], text[closed - 1]
     message = f"The value from `{opening}` to `{closing}` ends before this; quote it all or start a new line."
-    # Two braces are a template in many tools, and nothing in YAML.
+    # Double braces are a template in many tools, and invalid in YAML.
     is_template = text.startswith("{{", start)
     fixes = quote_fix(text, Span(start, end_of_line(text, start, end)), end, sure=is_template)
     return SyntaxFault(Span(behind, max(line_end, behind + 1)), message, fixes=fixes)

@@ -80,7 +80,7 @@ def parse(text: str, previous: Tree | None = None) -> Tree:
 
 
 def parse_in_steps(text: str, previous: Tree | None = None) -> Steps[Tree]:
-    """Do the same with pauses of about a millisecond, where the caller may do something else."""
+    """Do the same with pauses of about a millisecond, during which the caller may do something else."""
     if previous is None:
         return (yield from _read(text, None))
     if previous.text == text:

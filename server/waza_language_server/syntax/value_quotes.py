@@ -26,7 +26,7 @@ def quote_fix(text: str, line: Span, end: int, *, sure: bool = True) -> tuple[Fi
     written = text[line.start : stop]
     in_quotes = in_lost_quotes(written) or quoted(written)
     if (escaped := ESCAPED_QUOTES.fullmatch(written)) is not None:
-        # The quotes are there: only the backslashes are too many.
+        # The quotes exist: only the backslashes are wrong.
         in_quotes = f"{escaped['quote']}{escaped['inner']}{escaped['quote']}"
     elif written.startswith(('\\"', "\\'")):
         sure = False

@@ -138,7 +138,7 @@ def needless_sign(text: str, behind: int, line_end: int) -> SyntaxFault | None:
 
 
 def fence(text: str, line: Span) -> SyntaxFault | None:
-    """Return the fault of a line that begins or ends a block of code in Markdown; None for any other line."""
+    """Return the fault of a line that begins or ends a fenced code block in Markdown, or None."""
     if not is_fence(text, line):
         return None
     start = max(text.rfind(sign, 0, line.start) for sign in "\r\n") + 1
@@ -154,7 +154,7 @@ def is_fence(text: str, line: Span) -> bool:
 
 
 def merge_mark(text: str, line: Span) -> SyntaxFault | None:
-    """Return the fault of a line that git has left where two changes meet; None for any other line."""
+    """Return the fault of a line that is one of git's conflict markers, or None."""
     if not is_merge_mark(text, line.start):
         return None
     return SyntaxFault(line, sentence(UNMERGED))

@@ -1,4 +1,4 @@
-"""How much two sequences have in common at their ends, found by comparing slices: many items at a time."""
+"""The lengths of common prefixes and suffixes, found by comparing slices: many items at a time."""
 
 from __future__ import annotations
 

@@ -104,12 +104,12 @@ class Fix:
 
 @frozen()
 class Related:
-    """Another place that belongs to the problem. ``uri`` is None for the same document."""
+    """Another location that belongs to the problem. ``uri`` is None for the same document."""
 
     span: Span
     message: str
     uri: str | None = None
 
     def shifted(self, by: int) -> Related:
-        """Return the same place ``by`` characters further on, unless it lies in another document."""
+        """Return the same location ``by`` characters further on, unless it is in another document."""
         return self if self.uri is not None else Related(self.span.shifted(by), self.message)

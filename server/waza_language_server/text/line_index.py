@@ -32,7 +32,7 @@ class LineIndex:
     __slots__ = ("_ascii", "_blocks", "_first_lines", "_offsets", "_text")
 
     def __init__(self, text: str, before: LineIndex | None = None) -> None:
-        """Of an earlier version, ``before``, what did not change is taken over."""
+        """Reuse the unchanged parts of an earlier version, ``before``."""
         self._text = text
         self._ascii = text.isascii()
         self._blocks = _blocks(text, is_last=True) if before is None else before._changed_blocks(text)
@@ -89,7 +89,7 @@ class LineIndex:
         line, column = self.position(span.start, encoding)
         between = self._text[span.start : span.end] if span.start >= 0 else "\n"
         if len(between) == span.end - span.start and not ("\n" in between or "\r" in between):
-            # As nearly all: the end is in the same line.
+            # Usual: the end is on the same line.
             width = len(between) if self._ascii else _width(between, encoding)
             return line, column, line, column + width
         return line, column, *self.position(span.end, encoding)
@@ -122,8 +122,8 @@ class LineIndex:
     def _changed_blocks(self, text: str) -> list[_Block]:
         """Return the blocks of another text; those before and after the difference are the same."""
         head, old_end, _ = difference(self._text, text)
-        # The break in front of a block may be what has gone: a block that begins where the difference ends
-        # is cut again, too.
+        # The break before a block may be deleted: a block that begins where the difference ends is also split
+        # again.
         first, last = self._block_of(head), self._block_of(old_end)
         end = self._offsets[last + 1] + len(text) - len(self._text)
         is_last = last + 1 == len(self._blocks)
@@ -177,7 +177,7 @@ def _characters_within(text: str, units: int, encoding: Literal["utf-8", "utf-16
 
 def _line_starts(text: str) -> list[int]:
     if "\r" in text:
-        # Lines end where they did: a break of two characters stays as long.
+        # Line ends do not change: a break of two characters stays as long.
         text = text.replace("\r\n", " \n").replace("\r", "\n")
     lengths = map(len, text.split("\n"))
     starts = [0, *accumulate(map((1).__add__, lengths))]

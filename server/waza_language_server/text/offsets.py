@@ -1,4 +1,4 @@
-"""Offsets in ascending order, of which an edit moves all from one on without touching each of them."""
+"""Offsets in ascending order. An edit moves all later ones without touching each of them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _MOST_MOVES = 64
 
 
 class Offsets(Sequence[int]):
-    """Offsets that never change. Those after an edit share their numbers with those before it."""
+    """Immutable offsets. Those after an edit share their numbers with those before it."""
 
     __slots__ = ("_moves", "_numbers")
 
     def __init__(self, numbers: Iterable[int] = (), moves: tuple[tuple[int, int], ...] = ()) -> None:
-        """Let ``moves`` be indexes in order, with what is added to the numbers from there to the next one."""
+        """Let ``moves`` be ordered indexes, each with the number to add to the offsets up to the next one."""
         self._numbers = tuple(numbers)
         self._moves = moves
         if len(moves) > _MOST_MOVES:

@@ -61,13 +61,13 @@ class Decoded:
         return "".join(self.chars)
 
     def add(self, char: str, start: int, end: int) -> None:
-        """Append one character that is written at ``start`` up to ``end``."""
+        """Append one character whose source is ``start`` up to ``end``."""
         self.chars.append(char)
         self.starts.append(start)
         self.ends.append(end)
 
     def add_all(self, pieces: Iterable[tuple[str, int, int]]) -> None:
-        """Append characters with their places."""
+        """Append characters with their source offsets."""
         for char, start, end in pieces:
             self.add(char, start, end)
 

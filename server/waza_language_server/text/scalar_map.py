@@ -51,7 +51,7 @@ class ScalarMap:
         return Span(begin, max(self._decoded.ends[end - 1], begin))
 
     def to_value(self, source_offset: int) -> int:
-        """Return the value offset of the character that is written at a source offset.
+        """Return the value offset of the character at a source offset.
 
         Inside an escape it is that of the escape, outside the scalar the nearest end, in indentation the next
         character.

@@ -1,4 +1,4 @@
-r"""Writing a value back as YAML in the style the author chose, as long as that style can hold it."""
+r"""Writing a value back as YAML in the author's style, as long as that style can represent it."""
 
 from __future__ import annotations
 
@@ -166,4 +166,4 @@ def _column(source: str, offset: int) -> int:
     return len(row) - len(row.lstrip(" "))
 
 
-# Compiled with the first value that is written: sets of so many characters take milliseconds.
+# Compiled with the first value that is written: such large character sets take milliseconds.

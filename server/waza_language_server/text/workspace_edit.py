@@ -33,7 +33,7 @@ class FileEdit:
 
 @frozen()
 class FileCreation:
-    """A new file, where none may be yet."""
+    """A new file, which must not exist yet."""
 
     uri: str
     text: str
@@ -41,7 +41,7 @@ class FileCreation:
 
 @frozen()
 class FileRename:
-    """Another name, or another folder, for a file; nothing may have the new name yet."""
+    """A new name, or a new folder, for a file; the new name must not exist yet."""
 
     uri: str
     new_uri: str
@@ -49,16 +49,16 @@ class FileRename:
 
 @frozen()
 class FileDeletion:
-    """A file that goes."""
+    """A file to delete."""
 
     uri: str
 
 
 @frozen()
 class WorkspaceEdit:
-    """Edits, then new files, then renames: the edits of a file that is renamed name it as it was called.
+    """Edits, then new files, then renames: the edits of a renamed file use its old name.
 
-    Last go the files that are deleted.
+    Deletions come last.
     """
 
     files: tuple[FileEdit, ...] = ()

@@ -17,7 +17,7 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Edits, Fix, Related
 
 ROUNDED = 0.011
-"""How far from one weights may add up that were rounded to two places."""
+"""How far from one the sum of weights may be that were rounded to two places."""
 
 
 def rows(view: FileView) -> Iterator[Problem]:
@@ -66,7 +66,7 @@ def weights(view: FileView) -> Found:
 
 
 def metric_names(view: FileView) -> Found:
-    """Yield the names of metrics that nothing computes: their thresholds ask for nothing."""
+    """Yield the names of metrics that are never computed: their thresholds have no effect."""
     metrics = view.tree.root.get("metrics") if view.kind == "eval" and view.tree.root is not None else None
     for number, metric in enumerate(metrics.target.each_item() if metrics is not None else (), 1):
         if not number % NODES_AT_ONCE:
@@ -110,7 +110,7 @@ def _written_at(places: Sequence[Node], values: Sequence[float]) -> Steps[Edits]
 
 
 def inline_ids(view: FileView) -> Found:
-    """Yield the id of a task in the eval file that an earlier one there has."""
+    """Yield the id of a task in the eval file that duplicates that of an earlier one there."""
     tasks = view.tree.root.get("tasks") if view.kind == "eval" and view.tree.root is not None else None
     if tasks is None or tasks.target.kind != "sequence":
         return

@@ -1,4 +1,4 @@
-"""Graders that somebody has put under `expected`, where upstream does not look for them."""
+"""Graders under `expected`, where upstream does not look for them."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from waza_language_server.text.scalar_map import ScalarMap
 
 
 def duplicate_names(view: GradersView) -> Found:
-    """Yield every grader whose name an earlier grader of the same document has, within one list of graders.
+    """Yield every grader with the name of an earlier grader in the same list of the document.
 
     Lists are compared on their own: the graders of two checkpoints never meet.
     """

@@ -1,4 +1,4 @@
-"""Commands of hooks that only a shell understands: none reads them, in this engine as upstream."""
+"""Commands of hooks that need a shell: neither this engine nor upstream starts one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers in the steps of mocks that are written with a point, which upstream and a run refuse."""
+"""Numbers in the steps of mocks that are written with a point, which upstream and a run reject."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Items that a list has twice: metrics of one name, tags, prompts of one side, files of one path."""
+"""Duplicate items of a list: metrics of one name, tags, prompts of one side, files of one path."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LISTS: dict[str, tuple[tuple[tuple[str, ...], str, Severity, str], ...]] = {
 
 
 def repeated_items(view: FileView) -> Found:
-    """Yield the items that an earlier one of their list is like."""
+    """Yield the items that duplicate an earlier one of their list."""
     root = view.tree.root
     for path, key, severity, message in _LISTS.get(view.kind, ()) if root is not None else ():
         found = root.get(*path) if root is not None else None

@@ -11,7 +11,7 @@ from waza_language_server.text.edit import Related
 
 
 def both_sides(view: FileView) -> Found:
-    """Yield the prompts that must not trigger the skill and must, too."""
+    """Yield the prompts that both must and must not trigger the skill."""
     root = view.tree.root
     if root is None or view.kind != "trigger_tests":
         return

@@ -16,7 +16,7 @@ from waza_language_server.text.edit import Related
 
 
 def turns(view: FileView) -> Found:
-    """Yield the checkpoints at a turn that another one has, or that the conversation never reaches."""
+    """Yield the checkpoints with a duplicate turn, or with one that the conversation never reaches."""
     root = view.tree.root
     if root is None or view.kind not in {"task", "eval"}:
         return
@@ -54,7 +54,7 @@ def _turns_of(task: Node, known: Container[str]) -> Iterator[Problem]:
         elif last is not None and turn > last:
             there = "there is only one turn" if last == 1 else f"there are only {last} turns"
             if answered:
-                # Upstream and this engine take the file.
+                # Upstream and this engine use the file.
                 message = f"Turn {turn} never comes: with this responder there are at most {last} turns."
                 yield Problem("turn-never-comes", node.span, message, "warning")
                 continue

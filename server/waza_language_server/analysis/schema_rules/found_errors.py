@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from jsonschema_rs import ValidationError, Validator
 
 ITEMS_AT_ONCE = 200
-"""Items of each list at the top of a document that the validator looks at between two pauses."""
+"""Items of each top-level list that the validator checks between two pauses."""
 
 
 @frozen()
@@ -36,7 +36,7 @@ class FoundError:
 
     @property
     def schema_path(self) -> list[str | int]:
-        """The way to the keyword that the value does not fit."""
+        """The path to the keyword that the value violates."""
         return self.error.schema_path
 
     @property
@@ -57,7 +57,7 @@ class FoundError:
 
 
 def found_errors(validator: Validator, value: Json) -> Iterator[FoundError | None]:
-    """Yield the errors of a document, and None wherever a pause is welcome."""
+    """Yield the errors of a document, and None wherever a pause is possible."""
     long = {key: items for key, items in _lists_of(value) if len(items) > ITEMS_AT_ONCE}
     if not long:
         yield from map(FoundError, validator.iter_errors(value))

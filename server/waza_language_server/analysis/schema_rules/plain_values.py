@@ -19,7 +19,7 @@ from waza_language_server.syntax.nodes import Node
 
 _DEEPEST = 100
 _COLLECTIONS = (dict, list)
-"""A union that is put together for each value takes longer than to ask."""
+"""A constant, because building the union for each value takes longer than the check."""
 _VALUES_PER_PAUSE = 100
 _LONG = 64
 """Length from which the values of a list's items are cached across edits of the others."""
@@ -28,7 +28,7 @@ _values: WeakKeyDictionary[Shape, dict[int, KeptItems[Json]]] = WeakKeyDictionar
 
 
 def document_value(node: Node, shape: Shape) -> Steps[Json]:
-    """Return the value of a document in which every grader entry that is a mapping is empty, with pauses."""
+    """Return the value of a document with empty mappings as grader entries, with pauses."""
     return (yield from _without_graders(node, shape, _DEEPEST))
 
 
@@ -50,7 +50,7 @@ def _is_merged(value: Json, depth: int) -> bool:
 
 
 def merged(value: Json, depth: int) -> Json:
-    """Return the value with merge keys followed; keys that are written out win."""
+    """Return the value with merge keys resolved; explicit keys win."""
     if depth <= 0:
         return None
     if isinstance(value, list):
@@ -78,7 +78,7 @@ def _without_graders(node: Node, shape: Shape, depth: int) -> Steps[Json]:
         return (yield from _entries_without_graders(node, shape, depth))
     if node.kind == "sequence" and depth > 0 and (items := shape.branch("sequence").items) is not None:
         if items.kind == "grader" and not (yield from holds_others(node)):
-            # Thousands of graders are the one thing that makes a document long: no node is made for them.
+            # Only thousands of graders make a document long: no nodes are created for them.
             empty: list[Json] = [{}]
             return empty * len(node.green.children)
         if len(node.green.children) >= _LONG:

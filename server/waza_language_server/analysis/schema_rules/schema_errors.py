@@ -29,12 +29,12 @@ from waza_language_server.syntax.nodes import Entry, Node
 _HIDDEN = {"graders": "graders", "tasks": "tasks", "tasks_from": "tasks"}
 """Keys of a file whose misspelling nothing else reveals: a run passes without them."""
 _MOST_SLIPS = 100
-"""Unknown keys of a mapping, parts of which cannot be read, that are looked at."""
+"""The most unknown keys to check in a mapping with unparsed parts."""
 
 
 @frozen()
 class _Collected:
-    """The problems of one subject before they are weighed against each other."""
+    """The problems of one subject before related ones are combined."""
 
     problems: list[Problem] = field(default_factory=list[Problem])
     unknown: list[UnknownKey] = field(default_factory=list[UnknownKey])
@@ -104,7 +104,7 @@ def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> I
 
 
 def _removed(key: UnknownKey) -> str | None:
-    """Return what a misspelt key of a file takes from a run that goes on without it; None for another key."""
+    """Return the part that a misspelt key of a file removes from a run; None for another key."""
     is_own = key.mapping.parent is None and key.home.parent is None and len(key.meant) == 1
     return _HIDDEN.get(key.meant[0]) if is_own and key.home.entry(key.meant[0]) is None else None
 
@@ -128,7 +128,7 @@ def _explain(subject: Subject, error: FoundError, collected: _Collected) -> Iter
         return
     shape = subject.root.lookup(error.schema_path[:-1])
     details = error.details
-    # A rule of the block around the value may need it where the key alone does not.
+    # A rule of the block around the value may require it although the key alone does not.
     is_needed = "else" in error.schema_path
     if error.is_of_nothing and not is_needed and (shape.nullable or _holder_nullable(subject, node)):
         return
@@ -197,7 +197,7 @@ def _unexpected(
 
 
 def _of_merged(subject: Subject, node: Node, error: FoundError, problem: Problem) -> Problem:
-    """Say of a value that ``<<`` brings in where it is: what is written here is right."""
+    """Reword the problem of a value from ``<<``, which has to be fixed where it is written."""
     if node.step != MERGE_KEY or not error.path or error.path[-1] == MERGE_KEY:
         return problem
     written = subject.text[node.span.start : node.span.end]
@@ -296,7 +296,7 @@ def _required_keys(rule: Any) -> Iterator[str]:
 
 
 def _whole(subject: Subject, node: Node, shape: Shape) -> Shape:
-    """Return the shape of the mapping itself where the schema of the error is only a rule about it."""
+    """Return the shape of the mapping itself if the schema of the error is only a rule about it."""
     if shape.properties and "additionalProperties" in shape.schema:
         return shape
     return subject.shape_at(node) or shape

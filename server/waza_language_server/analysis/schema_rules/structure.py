@@ -64,7 +64,7 @@ def structure_of_file(view: FileView) -> Found:
     """Yield the structural problems of a file outside its grader entries."""
     tree, kind, catalog = view.tree, view.kind, view.catalog
     if tree.root is None:
-        # Settings that are all comments leave the defaults as they are.
+        # Settings that consist only of comments leave the defaults unchanged.
         if not tree.errors and kind not in {"skill", "project_config"}:
             message = "The file is empty; a run cannot read it."
             yield Problem("empty-file", Span(0, min(1, len(tree.text))), message)
@@ -84,7 +84,7 @@ def structure_of_file(view: FileView) -> Found:
 
 
 def _in_scenario(root: Node, problem: Problem) -> Problem:
-    """Return a problem as it is in a suite with a `scenario`, where a run refuses unknown keys of mocks."""
+    """Return a problem adapted to a suite with a `scenario`, where a run rejects unknown keys of mocks."""
     is_key = problem.severity != "error" and problem.code in {"unknown-key", "misplaced-key"}
     if not is_key or root.get("scenario") is None or "responses" not in root.at(problem.span.start).path:
         return problem

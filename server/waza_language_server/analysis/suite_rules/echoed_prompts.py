@@ -1,4 +1,4 @@
-"""Prompts that hold all that a grader of their task looks for: an answer that repeats them passes."""
+"""Prompts that satisfy all checks of their task's graders: an answer that repeats them passes."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def _inline(grader: Node) -> Iterator[NeededFile]:
 
 
 def _program(grader: Node) -> Iterator[NeededFile]:
-    """Yield the script that a program is to run, or the program itself when it is a path."""
+    """Yield the script that a program should run, or the program itself if it is a path."""
     command = grader.get("config", "command")
     if command is None or not word(command):
         return

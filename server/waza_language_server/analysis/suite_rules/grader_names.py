@@ -30,14 +30,14 @@ _CALIBRATING = "human_calibration"
 
 @frozen()
 class _Elsewhere:
-    """Where a grader of another file is named."""
+    """A grader's name in another file."""
 
     uri: str
     span: Span
 
 
 def names_taken_by_suite(view: SuiteView) -> Iterator[Problem]:
-    """Yield the graders of a task that are called like a grader of its suite."""
+    """Yield the graders of a task with the name of one of its suite's graders."""
     path = path_of(view.document.uri)
     if view.document.kind != "task" or path is None:
         return
@@ -58,7 +58,7 @@ def names_taken_by_suite(view: SuiteView) -> Iterator[Problem]:
 
 
 def unknown_names(view: SuiteView) -> Found:
-    """Yield the names in ``expected.graders`` that neither the suite has, when it is known, nor the task."""
+    """Yield unknown names in ``expected.graders``: neither the suite, if known, nor the task has them."""
     document, root = view.document, view.document.tree.root
     if document.kind == "eval":
         yield from _unknown_in_inline_tasks(document)
@@ -99,7 +99,7 @@ def _unknown_in_inline_tasks(document: Document) -> Found:
     file = SuiteFile(document.tree)
     of_suite = list(file.own_graders())
     if any(not grader.name and grader.node.get("ref") is not None for grader in of_suite):
-        return  # a package may name it
+        return  # A package may name it.
     for task in file.tasks():
         listed_names = task.node.get("expected", "graders")
         nodes = [item.target for item in listed_names.items] if listed_names is not None else []

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def packages(view: SuiteView) -> Found:
-    """Yield each ``ref`` that a run refuses, and None before each package that is read."""
+    """Yield each ``ref`` that a run rejects, and None before reading each package."""
     yield from packages_of(view, (yield from view.graders.where(_is_packaged)))
 
 

@@ -1,4 +1,4 @@
-"""Graders that ask a model, in a suite whose executor has none."""
+"""Graders that call a model, in a suite whose executor has none."""
 
 from __future__ import annotations
 

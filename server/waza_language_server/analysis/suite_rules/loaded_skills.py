@@ -23,7 +23,7 @@ _OFF = "inject_skill_body"
 
 
 def loaded_skills(view: SuiteView) -> Found:
-    """Yield the required skills of graders that the agent has no reason to load."""
+    """Yield the required skills in graders that the agent has no reason to load."""
     yield from loaded_skills_of(view, (yield from view.graders.of_types((_TYPE,))))
 
 

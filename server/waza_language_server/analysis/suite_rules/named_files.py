@@ -41,7 +41,7 @@ _FIXTURES, _FIXTURES_OF_TASK = "in `fixtures`", "in `context_dir`"
 _NAMING = frozenset({"files", "prompt_file", "context"})
 """Keys of ``inputs`` that name files."""
 _MOST_BESIDE = 500
-"""Names in a folder that one of them is compared with."""
+"""The most names in a folder to compare a missing one with."""
 _MOST_TASKS = 200
 """Task files that are searched for directories of their own."""
 _MOST_WITH_FIXES = 20
@@ -49,7 +49,7 @@ _MOST_WITH_FIXES = 20
 
 
 def missing_files(view: SuiteView) -> Found:
-    """Yield what the tasks and the graders of a file name and what is not there."""
+    """Yield the missing files that the tasks and the graders of a file name."""
     document, files = view.document, _files_around(view)
     path, root = path_of(document.uri), document.tree.root
     if files is None or path is None or root is None:
@@ -68,7 +68,7 @@ def missing_files(view: SuiteView) -> Found:
 
 
 def missing_files_of(view: SuiteView, graders: Iterable[Node]) -> Found:
-    """Yield what some graders name and what is not there."""
+    """Yield the missing files that some graders name."""
     needing = list(filter(needs_files, graders))
     files = _files_around(view) if needing else None
     if files is None:
@@ -115,7 +115,7 @@ class _Files:
         self._told = 0
 
     def of_task(self, task: Node, path: Path) -> Found:
-        """Yield what a task needs: its prompt, its fixtures, its instruction files."""
+        """Yield the files that a task needs: its prompt, its fixtures, its instruction files."""
         inputs = task.get("inputs")
         if inputs is None or inputs.target.kind != "mapping":
             return
@@ -152,7 +152,7 @@ class _Files:
                 yield from self._empty_folder(needed)
 
     def _empty_folder(self, needed: NeededFile) -> Iterator[Problem]:
-        """Yield a folder that is there without the file that it is named for."""
+        """Yield a folder that lacks the file that it is named for."""
         written = needed.node.value.strip()
         for suite in self._suites:
             place = next(found_at(self._project, suite.folder, self._bases_of_run(suite), written), None)
@@ -163,7 +163,7 @@ class _Files:
         yield self._problem(needed.node, what, needed.so)
 
     def _bases_of(self, needed: NeededFile, suite: Suite) -> tuple[Path, ...] | None:
-        """Return where the path of a grader may start, None when that is not known."""
+        """Return the base folders of a grader's path, None if unknown."""
         if needed.folder is not None:
             if not needed.folder:
                 return (suite.folder,)
@@ -173,7 +173,7 @@ class _Files:
         return (*fixtures, *self._bases_of_run(suite)) if fixtures is not None else None
 
     def _fixtures_of(self, suite: Suite) -> tuple[Path, ...] | None:
-        """Return the folders with the files of a suite's tasks, each of which may have one of its own."""
+        """Return the fixture folders of a suite's tasks, each of which may have its own."""
         if suite.path not in self._fixtures:
             written = self._context_dirs(suite)
             places = None
@@ -241,7 +241,7 @@ class _Files:
     def _beside(
         self, bases: Callable[[Suite], Sequence[Path]], written: str, kind: Kind | None
     ) -> Sequence[str]:
-        """Return the paths of what lies in the folders that a path leads to."""
+        """Return the paths of entries in the folders of a path."""
         if not is_plain(written):
             return ()
         folder, _, _ = written.rpartition("/")

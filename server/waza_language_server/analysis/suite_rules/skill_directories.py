@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 _MOST_BESIDE = 500
-"""Names in a folder that one of them is compared with."""
+"""The most names in a folder to compare a missing one with."""
 
 
 def skill_directories(view: SuiteView) -> Found:

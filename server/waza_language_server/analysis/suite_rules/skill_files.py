@@ -35,7 +35,7 @@ _OTHER_CLOSING = compiled_later(r"(?:--|[—–]+|-[ ]-[ ]-|\*{3,}|={3,}|_{3,}|\
 
 
 def skill_file(view: SuiteView) -> Found:
-    """Yield the problems of the front matter of a ``SKILL.md``; nothing for other files."""
+    """Yield the problems of the front matter of a ``SKILL.md``; none for other files."""
     if view.document.kind != "skill":
         return
     opening = lost_opening(view.document.text)
@@ -85,7 +85,7 @@ def _closed_twice(view: SuiteView) -> Found:
 
 
 def _more_keys(view: SuiteView) -> re.Match[str] | None:
-    """Return the end of the front matter with the keys of a skill below it, which are closed as well."""
+    """Return the end of the front matter with the skill's keys below it, which are closed as well."""
     text, matter = view.document.text, front_matter(view.document.text)
     more = _MORE_KEYS.match(text, len(matter.text)) if matter.opened and matter.closed else None
     known = view.workspace.catalog.document("skill").properties
@@ -93,7 +93,7 @@ def _more_keys(view: SuiteView) -> re.Match[str] | None:
 
 
 def _keys(view: SuiteView) -> Found:
-    """Yield misspelt keys, and the needed ones that are missing and are not among them."""
+    """Yield misspelt keys, and the missing required ones that are not among them."""
     tree, root = view.document.tree, view.document.tree.root
     if root is None or root.kind != "mapping":
         return
@@ -140,7 +140,7 @@ def _keys(view: SuiteView) -> Found:
 
 
 def _other_folder(view: SuiteView) -> Found:
-    """Yield the name that is not that of the folder, where the folder is one among others of a repository."""
+    """Yield the name if it differs from the folder's, unless the folder is the root of a checkout."""
     root, path = view.document.tree.root, path_of(view.document.uri)
     node, project = root.get("name") if root is not None else None, view.workspace.project
     name = word(node)

@@ -36,7 +36,7 @@ _MOST_TASKS = 200
 
 
 def missing_skills(view: SuiteView) -> Found:
-    """Yield the tested skill and the required ones that are not found; nothing for other files."""
+    """Yield the tested skill and the required ones that do not exist; none for other files."""
     document, project = view.document, view.workspace.project
     path, root = path_of(document.uri), document.tree.root
     if document.kind != "eval" or path is None or root is None or hooks_may_make(root):
@@ -86,7 +86,7 @@ def _is_among(found: dict[Path, str], name: str) -> bool:
 
 
 def _lies_with(suite: Suite, found: dict[Path, str]) -> Iterator[str]:
-    """Yield the skills in whose folder a suite lies, or whose name its own folder has."""
+    """Yield the skills whose folder contains the suite, or whose name or folder name is its folder's."""
     for folder, name in found.items():
         if (
             folder == suite.folder

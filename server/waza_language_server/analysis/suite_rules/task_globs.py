@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
 
 MAX_RELATED = 20
-"""How many other places one problem points at."""
+"""The most other locations of one problem."""
 MAX_GLOBS_WITH_FIXES = 20
-"""For how many globs that find nothing others are looked for on the disk."""
+"""The most globs without a match for which the disk is searched."""
 CODE = "no-matching-tasks"
 UNREADABLE = "unreadable-task"
 _MOST_LOOKED_AT = 200
@@ -55,7 +55,7 @@ class _Glob:
 
 
 def task_globs(view: SuiteView) -> Found:
-    """Yield the problems of what an eval file refers to; nothing for other files."""
+    """Yield the problems of an eval file's references; none for other files."""
     document, project, root = view.document, view.workspace.project, view.document.tree.root
     path = path_of(document.uri)
     if document.kind != "eval" or root is None or path is None or root.entry("tasks_from"):
@@ -121,7 +121,7 @@ def _unreadable(document: Document, project: Project, path: Path, globs: list[_G
 def _files_in(
     document: Document, project: Project, path: Path, folder: _Glob, globs: list[_Glob]
 ) -> Iterator[Fix]:
-    """Yield the globs of the task files in a folder that is named as if it were one of them."""
+    """Yield the globs of the task files in a folder that is listed as if it were one of them."""
     if not _is_named(folder):
         return
     taken = _taken(folder.node, globs)
@@ -133,12 +133,12 @@ def _files_in(
 
 
 def _taken(node: Node, globs: list[_Glob]) -> set[Path]:
-    """Return the files that the other items of the list pick up."""
+    """Return the files that the other items of the list match."""
     return {file for each in globs if each.node is not node for file in each.files.value}
 
 
 def _picked_up_twice(document: Document, globs: list[_Glob]) -> Found:
-    """Yield the files that are named and that another item of the list picks up, too: they run twice."""
+    """Yield the named files that another item of the list matches, too: they run twice."""
     found = [glob for glob in globs if glob.files.value]
     named: list[_Glob] = []
     first: dict[Path, _Glob] = {}
@@ -149,7 +149,7 @@ def _picked_up_twice(document: Document, globs: list[_Glob]) -> Found:
             named.append(glob)
         else:
             first.update((file, glob) for file in glob.files.value if file not in first)
-    # Of a file that is named and picked up by a pattern the name is too many, of two names the second.
+    # If a file is named and also matched by a pattern, the name is redundant; of two names, the second.
     for number, glob in enumerate(named, 1):
         if not number % NODES_AT_ONCE:
             yield None
@@ -185,7 +185,7 @@ def _nothing_at_all(document: Document, project: Project, path: Path, globs: lis
 def _fixes(
     document: Document, project: Project, path: Path, node: Node, renamed: Renamed | None, globs: list[_Glob]
 ) -> Iterator[Fix]:
-    """Offer what does match: the new name, another ending, or the folders where task files usually are."""
+    """Offer existing files: the new name, another extension, or the usual folders of task files."""
     taken = _taken(node, globs)
     others = _candidates(document, project, path.parent, pattern_of(node))
     found = [

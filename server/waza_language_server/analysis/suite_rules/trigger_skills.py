@@ -28,7 +28,7 @@ CODE = "skill-not-found"
 
 
 def skill_of_triggers(view: SuiteView) -> Iterator[Problem]:
-    """Yield the skill that no skill of the workspace is called, and that is near to the tested one."""
+    """Yield an unknown skill with a name similar to the tested one."""
     document, project = view.document, view.workspace.project
     if document.kind != "trigger_tests":
         return

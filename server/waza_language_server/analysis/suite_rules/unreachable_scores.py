@@ -1,4 +1,4 @@
-"""Thresholds of metrics that no run of the suite reaches, for nothing in it is scored."""
+"""Thresholds of metrics that no run of the suite reaches, because nothing is scored."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_TASKS = 500
 
 
 def scores_without_graders(view: SuiteView) -> Found:
-    """Yield the threshold of ``behavior_quality`` where no trial is graded: the mean score is 0 then."""
+    """Yield the threshold of ``behavior_quality`` if no trial is graded: the mean score is 0 then."""
     root, path = view.document.tree.root, path_of(view.document.uri)
     metrics = root.get("metrics") if root is not None and view.document.kind == "eval" else None
     if metrics is None or path is None or root is None or root.get("graders") is not None:
@@ -32,7 +32,7 @@ def scores_without_graders(view: SuiteView) -> Found:
         limit = number_of(node) if node is not None and word(name) == _SCORED else None
         if node is None or limit is None or not 0 < limit <= 1:
             continue
-        # Tools of an agent file are graded, too, and it may lie in one of these.
+        # Tools of an agent file are graded, too, and it may be in one of these.
         if root.get("config", "skill_directories") is not None:
             return
         project = view.workspace.project

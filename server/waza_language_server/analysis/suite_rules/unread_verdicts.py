@@ -68,7 +68,7 @@ def unread_verdicts_of(view: SuiteView, graders: Iterable[Node]) -> Found:
 
 
 def _source(view: SuiteView, grader: Node) -> str:
-    """Return what a program is to do, as far as it is written in the grader or in one script, else ""."""
+    """Return the source of a program if it is in the grader or in one script, else ""."""
     command = PurePath(word(grader.get("config", "command")) or "").name
     arguments = [item.value for item in items_of(grader.get("config", "args"))]
     if len(arguments) == 2 and arguments[0] in ("-c", "-e"):

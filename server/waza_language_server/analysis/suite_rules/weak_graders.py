@@ -1,4 +1,4 @@
-"""Graders that passed, or failed, on everything when their strength was measured."""
+"""Graders that passed, or failed, on everything in mutation testing."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def weak_graders(view: SuiteView) -> Found:
-    """Yield the names of weak graders, keys of weak lists of ``expected``, and checks that decide nothing.
+    """Yield the names of weak graders, keys of weak lists of ``expected``, and redundant checks.
 
-    Nothing unless it was measured.
+    Nothing without results of mutation testing.
     """
     document, project = view.document, view.workspace.project
     path = path_of(document.uri)

@@ -1,4 +1,4 @@
-"""Lines pasted from a list of changes: each that was added has a `+` in its first column."""
+"""Lines pasted from a diff: each added line has a `+` in its first column."""
 
 from __future__ import annotations
 

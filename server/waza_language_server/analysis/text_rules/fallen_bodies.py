@@ -133,7 +133,7 @@ def _may_have_lost(holder: re.Match[str], column: int, written: str) -> bool:
     """Return whether a line left of the key above it may belong next to, or below, that key."""
     own = len(holder["lead"])
     if "-" in holder["lead"] and (own - column) % 2:
-        # Its dash is rather at a wrong column.
+        # More likely its dash is at a wrong column.
         return False
     return column < own or (column == own and _BARE.match(written) is not None)
 

@@ -1,4 +1,4 @@
-"""The fixes of faults for which more than their line must be looked at."""
+"""Fixes of faults that depend on more than their line."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LONGEST = 30_000
 
 
 def with_fixes(tree: Tree, fault: SyntaxFault) -> Problem:
-    """Return a fault as a problem, with the fixes for which more than its line must be looked at."""
+    """Return a fault as a problem, with the fixes that depend on more than its line."""
     problem = fault_problem(fault)
     if fault.code == "duplicate-key":
         return without_repetition(tree, problem)
@@ -75,7 +75,7 @@ def _word_as_anchor(text: str, fault: SyntaxFault) -> Problem | None:
 
 
 def _as_one_document(tree: Tree, mark: Span) -> Iterator[Fix]:
-    """Yield the fix that makes one document of two; there is none where both have the same key."""
+    """Yield the fix that joins two documents; none if both have the same key."""
     ends = _END_ABOVE.search(tree.text, 0, mark.start)
     marks = (mark,) if ends is None else (Span(*ends.span("mark")), mark)
     edits = tuple(Edit(each, "") for each in marks)
@@ -85,7 +85,7 @@ def _as_one_document(tree: Tree, mark: Span) -> Iterator[Fix]:
 
 
 def _near_anchor(text: str, alias: Span) -> Iterator[Fix]:
-    """Yield the anchor before an alias that is spelt nearly so."""
+    """Yield the anchor before an alias with a similar name."""
     names = list(dict.fromkeys(_ANCHOR.findall(text, 0, alias.start)))
     meant = slip_of(text[alias.start + 1 : alias.end], names)
     if meant is not None:

@@ -55,7 +55,7 @@ class JoinedLine:
 
 
 def joined_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[JoinedLine]:
-    """Yield the places where another line may begin: at a fault, and in the lines above that hold it."""
+    """Yield the places where another line may begin: at a fault, and in the lines above that contain it."""
     for line in _around(text, lines, fault):
         yield from _in_line(text, lines, line)
 
@@ -80,7 +80,7 @@ def joined_with_outer(
 
 
 def _around(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[int]:
-    """Yield the line of a fault, and those above that hold it."""
+    """Yield the line of a fault, and those above that contain it."""
     number = lines.line_of(fault.span.start)
     margin: int | None = None
     for line in range(number, max(-1, number - _LOOKED_AT), -1):

@@ -49,7 +49,7 @@ def lost_bar(text: str, lines: LineIndex, fault: SyntaxFault, texts: Collection[
             if last < max(number, above + 1) or _BULLET.match(text, lines.line_span(above + 1).start):
                 return
             if not key["colon"] and (key["sign"] is not None or last <= above + 1):
-                # Of one line below it the colon alone is missing.
+                # With one line below it, only the colon is missing.
                 return
             place = Span(line.start + key.start("key"), line.start + key.end("key"))
             behind = key.start("blanks") if key["sign"] is None else key.end("sign")

@@ -32,7 +32,7 @@ _KEY_OR_ITEM = compiled_later(r"[A-Za-z_][\w-]*:(?:\s|$)|- ")
 
 
 def missing_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the dash that a single item lacks, where the fault is."""
+    """Yield the missing dash of a single item, at the fault."""
     odd = _DASH_AND_ODD_BLANK.match(text, fault.span.start)
     if odd is not None:
         edit = Edit(Span(odd.end("dash"), odd.end()), " ")
@@ -185,7 +185,7 @@ def stray_dash(text: str, lines: LineIndex, fault: SyntaxFault, known: Container
 
 
 def needless_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the dash of the only item above a key, which makes a list of one key among others."""
+    """Yield the dash of the only item above a key, which turns a key among others into a list."""
     number = lines.line_of(fault.span.start)
     column = fault.span.start - lines.line_span(number).start
     if fault.message != NO_DASH or not _KEY_OR_ITEM.match(text, fault.span.start):

@@ -25,7 +25,7 @@ _COLUMNS_TRIED = 4
 
 
 def quote_before_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the quote in front of a key that no other one closes: `"name: One`."""
+    """Yield the unclosed quote before a key: `"name: One`."""
     line = lines.line_span(lines.line_of(fault.span.start))
     match = _QUOTE_AND_KEY.match(text[line.start : line.end].rstrip())
     if match is not None:

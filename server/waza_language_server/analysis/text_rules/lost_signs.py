@@ -33,7 +33,7 @@ _DRESSED_KEY = compiled_later(
     r"[ ]*(?:-[ ]+)*(?P<written>(?P<sign>`|\*\*)(?P<key>[A-Za-z]\w*?)(?:(?P=sign)[ \t]*:|:(?P=sign))"
     r"|(?P<quote>[\"'])(?P<word>[A-Za-z_]\w*):(?P=quote))(?=[ \t]|\Z)"
 )
-"""A key as it is printed in bold or as code, or in quotes with its colon."""
+"""A key as printed in bold or as code, or quoted together with its colon."""
 _NOTE = compiled_later(r"[ \t]#")
 _WORD_ALONE = compiled_later(r"[ ]*(?P<key>[A-Za-z_]\w*)\Z")
 _ITEM = compiled_later(r"(?P<lead>[ ]*)-[ ]")
@@ -57,7 +57,7 @@ class LostSign:
 def lost_signs(
     text: str, lines: LineIndex, fault: SyntaxFault, kind: SchemaName, catalog: Catalog
 ) -> Iterator[LostSign]:
-    """Yield what may be missing on the line of a fault, or above it."""
+    """Yield the characters that may be missing on the line of a fault, or above it."""
     number = lines.line_of(fault.span.start)
     line = lines.line_span(number)
     written = text[line.start : line.end].rstrip()
@@ -85,7 +85,7 @@ def lost_signs(
         message = f"A colon is missing behind `{colon['key']}`; write `{colon['key']}: ` before the value."
         if len(colon["sign"].strip()) > 1:
             message = sign_message(colon["key"], colon["sign"].strip())
-        # That a mapping may be merged into each other one is known without a schema.
+        # A mapping may be merged into any other one, which needs no schema.
         known_at = key.start if colon["key"] != MERGE_KEY else None
         yield LostSign(key, message, f"Write `{colon['key']}: `", edit, known_at)
     if (word := _WORD_ALONE.match(written)) is not None and number + 1 < lines.line_count:
@@ -143,7 +143,7 @@ def _keys_above(text: str, lines: LineIndex, number: int, column: int) -> Iterat
             yield holder, line.start
             return
         if holder is not None:
-            # A key at the same column, or further to the right, has the block that holds it.
+            # A key at the same column, or further to the right, has the block that contains it.
             return
 
 

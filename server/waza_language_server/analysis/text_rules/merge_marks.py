@@ -32,7 +32,7 @@ def sides_of_merge(text: str, offset: int) -> tuple[Fix, ...]:
 
 
 def without_keys_of_both_sides(text: str, faults: Sequence[SyntaxFault]) -> Iterator[SyntaxFault]:
-    """Yield the faults but those of keys on two sides of a conflict: keeping one side cures them."""
+    """Yield the faults without those of keys on two sides of a conflict: keeping one side repairs them."""
     marks = [fault.span.start for fault in faults if is_merge_mark(text, fault.span.start)]
     for fault in faults:
         first = fault.related[0].span.start if fault.code == "duplicate-key" and fault.related else None
@@ -67,6 +67,6 @@ def _kept(text: str, offset: int, *, second: bool) -> Edits:
         return ()
     if second:
         return Edit(Span(opening.start(), middle.end()), ""), Edit(Span(closing.start(), closing.end()), "")
-    # Of three sides the one in the middle is the common ancestor.
+    # With three sides, the one in the middle is the common ancestor.
     rest = marks.get("|", middle)
     return Edit(Span(opening.start(), opening.end()), ""), Edit(Span(rest.start(), closing.end()), "")

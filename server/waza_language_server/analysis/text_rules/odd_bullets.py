@@ -78,7 +78,7 @@ def _further(text: str, lines: LineIndex, number: int, column: int) -> Iterator[
 
 
 def _holder_of_list(text: str, lines: LineIndex, number: int, column: int) -> str | None:
-    """Return the key without a value on the line above one, no further to the right."""
+    """Return the key without a value on the line above, if it is not indented further."""
     line = lines.line_span(max(number - 1, 0))
     key = _BARE_KEY.match(text[line.start : line.end])
     return key["key"] if number > 0 and key is not None and len(key["lead"]) <= column else None

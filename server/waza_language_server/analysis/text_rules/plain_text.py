@@ -15,7 +15,7 @@ _COLON = compiled_later(r":(?:[ ]|$)")
 _COLON_IN_WORDS = compiled_later(r"(?!-[ ])[^\s:]+[ ][^:]*:(?:[ ]|$)")
 """A colon after several words: no key of a suite contains a space."""
 _CAPITAL = compiled_later(r"[A-Z][a-z][^\s:]*:(?:[ ]|$)")
-"""A word with a capital before a colon, as a sentence has: no key of a suite, and rarely one of a mapping."""
+"""A capitalized word before a colon, as in a sentence: no key of a suite, and rarely another key."""
 LIKE_A_BAR = frozenset("Il1¦│")
 """Letters that look like `|`, alone after a key where it was intended."""
 _KEY = compiled_later(r"(?:- +)*(?P<key>[A-Za-z_][\w-]*):(?:[ ]|$)")

@@ -25,9 +25,9 @@ _KEY_ON_LINE = compiled_later(r"(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
 _TABS = compiled_later(r"\t[ \t]*")
 _LOOKED_AT = 40
 _FURTHER_BELOW = 100
-"""Lines below a key in which the list that it begins comes to its end."""
+"""Lines below a key in which its list ends."""
 _BELOW = 12
-"""Lines below a fault in which the item may begin that causes it."""
+"""Lines below a fault in which the item that causes it may begin."""
 _MOST_LINES = 400
 _COLUMNS_TRIED = 2
 
@@ -90,7 +90,7 @@ def dash_before_others(text: str, lines: LineIndex, fault: SyntaxFault) -> Itera
         return
     inner = item.end() - above.start
     by = inner - column
-    # A key at the column of the dash may as well be one that belongs outside the list.
+    # A key at the column of the dash may belong outside the list.
     is_of_item = _KEY_ON_LINE.match(text, fault.span.start, line.end) and column != len(item["lead"])
     if is_of_item and 0 < by <= len(item["lead"]):
         yield _shifted(text, lines, (number - 1, number - 1), -by, beside="its other keys")
@@ -218,7 +218,7 @@ def moved_rest(text: str, lines: LineIndex, number: int, usual: int) -> Iterator
 
 
 def _step(text: str, lines: LineIndex) -> int:
-    """Return by how much the first key at the margin has its block indented; 2 where none has one."""
+    """Return the indentation of the first block at the margin; 2 if there is none."""
     for number in range(min(lines.line_count - 1, _MOST_LINES)):
         line, following = lines.line_span(number), lines.line_span(number + 1)
         written = text[line.start : line.end].rstrip()

@@ -29,7 +29,7 @@ class Slip:
     cures: Span | None = None
     """The part of the text in which it must repair all faults to be accepted."""
     joined: JoinedLine | None = None
-    """A line that it divides: believed only when the second part is known where it is put."""
+    """A line that it splits: accepted only if the second part is known at its new place."""
 
 
 def as_one(text: str, edits: Sequence[Edit]) -> Edit:
@@ -40,6 +40,6 @@ def as_one(text: str, edits: Sequence[Edit]) -> Edit:
 
 
 def column_of_line(text: str, line: Span) -> int:
-    """Return the column where a line begins; a tab counts as two, as most editors would have it."""
+    """Return the column where a line begins; a tab counts as two, as in most editors."""
     written = text[line.start : line.end]
     return len(written[: len(written) - len(written.lstrip(" \t"))].replace("\t", "  "))

@@ -1,4 +1,4 @@
-"""Two lines that have changed places: the first key of an item with its dash, a block with what it holds."""
+"""Two swapped lines: the first key of an item with its dash, a block with its content."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from waza_language_server.text.span import Span
 _SEVERITY: Mapping[str, Severity] = MappingProxyType(
     {"control-character": "warning", "unknown-anchor": "error"}
 )
-"""How bad a fault is, where a run can still read the file."""
+"""The severity of a fault, if a run can still read the file."""
 
 
 def syntax(view: FileView) -> Found:

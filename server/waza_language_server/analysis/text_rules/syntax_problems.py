@@ -169,7 +169,7 @@ def _surely_known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -
 
 
 def _explained(tree: Tree, faults: Sequence[SyntaxFault], repaired: Tree, edit: Edit) -> list[SyntaxFault]:
-    """Return the faults that go away with an edit; none when it brings others instead."""
+    """Return the faults that disappear with an edit; none if it adds others."""
     longer = len(edit.text) - len(edit.span)
     left = {(fault.code, fault.span) for fault in repaired.errors}
     before = {(fault.code, _moved(fault.span, edit, longer)) for fault in tree.errors}
@@ -183,7 +183,7 @@ def _moved(span: Span, edit: Edit, longer: int) -> Span:
 
 
 def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
-    """Yield what may have gone wrong, the surest first."""
+    """Yield possible mistakes, the surest first."""
     lines, blocks, keys = LineIndex(tree.text), blocks_of(kind, catalog), keys_of(kind, catalog)
     faults = tree.errors
     texts = texts_of(kind, catalog)
@@ -200,7 +200,7 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
     yield from _beside_lines(tree.text, lines, faults, outside, keys)
     for fault in faults[:_TRIALS]:
         yield from _lost_signs(lost_signs(tree.text, lines, fault, kind, catalog), fault)
-        # Where the line is read with it, an item is due.
+        # If the line parses with it, an item is due.
         yield from _glued_dash(tree.text, lines, lines.line_of(fault.span.start), any_text=True)
     yield from tabbed_lines(tree.text, lines, faults, keys)
     for fault in faults[:_TRIALS]:
@@ -270,7 +270,7 @@ def _items(
     tree: Tree, lines: LineIndex, faults: Sequence[SyntaxFault], kind: SchemaName, catalog: Catalog
 ) -> Iterator[Slip]:
     """Yield items that are at another column, or lack their dash or their first key."""
-    # They cure all that cannot be read.
+    # They repair all syntax errors.
     for fault in faults[:1]:
         yield from first_block_pushed(tree.text, lines, fault)
         yield from first_items_pushed(tree.text, lines, fault, surely=True)

@@ -9,7 +9,7 @@ KEY = compiled_later(r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):(?:[ \t]
 """The key of a line, after its dashes; the line ends at the end of the string."""
 KEY_WITHOUT_DASH = compiled_later(r"[ ]*(?P<key>[A-Za-z_][\w-]*):(?=[ \t\r\n]|\Z)")
 LOOKED_AT = 60
-"""Lines above, or below, that are looked at."""
+"""The most lines above, or below, to check."""
 
 
 def line_written(text: str, lines: LineIndex, row: int) -> str:
@@ -19,7 +19,7 @@ def line_written(text: str, lines: LineIndex, row: int) -> str:
 
 
 def row_above(text: str, lines: LineIndex, row: int) -> int | None:
-    """Return the nearest line above one (0-based) that is written and no comment."""
+    """Return the nearest line above one (0-based) that is neither empty nor a comment."""
     for above in range(row - 1, max(-1, row - LOOKED_AT), -1):
         said = line_written(text, lines, above).lstrip()
         if said and not said.startswith("#"):

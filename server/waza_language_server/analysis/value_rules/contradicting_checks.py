@@ -18,7 +18,7 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Related
 
 PATHS = ("must_exist", "content_patterns")
-"""Keys that ask for files."""
+"""Keys that require files."""
 REFUSED = ("regex_not_match", "must_not_match", "not_contains", "not_contains_cs", "output_not_contains")
 """Keys for which an item that occurs in every string fails every check."""
 FRAGMENTS = ("contains",)
@@ -33,7 +33,7 @@ _CASELESS = compiled_later(r"\(\?i\)")
 
 
 def contradicting_paths(mapping: Node, keys: set[str]) -> Iterator[Problem]:
-    """Yield the paths that must not exist, where something at or below them must."""
+    """Yield the paths that must not exist, although something at or below them must."""
     if "must_not_exist" not in keys or keys.isdisjoint(PATHS):
         return
     wanted: dict[str, tuple[str, Node]] = {}
@@ -73,7 +73,7 @@ def contradicting_patterns(mapping: Node, keys: set[str]) -> Found:
 
 
 def contradicting_fragments(mapping: Node, keys: set[str]) -> Iterator[Problem]:
-    """Yield fragments of a file that must be in it and must not."""
+    """Yield fragments that a file both must and must not contain."""
     if "contains" not in keys or mapping.parent is None or "path" not in keys:
         return
     wanted: dict[str, Node] = {}

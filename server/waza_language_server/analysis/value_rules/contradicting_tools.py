@@ -18,7 +18,7 @@ _SAME: Mapping[str, str] = MappingProxyType({"view": "read", "edit": "write", "w
 
 
 def contradicting_tools(mapping: Node, keys: set[str]) -> Iterator[Problem]:
-    """Yield the wanted tools that `allow_only` leaves out."""
+    """Yield the required tools that `allow_only` leaves out."""
     for wanted, allowed in PAIRS:
         around = mapping.get(allowed) if wanted in keys and allowed in keys else None
         if around is None or around.target.kind != "sequence":

@@ -1,4 +1,4 @@
-"""Regular expressions that a run refuses, or that upstream does."""
+"""Regular expressions that a run, or upstream, rejects."""
 
 from __future__ import annotations
 

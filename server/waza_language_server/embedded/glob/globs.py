@@ -1,4 +1,4 @@
-"""Globs of task files as an editor knows them: what is wrong, which files there are, which of them match."""
+"""Editor features for globs of task files: diagnostics, completion of matching files, hover."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DEEP = "`**` is no more than `*` here: it stays within one folder."
 
 
 class Globs:
-    """Patterns of paths, which a run reads with the rules of Go's ``filepath.Glob``."""
+    """Patterns of paths, which a run matches with the rules of Go's ``filepath.Glob``."""
 
     def check(self, value: str, around: Surroundings = NOWHERE) -> Checked:
         """Return the problems of an invalid glob."""
@@ -53,7 +53,7 @@ class Globs:
         return Explanation(0, len(value), "\n".join(lines))
 
     def signature(self, value: str, offset: int) -> Signature | None:
-        """Return None: nothing is called."""
+        """Return None: globs have no calls."""
         return None
 
     def tokens(self, value: str) -> Iterator[Token]:

@@ -1,4 +1,4 @@
-"""The words of a JavaScript assertion as an editor colours them."""
+"""Semantic tokens of a JavaScript assertion."""
 
 from __future__ import annotations
 

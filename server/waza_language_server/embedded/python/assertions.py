@@ -1,4 +1,4 @@
-"""Assertions in Python as an editor knows them: what is wrong, what can be written, what it means."""
+"""Editor features for Python assertions: diagnostics, completion, hover."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from waza_language_server.embedded.python.tokens import assertion_tokens
 
 
 class PythonAssertions:
-    """The language of assertions where a grader does not name another one."""
+    """The default language of assertions."""
 
     def check(self, value: str, around: Surroundings = NOWHERE) -> Checked:
-        """Return what makes an assertion fail whatever the agent does."""
+        """Return the problems that make an assertion fail whatever the agent does."""
         findings, known = assertion_findings(value, KNOWN_NAMES | around.names)
         return Checked(findings, known - KNOWN_NAMES)
 

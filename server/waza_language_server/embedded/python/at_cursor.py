@@ -29,7 +29,7 @@ from waza_language_server.spelling import article
 
 _NAME = compiled_later(r"[^\W\d]\w*")
 LONGEST_SCOPED = 1_000
-"""Characters; in a longer assertion all names are offered, whatever scope the cursor is in."""
+"""In characters; in a longer assertion all names are completed, whatever the scope of the cursor."""
 _CALLS_WITH_TEXT = frozenset(
     {"startswith", "endswith", "count", "find", "index", "removeprefix", "removesuffix", "join"}
 )
@@ -162,7 +162,7 @@ def _fields(owner: ValueType, quote: str, typed: int) -> Iterator[Word]:
 
 
 def _guessed(before: str) -> ValueType:
-    """Return what a value most likely is: an item of the list that was named last."""
+    """Return the most likely type of a value: an item of the list that was named last."""
     found = max(_SHAPES, key=before.rfind)
     return _SHAPES[found] if found in before else TOOL_CALL
 
@@ -220,7 +220,7 @@ def _described(kind: ValueType) -> str:
 
 
 def _signature(value: str, written: Sequence[Written], active: int) -> Signature | None:
-    """Return how the function is called that a list of tokens ends with."""
+    """Return the signature of the function at the end of a list of tokens."""
     name, ahead = written[-1].text, written[:-1]
     documentation = ""
     if ahead and ahead[-1].text == ".":

@@ -68,7 +68,7 @@ def _statement_title(text: str, fault: PythonFault) -> str:
 
 
 def written_in_python(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
-    """Yield the same in Python, where it is JavaScript that can be written so."""
+    """Yield the translation of JavaScript to Python, if there is one."""
     python = as_python(text)
     working = _working(python, known) if python is not None else None
     if working is not None:

@@ -36,7 +36,7 @@ from waza_language_server.embedded.python.members import (
 from waza_language_server.embedded.python.python_source import Token, first_tokens
 
 Types = Mapping[str, "ValueType | None"]
-"""The types of the names that can be seen; None for a name whose type is not known."""
+"""The types of the visible names; None for a name whose type is not known."""
 _Inferred = Callable[[ast.expr], ValueType | None]
 
 _ENDS = frozenset({"if", "for", "else", "and", "or"})
@@ -57,7 +57,7 @@ _DISPLAYED = (
 )
 """Expressions whose syntax determines their type."""
 DEEPEST = 20
-"""Nested attributes, calls and indexes that are followed."""
+"""The most nested attributes, calls and indexes to follow."""
 MOST_BINDINGS = 20
 _MOST_TOKENS_OF_VALUE = 40
 _TIGHT = (
@@ -69,7 +69,7 @@ LONGEST_EXPRESSION = 500
 
 
 def infer(node: ast.expr, names: Types, *, certain: bool = True, depth: int = DEEPEST) -> ValueType | None:
-    """Return the type of an expression, where ``names`` have these types."""
+    """Return the type of an expression, given the types of ``names``."""
     if not depth:
         return None
 
@@ -104,7 +104,7 @@ def infer(node: ast.expr, names: Types, *, certain: bool = True, depth: int = DE
 
 
 def names_inside(generators: Sequence[ast.comprehension], names: Types, *, certain: bool = True) -> Types:
-    """Return the types of the names that can be seen inside a comprehension."""
+    """Return the types of the names that are visible inside a comprehension."""
     inner = dict(names)
     for generator in generators:
         items = infer(generator.iter, inner, certain=certain)
@@ -118,7 +118,7 @@ def names_inside(generators: Sequence[ast.comprehension], names: Types, *, certa
 
 
 def type_of(text: str, known: Types) -> ValueType | None:
-    """Return the most likely type of an expression, None when it is unknown or cannot be parsed.
+    """Return the most likely type of an expression, None if it is unknown or cannot be parsed.
 
     ``known`` are the types of the names that the assertion binds itself.
     """
@@ -143,7 +143,7 @@ def type_before(value: str, tokens: Sequence[Token]) -> ValueType | None:
 
 
 def bound_types(value: str, tokens: Sequence[Token]) -> dict[str, ValueType]:
-    """Return the types of the names that ``for`` and ``:=`` bind, ``tokens`` being those of the value."""
+    """Return the types of the names that ``for`` and ``:=`` bind; ``tokens`` are those of the value."""
     known: dict[str, ValueType] = {}
     bindings = sum(token.text in {":=", "for"} for token in tokens)
     if bindings > MOST_BINDINGS:
@@ -224,7 +224,7 @@ def _returned(call: ast.Call, names: Types, of: _Inferred, *, certain: bool) -> 
 
 
 def _end_of(tokens: Sequence[Token], start: int) -> int:
-    """Return where an expression ends that begins with a token: before a clause or a bracket's end."""
+    """Return the end of an expression that begins with a token: before a clause or a closing bracket."""
     depth, end = 0, tokens[start].start if start < len(tokens) else 0
     for token in tokens[start:]:
         if not depth and (token.text in _ENDS or token.text == ","):

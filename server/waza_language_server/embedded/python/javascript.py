@@ -46,7 +46,8 @@ _METHODS = {
     "trimEnd": "rstrip",
     "indexOf": "find",
 }
-# Possessive, and tried only where a run of spaces or a word begins: else long ones are read again and again.
+# Possessive, and tried only at the beginning of a word or a run of spaces: else long ones are scanned
+# repeatedly.
 _TOKEN = compiled_later(
     r"""(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
     |(?:(?<!\s)\s++)?+(?P<operator>&&|\|\||===|!==)\s*
@@ -60,13 +61,13 @@ _ROUNDS = 60
 _LONGEST_CHARACTERS = 10_000
 
 _LOOSE = ast.Expression | ast.BoolOp | ast.comprehension
-"""Around these an operator of the level of a comparison needs no parentheses."""
+"""Inside these a comparison operator needs no parentheses."""
 _TIGHT = ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript | ast.List | ast.Tuple
 
 
 @frozen()
 class JavaScriptMark:
-    """A piece of JavaScript: its place and what Python writes instead."""
+    """A piece of JavaScript: its place and its Python replacement."""
 
     start: int
     end: int
@@ -115,7 +116,7 @@ def _python_token(match: re.Match[str]) -> str:
 
 
 def _swap_deepest(source: PythonSource) -> str | None:
-    """Swap one member, with everything below it already swapped; None when nothing is left."""
+    """Replace one member, after everything below it; None when nothing is left."""
     nodes = [node for node in ast.walk(source.tree) if isinstance(node, ast.expr)]
     for node in sorted(nodes, key=lambda node: source.end(node) - source.start(node)):
         python = _swapped(source, node)
@@ -172,7 +173,7 @@ def _iteration(source: PythonSource, value: ast.expr, method: str, function: ast
             return None
     body = source.segment(function.body)
     if isinstance(value, ast.Name) and value.id in _LISTS:
-        # Items of these lists are dictionaries: "t.name" of JavaScript is "t['name']".
+        # Items of these lists are dictionaries: JavaScript's "t.name" is "t['name']".
         fields = [
             node
             for node in ast.walk(function.body)

@@ -65,7 +65,7 @@ _OTHER_WORDS = {
 
 
 def meaning_findings(source: PythonSource) -> tuple[Finding, ...]:
-    """Return what is wrong with the values of an expression; nothing of one that is nested too deeply."""
+    """Return the findings about the values of an expression; none if it is nested too deeply."""
     try:
         names: Types = CONTEXT_TYPES
         if source.bound:
@@ -181,7 +181,7 @@ def _intended(name: str, known: Sequence[str]) -> str | None:
 
 
 def _template(source: PythonSource, node: ast.Set, inner: ast.expr) -> Finding:
-    """Return the finding of a value in two pairs of braces, which for Python is a set in a set."""
+    """Return the finding of a value in two pairs of braces, which Python reads as a set in a set."""
     message = (
         f"Assertions are no templates: `{source.brief(node)}` is a set in a set, which fails; "
         f"write `{source.brief(inner)}` alone."

@@ -49,7 +49,7 @@ class ValueType:
 
 @frozen()
 class Member:
-    """An attribute. ``signature`` is "" when it is not called; ``returns`` is None when that is unknown."""
+    """An attribute. ``signature`` is "" if it is not callable; ``returns`` is None if unknown."""
 
     name: str
     signature: str
@@ -137,7 +137,7 @@ FUNCTIONS: Mapping[str, tuple[str, ValueType | None]] = MappingProxyType(
         "dict": ("dict(pairs=())", DICT),
     }
 )
-"""How the functions of an assertion are called, and what they return."""
+"""The signatures and return types of the functions of an assertion."""
 
 _TEXTS = (
     "lower upper strip lstrip rstrip title capitalize casefold swapcase replace join format removeprefix "
@@ -192,7 +192,7 @@ _CHANGING = frozenset(
     {"append", "clear", "extend", "insert", "remove", "reverse", "sort"}
     | {"pop", "popitem", "setdefault", "update", "fromkeys"}
 )
-"""They change what all assertions of a grader share, and mostly return None, which is false."""
+"""Methods that change values shared by all assertions of a grader; most return None, which is false."""
 
 
 def members_of(owner: ValueType) -> Mapping[str, Member]:
@@ -223,7 +223,7 @@ def _members(python: type) -> Mapping[str, Member]:
     return {
         name: _member(name, getattr(python, name), returns.get(name), bound=True)
         for name in (*usual, *(each for each in sorted(tabled_members(python)) if each not in usual))
-        # A newer Python may have more of them than the one that runs here.
+        # A newer Python may have more of them than the running one.
         if name not in _CHANGING and hasattr(python, name)
     }
 

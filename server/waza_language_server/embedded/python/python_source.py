@@ -29,7 +29,7 @@ _LAYOUT = frozenset(
 _LINE_IN_REASON = compiled_later(r" \(detected at line \d+\)$")
 _UNCLOSED_TEXT = compiled_later(r"unterminated .*literal")
 LONGEST = 20_000
-"""Characters; a longer expression is left alone, the parser's cost and its recursion are not worth it."""
+"""In characters; a longer expression is skipped because of the parser's cost and recursion."""
 
 
 @frozen()
@@ -86,7 +86,7 @@ class PythonSource:
         return Rewrite(title or f"Write `{brief(new)}`", (changed,), preferred)
 
     def finding(self, code: str, place: Place, message: str, *rewrites: Rewrite) -> Finding:
-        """Return what is wrong at a place."""
+        """Return a finding at a place."""
         return Finding(code, *self.span(place), message, rewrites)
 
     def brief(self, node: ast.expr | ast.stmt) -> str:
@@ -154,8 +154,8 @@ def first_tokens(text: str, end: int | None = None) -> tuple[Token, ...]:
 def parse_python(text: str, mode: Literal["eval", "exec"] = "eval") -> PythonSource | PythonFault:
     """Parse an expression (or statements) and check its syntax; nothing is compiled.
 
-    The check finds what parsing alone accepts, such as a keyword that is repeated. With ``exec`` only parsing
-    is requested, so that a ``return`` is understood.
+    The check finds mistakes that parsing alone accepts, such as a repeated keyword. With ``exec`` the text is
+    only parsed, so that a ``return`` is accepted.
     """
     lead = len(text) - len(text.lstrip(" \t")) if mode == "eval" else 0
     source = text[lead:]
@@ -196,7 +196,7 @@ def tokens_of(source: str, lead: int = 0, most: int | None = None) -> tuple[Toke
                 end = starts[token.end[0] - 1] + token.end[1]
                 found.append(Token(token.type, token.string, start, end))
     except (tokenize.TokenError, SyntaxError, ValueError):
-        # Since Python 3.12 half of a surrogate pair is a ``ValueError``.
+        # Since Python 3.12 a lone surrogate is a ``ValueError``.
         pass
     return tuple(found)
 
@@ -238,7 +238,7 @@ def _unreadable(text: str) -> PythonFault:
 
 
 def _lines(text: str) -> list[str]:
-    """Lines as Python's tokenizer sees them: line feed, carriage return, or both break."""
+    """Return the lines as Python's tokenizer splits them: at line feed, carriage return, or both."""
     return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z", text)
 
 

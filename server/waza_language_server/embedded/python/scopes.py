@@ -24,7 +24,7 @@ ScopeNode = Comprehension | ast.Lambda
 
 @frozen()
 class NameUse:
-    """A name that will not be found.
+    """A name that does not exist when the assertion runs.
 
     ``scopes`` are the nested scopes around it that hide it, outermost first; empty at the top level.
     ``unknown`` names exist nowhere, ``vanishing`` ones exist at the top level only.
@@ -67,7 +67,7 @@ class _Scope:
 
 @frozen()
 class _Walk:
-    """Goes through an expression in the order of evaluation, so that a walrus binds for what comes later."""
+    """Visits an expression in the order of evaluation, so that a walrus binds for later parts."""
 
     known: frozenset[str]
     failing: list[NameUse] = field(default_factory=list[NameUse])
@@ -166,7 +166,7 @@ def with_names_replaced(
 
 
 def _hides(node: ast.AST, names: Collection[str]) -> bool:
-    """Return whether a node binds one of the names, or holds a string whose places are not known."""
+    """Return whether a node binds one of the names, or contains a string with unknown offsets."""
     if isinstance(node, ast.Lambda):
         return any(argument.arg in names for argument in parameters(node))
     if isinstance(node, Comprehension):

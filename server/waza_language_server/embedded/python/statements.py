@@ -17,10 +17,10 @@ def is_statement(text: str) -> bool:
 
 
 def as_expressions(text: str) -> tuple[str, ...] | None:
-    """Return the expressions that say what the statements say, one an assertion, or None.
+    """Return expressions equivalent to the statements, one for each assertion, or None.
 
-    ``assert`` and ``return`` are dropped, so are a trailing semicolon and ``import re``; ``x = E`` moves into
-    its uses. An assignment that nothing uses has no counterpart.
+    ``assert`` and ``return`` are dropped, so are a trailing semicolon and ``import re``; ``x = E`` is inlined
+    into its uses. An unused assignment has no equivalent.
     """
     source = parse_python(text.strip(), "exec")
     if not isinstance(source, PythonSource) or not isinstance(source.tree, ast.Module):

@@ -1,4 +1,4 @@
-"""The words of an assertion as an editor colours them."""
+"""Semantic tokens of a Python assertion."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BRACKETS = frozenset("()[]{},.:;")
 
 
 def assertion_tokens(value: str) -> Iterator[Token]:
-    """Yield the tokens up to the first character that no Python has."""
+    """Yield the tokens up to the first character that is not valid Python."""
     written = first_tokens(value)
     for index, token in enumerate(written):
         found = _token(written, index)

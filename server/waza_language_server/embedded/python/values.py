@@ -48,7 +48,7 @@ def comparison_findings(source: PythonSource, node: ast.AST, names: Types) -> It
 
 
 def call_findings(source: PythonSource, call: ast.Call, names: Types) -> Iterator[Finding]:
-    """Yield what is wrong with the first argument of a call."""
+    """Yield the problems of the first argument of a call."""
     match call:
         case ast.Call(func=ast.Name(id="int" | "float" as name), args=[ast.Constant(value=str(written))]) if (
             name not in names
@@ -73,7 +73,7 @@ def call_findings(source: PythonSource, call: ast.Call, names: Types) -> Iterato
 
 
 def unknown_of_re(source: PythonSource, node: ast.Attribute) -> Finding | None:
-    """Return a finding for a function that ``re`` does not have, or that assertions do not have."""
+    """Return a finding for a function that ``re`` does not have, or that assertions may not use."""
     end = source.end(node)
     start = end - len(node.attr)
     if node.attr in _NAMES_OF_RE or source.text[start:end] != node.attr:
@@ -150,7 +150,7 @@ def _compared(
 def _of_one_type(
     source: PythonSource, sides: tuple[ast.expr, ast.expr], types: tuple[ValueType, ValueType]
 ) -> tuple[Rewrite, ...]:
-    """Compare the length of what is compared with a number, or write the number that a string holds."""
+    """Compare the length of a value with a number, or write the number that a string contains."""
     for side, mine, other in zip(sides, types, reversed(types), strict=True):
         if other.python not in {int, float}:
             continue
@@ -170,7 +170,7 @@ def _pattern(source: PythonSource, node: ast.Constant) -> Iterator[Finding]:
     except PatternSyntaxError as error:
         yield source.finding("invalid-pattern", node, f"This regular expression is invalid: {error}.")
         return
-    # In double quotes of YAML it is a backspace already, in quotes of Python it becomes one.
+    # In double quotes of YAML it is a backspace already, in Python's quotes it becomes one.
     if "\\\\" in written or "\b" not in f"{node.value}":
         return
     new = written.replace("\b", "\\b")

@@ -24,16 +24,16 @@ from waza_language_server.embedded.python.scopes import (
 )
 
 UNROLL_LIMIT = 8
-"""Elements; a longer chain is harder to read than the clause that binds the names again."""
+"""In elements; a longer chain is harder to read than the clause that binds the names again."""
 
 _ROUNDS = 12
 
 
 def make_visible(text: str, known: frozenset[str], *, unroll: bool) -> str | None:
-    """Return the assertion with every vanished name visible again, or None when that cannot be done.
+    """Return the assertion with every vanished name visible again, or None if that is impossible.
 
     With ``unroll`` literal ``any``/``all`` are written out where possible, else names are bound again
-    everywhere. An assertion that also holds an unknown name is left alone: it would fail in any case.
+    everywhere. An assertion that also has an unknown name is not changed: it would fail in any case.
     """
     for _ in range(_ROUNDS):
         source = parse_python(text)

@@ -37,7 +37,7 @@ _OPEN_FLAGS = compiled_later(r"\(\?[imsU]+(?![imsU:)-])")
 """Flags for the entire pattern whose closing bracket is missing."""
 _KEPT_CHARACTERS = 1_000
 _CLOSING = {"(": ")", "[": "]"}
-# Possessive: a bracket that is not closed must not be looked at again from the next one.
+# Possessive: a bracket that is not closed must not be scanned again from the next one.
 _CLASSES = compiled_later(r"\\.|\[(?:\\.|[^\]\\])*+\]?", re.DOTALL)
 
 
@@ -53,7 +53,7 @@ class PatternFault:
 
 
 def pattern_findings(pattern: str) -> Sequence[Finding]:
-    """Return what is wrong with a pattern: that it is invalid, or not portable and perhaps slow, too."""
+    """Return the problems of a pattern: invalid, not portable, perhaps slow."""
     fault = pattern_fault(pattern)
     if fault is None:
         return ()
@@ -83,7 +83,7 @@ def _is_slow(pattern: str) -> bool:
 
 
 def pattern_fault(pattern: str) -> PatternFault | None:
-    """Return what is wrong with a pattern, or None when RE2 takes it."""
+    """Return the problem of a pattern, or None if RE2 accepts it."""
     return _kept_fault(pattern) if len(pattern) <= _KEPT_CHARACTERS else _fault(pattern)
 
 
@@ -114,7 +114,7 @@ def _blank(token: str) -> str:
 
 
 def _portable(pattern: str) -> str | None:
-    r"""Return the same pattern for RE2 where that is a matter of spelling: ``\Z`` at the end."""
+    r"""Return an equivalent pattern for RE2 if only the syntax differs: ``\Z`` at the end."""
     if not pattern.endswith(r"\Z") or pattern.endswith(r"\\Z"):
         return None
     candidate = pattern[:-2] + r"\z"

@@ -57,7 +57,7 @@ _COMPARING = (
 
 
 def conversions(subject: Subject, type_node: Node) -> Iterator[Fix]:
-    """Yield the fix that turns a grader of an older type into its successor, if there is an exact one."""
+    """Yield the fix that converts a grader of an older type to its successor, if there is an exact one."""
     foreign = _of_other_tool(subject, type_node)
     if foreign is not None:
         yield foreign
@@ -88,7 +88,7 @@ def conversions(subject: Subject, type_node: Node) -> Iterator[Fix]:
     if options and options.keys() <= subject.catalog.options_of(successor) - subject.catalog.options_of(
         type_node.value
     ):
-        # The options are those of the successor already.
+        # The options are already those of the successor.
         repair = (Edit(type_node.span, successor),)
     yield Fix(f"Convert to `{successor}`", repair)
 
@@ -160,7 +160,7 @@ def _as_comparison(subject: Subject, type_node: Node, options: Mapping[str, Entr
 
 
 def _as_tool_calls(subject: Subject, type_node: Node, options: Mapping[str, Entry]) -> Steps[Edits]:
-    """Ask for a call of a tool; `tool_calls` counts the calls of all tools, other counts are assertions."""
+    """Require a call of a tool; `tool_calls` counts the calls of all tools, other counts are assertions."""
     tool, least, match = options.get("tool_name"), options.get("min_calls"), options.get("argument_match")
     known = {"tool_name", "min_calls", "max_calls", "argument_match"}
     if tool is None or not options.keys() <= known or not tool.value.value or tool.value.kind != "scalar":
@@ -224,7 +224,7 @@ def _matchers(match: Entry) -> str | None:
 
 
 def _as_program(subject: Subject, type_node: Node, options: Mapping[str, Entry]) -> Edits:
-    """Run the script by name; it goes on telling its score in JSON."""
+    """Run the script by name; it still prints its score as JSON."""
     script = options.get("script")
     if script is None or len(options) != 1 or not script.value.value or "\n" in script.value.value:
         return ()

@@ -61,7 +61,7 @@ def as_item(text: str, grader: KeyedGrader, item: Node) -> Edits:
     if grader.has_options:
         margin = line_break(text) + " " * column_of(text, key.start)
         return (Edit(Span(key.start, colon), f"{head}{margin}config:"),)
-    # The key goes to the column of the others, which stay where they are.
+    # The key moves to the column of the others, which stay in place.
     blanks = " " * (column_of(text, entry.value.span.start) - column_of(text, key.start))
     return (Edit(Span(key.start, colon), f"{blanks}{head}"),)
 
@@ -87,7 +87,7 @@ def bare_key(catalog: Catalog, text: str, item: Node, entry: Entry) -> str | Non
 
 
 def key_as_value(text: str, entry: Entry, role: str) -> Edits:
-    """Return the edit that makes the value of another key of a key without a value."""
+    """Return the edit that turns a key without a value into the value of another key."""
     key = entry.key.span
     colon = text.find(":", key.end, key.end + 2) + 1
     return (Edit(Span(key.start, colon), f"{role}: {text[key.start : key.end]}"),) if colon else ()
@@ -119,7 +119,7 @@ def list_of_keyed(catalog: Catalog, text: str, node: Node) -> Edits | None:
 
 
 def _in_block(text: str, grader: KeyedGrader) -> Edits:
-    """Return the edits for a grader over several lines that becomes the item of a list, its dash included."""
+    """Return the edits for a multi-line grader that becomes the item of a list, its dash included."""
     entry = grader.entry
     key, colon, value = entry.key.span, _colon(text, entry), entry.value.span
     column, below = column_of(text, key.start), column_of(text, value.start)

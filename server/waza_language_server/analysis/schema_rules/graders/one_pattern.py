@@ -39,7 +39,7 @@ def any_of(entry: Entry) -> str | None:
 
 
 def as_one_pattern(mapping: Node, entry: Entry, pattern: str) -> tuple[Fix, ...]:
-    """Return the fix that writes the pattern in place of the entry; none when the mapping has patterns."""
+    """Return the fix that replaces the entry with the pattern; None if the mapping has patterns."""
     if mapping.entry(OPTION) is not None or "\n" in pattern:
         return ()
     edit = Edit(Span(entry.key.span.start, entry.value.span.end), f"{OPTION}: [{_quoted(pattern)}]")
@@ -55,7 +55,7 @@ def _alternatives(patterns: list[str]) -> str:
 
 
 def _texts(value: Node) -> list[str]:
-    """Return the items of a list of scalars, or a single scalar; nothing for all else."""
+    """Return the items of a list of scalars, or a single scalar; empty for anything else."""
     node = value.target
     nodes = [item.target for item in node.items] if node.kind == "sequence" else [node]
     simple = all(each.kind == "scalar" and each.value for each in nodes)

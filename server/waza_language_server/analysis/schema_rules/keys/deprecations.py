@@ -17,7 +17,7 @@ from waza_language_server.text.edit import Edit, Fix
 
 
 def deprecated_type(subject: Subject, shape: Shape) -> Iterator[Problem]:
-    """Yield the note that the grader's type has a successor."""
+    """Yield the hint that the grader's type has a successor."""
     node = type_node(subject.node) if shape.deprecated else None
     if node is None:
         return

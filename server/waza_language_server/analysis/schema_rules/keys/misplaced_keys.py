@@ -112,7 +112,7 @@ def _moved_down(
         if len(others) > 1:
             all_moved = partial(move_entries_into, subject.tree, others, mapping, child)
             fix_of_all = Fix(f"Move all {len(others)} keys under `{child}`", all_moved)
-            # A block that holds nothing was to hold them all.
+            # An empty block should have contained them all.
             is_empty = target is not None and not len(target.span)
             fixes.insert(0 if is_empty else 1, fix_of_all)
     problem = Problem("misplaced-key", entry.key.span, message, shape.unknown_keys, tuple(fixes))
@@ -126,7 +126,7 @@ def _moved_up(subject: Subject, mapping: Node, shape: Shape, entry: Entry, above
     title = "Move to the top of the file" if at_top else f"Move into {subject.name_of(above)}"
     fixes = (Fix(title, partial(_edits_of_move, subject, entry, above)),)
     if _is_grader_itself(subject, mapping):
-        # The key may be there already, and then it cannot be moved.
+        # The key may exist already, and then it cannot be moved.
         fixes += removals(subject, entry)
     problem = Problem("misplaced-key", entry.key.span, message, shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, above, (entry.key.value,))
@@ -161,7 +161,7 @@ def _repeated_block(mapping: Node, shape: Shape, entry: Entry) -> frozenset[str]
 
 
 def _dotted(shape: Shape, entry: Entry) -> tuple[str, str] | None:
-    """Return the two keys of a path with a dot that the mapping knows, as other notations write it."""
+    """Return the two keys of a dotted path that the mapping knows, as other notations write it."""
     outer, dot, inner = entry.key.value.partition(".")
     known = shape.properties.get(outer) if dot else None
     return (outer, inner) if known is not None and inner in known.shape.branch("mapping").properties else None
@@ -187,7 +187,7 @@ def _below(subject: Subject, mapping: Node, shape: Shape, entry: Entry, outer: s
 
 
 def _beside_in_dots(mapping: Node, shape: Shape, entry: Entry, outer: str) -> Iterator[tuple[Entry, str]]:
-    """Yield the keys around one, itself included, that say with a dot that they belong into one block."""
+    """Yield the keys around one, itself included, that belong into one block according to their dot."""
     entries = mapping.entries
     index = entries.index(entry)
     first = last = index
@@ -233,7 +233,7 @@ def _level_below(mapping: Node, shape: Shape, entry: Entry) -> tuple[str, str] |
 
 
 def _emptied_above(mapping: Node, shape: Shape, entry: Entry) -> str | None:
-    """Return the key without a value that knows a key below it, where none of the mapping is between them."""
+    """Return the empty key directly above a key that it knows."""
     if mapping.style != "block" or len(mapping.green.children) > _MOST_CHILDREN:
         return None
     emptied: str | None = None
@@ -250,7 +250,7 @@ def _emptied_above(mapping: Node, shape: Shape, entry: Entry) -> str | None:
 
 
 def _stray_siblings(mapping: Node, shape: Shape, child: str) -> tuple[Entry, ...]:
-    """Return the entries of a mapping that it does not know and the block below does, under the same name."""
+    """Return the entries that a mapping does not know and the block below knows under the same name."""
     if mapping.style != "block" or len(mapping.green.children) > _MOST_CHILDREN:
         return ()
     target = mapping.get(child)
@@ -300,7 +300,7 @@ def _edits_of_move(subject: Subject, entry: Entry, above: Node) -> Steps[Edits]:
 
 
 def _needless_block(mapping: Node, shape: Shape, entry: Entry) -> Entry | None:
-    """Return the only entry of an unknown block that the mapping around the block knows and has not."""
+    """Return the only entry of an unknown block that the mapping around it knows and does not have."""
     block = entry.value
     held = block.last_entry if len(block.green.children) == 2 else None
     if held is None or held.key.value in EVERYWHERE:

@@ -1,4 +1,4 @@
-"""Keys that are not there: needed ones, those of which one must be given, those that are better given."""
+"""Missing keys: required ones, those of which one is required, recommended ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SAMPLES = {"string": "TODO", "integer": "1", "number": "1", "boolean": "true", 
 
 
 def missing_key(subject: Subject, mapping: Node, shape: Shape, key: str) -> Problem:
-    """Return the problem of a key that must be there, with a fix that inserts it."""
+    """Return the problem of a missing required key, with a fix that inserts it."""
     known = shape.properties.get(key)
     what = _hint(known.shape) if known is not None else ""
     message = f"`{key}` is missing in {subject.name_of(mapping)}{f': {what}' if what else '.'}"
@@ -38,7 +38,7 @@ def missing_key(subject: Subject, mapping: Node, shape: Shape, key: str) -> Prob
 
 
 def empty_value(subject: Subject, node: Node, shape: Shape) -> Problem:
-    """Return the problem of a key that is there without a value."""
+    """Return the problem of a key without a value."""
     holder = subject.entry(node)
     name = f"`{holder.key.value}`" if holder is not None else "This item"
     what = _hint(shape)
@@ -69,7 +69,7 @@ def _lost_in_comment(subject: Subject, node: Node, shape: Shape) -> tuple[str, F
 
 
 def _usual_values(subject: Subject, holder: Entry, shape: Shape) -> Iterator[Fix]:
-    """Yield the number that counts without a key, or one to start from, for a key without a value."""
+    """Yield the default number of a key, or one to start from, for a key without a value."""
     value, text = holder.value, subject.text
     known = [shape.default, *shape.examples]
     usual = next((each for each in known if isinstance(each, int | float)), None)
@@ -88,7 +88,7 @@ def _usual_values(subject: Subject, holder: Entry, shape: Shape) -> Iterator[Fix
 
 
 def nothing_given(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[str]) -> Problem:
-    """Return the problem of a mapping in which nothing has an effect."""
+    """Return the problem of a mapping without any effect."""
     lack = "checks nothing: give" if subject.is_grader else "needs"
     wanted = listed(keys) if len(keys) == 1 else f"at least one of {listed(keys)}"
     name = subject.name_of(mapping)
@@ -172,7 +172,7 @@ def _inserted(subject: Subject, mapping: Node, shape: Shape, known: Property) ->
 
 
 def _sample_text(shape: Shape, *, flow: bool) -> str:
-    """Return a value to start from: an allowed value, an example, the needed keys, or a placeholder."""
+    """Return a value to start from: an allowed value, an example, the required keys, or a placeholder."""
     block = shape.branch("mapping")
     needed = (*block.required, *block.at_least_one[:1], *block.exactly_one[:1])
     if needed and "object" in block.types:
@@ -188,7 +188,7 @@ def _sample_text(shape: Shape, *, flow: bool) -> str:
 
 
 def _example_config(grader: Shape) -> dict[str, object]:
-    """Return the options of the first example of a grader type; none when it has no example."""
+    """Return the options of the first example of a grader type; empty if it has no example."""
     examples = cast("Iterator[dict[str, object]]", iter(grader.examples))
     found = next((each["config"] for each in examples if "config" in each), None)
     return cast("dict[str, object]", found or {})
@@ -234,7 +234,7 @@ def _flow_text(value: object) -> str:
 
 
 def _hint(shape: Shape) -> str:
-    """Return what to write, in one sentence: the allowed values, or what the value means."""
+    """Return a hint about the value in one sentence: the allowed values, or its meaning."""
     choices = [value for value in shape.enum if value is not None and value != ""]
     if choices and len(choices) <= 8:
         return f"write {listed(choices)}."

@@ -20,7 +20,7 @@ _INDENT, _DASH = "  ", "- "
 _MOST_KEYS = 100
 """Unknown keys of a mapping; if there are more, each is reported separately."""
 _MOST_CHILDREN = 400
-"""Keys and values of a mapping, which are all looked at."""
+"""Keys and values of a mapping, which are all checked."""
 _OF_GRADERS = frozenset({"type", "name", "config", "weight", "required"})
 
 
@@ -121,10 +121,10 @@ def _written(text: str, entry: Entry) -> str:
 
 
 def _ends_of(subject: Subject, entry: Entry) -> Iterator[tuple[frozenset[str], frozenset[str], int, str]]:
-    """Yield what may go on at the end of an entry, the innermost first.
+    """Yield the mappings that may continue after an entry, the innermost first.
 
-    Each is the keys that are known there, those that it has, their column, and how it is called. Only items
-    are, and what is empty in them: a mapping that goes on further to the left has a key for it.
+    Each has its known keys, its existing keys, their column, and its name. Only items, and empty values in
+    them, are possible: a mapping that continues further to the left has a key for it.
     """
     found: list[tuple[frozenset[str], frozenset[str], int, str]] = []
     node: Node | None = entry.value

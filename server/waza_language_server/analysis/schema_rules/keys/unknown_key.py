@@ -24,7 +24,7 @@ class UnknownKey:
     held: frozenset[str] = frozenset()
     """Keys below it that belong into ``mapping`` itself."""
     beside: frozenset[str] = frozenset()
-    """Keys of ``mapping`` that belong into ``home`` like this one."""
+    """Keys of ``mapping`` that belong into ``home``, as this one does."""
     cause: str = "Without it"
     """The beginning of the sentence about the consequence of the mistake."""
 
@@ -51,7 +51,7 @@ class OneMistake:
 
 
 class UnknownKeys:
-    """The unknown keys of one subject, found by the place that they concern."""
+    """The unknown keys of one subject, by the place that they affect."""
 
     def __init__(self, keys: Iterable[UnknownKey] = ()) -> None:
         self.all = tuple(keys)

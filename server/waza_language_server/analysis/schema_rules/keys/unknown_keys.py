@@ -144,7 +144,7 @@ def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
 
 
 def _by_its_other_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
-    """Return the problem of a key that has another name elsewhere, or in common speech; None of any other."""
+    """Return the problem of a key with another common or foreign name, or None."""
     key = entry.key.value
     known = _turned(mapping, shape, shape.misspellings.get(key))
     if known is None or is_rather_slip(mapping, shape, entry, known):
@@ -187,7 +187,7 @@ def _known_by_content(mapping: Node, shape: Shape, entry: Entry) -> str | None:
 
 
 def _keyed_glob(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
-    """Return the problem of a path of task files below a key of its own, where the list has it as it is."""
+    """Return the problem of a task file's path below a key, where the list expects the path itself."""
     around = subject.shape_at(mapping.parent) if mapping.parent is not None else None
     items = around.branch("sequence").items if around is not None else None
     if items is None or items.branch("scalar").kind != "task.glob":
@@ -223,7 +223,7 @@ def _text_with_colon(subject: Subject, mapping: Node, shape: Shape, entry: Entry
     """Return the problem of a string with `: ` in it at the beginning of an item that lacks its key."""
     text, first = subject.text, next(mapping.each_entry(), None)
     needed = (shape.required or shape.at_least_one)[:1]
-    # Keys of suites are of one word, in small letters.
+    # Keys of suites are single lowercase words.
     is_prose = len(entry.key.value.split()) > 1 or entry.key.value[:1].isupper()
     if first is None or first.key.span != entry.key.span or not is_prose or not needed:
         return None
@@ -242,7 +242,7 @@ def _text_with_colon(subject: Subject, mapping: Node, shape: Shape, entry: Entry
 def _misspelt(
     subject: Subject, mapping: Node, shape: Shape, entry: Entry, right: str, *, safe: bool
 ) -> UnknownKey:
-    """Return the problem of a key that is written in another way; ``safe`` when that is beyond doubt."""
+    """Return the problem of a misspelt key; ``safe`` if that is certain."""
     message = f"{subject.name_of(mapping)} has no key `{entry.key.value}`"
     fixes: tuple[Fix, ...]
     if mapping.entry(right) is None:
@@ -309,7 +309,7 @@ def _in_other_unit(
 
 
 def _alternatives(subject: Subject, mapping: Node, shape: Shape, entry: Entry, pattern: str) -> UnknownKey:
-    """Return the problem of a key that means "one of these", which one pattern can say."""
+    """Return the problem of a key that means "one of these", which one pattern can express."""
     shown = pattern if len(pattern) <= 60 else f"{pattern[:59]}…"
     message = f"{subject.name_of(mapping)} has no key `{entry.key.value}`; `{OPTION}: ['{shown}']` says it."
     fixes = as_one_pattern(mapping, entry, pattern)
@@ -341,7 +341,7 @@ def _renaming(subject: Subject, shape: Shape, entry: Entry, right: str) -> Steps
 
 
 def _types_with_option(subject: Subject, mapping: Node, key: str) -> tuple[str, ...]:
-    """Return the other grader types that have this option; nothing outside a grader's ``config``."""
+    """Return the other grader types that have this option; empty outside a grader's ``config``."""
     in_config = subject.is_grader and mapping.step == "config"
     return types_with(subject, frozenset({key})) if in_config else ()
 
@@ -360,7 +360,7 @@ def _stray(
 ) -> UnknownKey:
     message = f"{subject.name_of(mapping)} has no key `{entry.key.value}`"
     if not subject.is_grader and subject.tree.anchored and anchors_of(entry.value.green):
-        # A place for what is taken over elsewhere: without the key that could not be read.
+        # The key only holds an anchor, and aliases elsewhere use its value.
         message = f"{_capital(message)}; what it names with `&` can be taken over elsewhere."
         return UnknownKey(
             Problem("unknown-key", entry.key.span, message, "information"), mapping, mapping, ()

@@ -1,4 +1,4 @@
-"""A command that is written as the list of its words, as other tools want it: `command: [bash, check.sh]`."""
+"""A command as a list of its words, as other tools expect it: `command: [bash, check.sh]`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _ARGUMENTS = "args"
 
 
 def command_of_words(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
-    """Yield the way to write a list of words as the program and its arguments, or as one line.
+    """Yield the fix that writes a list of words as the program and its arguments, or as one line.
 
-    The line is split at white space again and knows no quotes, so no word of it may have any.
+    The line is split at white space again and supports no quotes, so no word may contain any.
     """
     words = node.items if node.kind == "sequence" else ()
     if shape.kind != "command" or len(words) < 2 or node.parent is None:

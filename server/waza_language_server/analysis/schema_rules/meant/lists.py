@@ -112,9 +112,9 @@ def list_of_keys(subject: Subject, node: Node) -> Edits:
 
 
 def pairs_of_list(text: str, node: Node, shape: Shape) -> Edits:
-    """Return the edits that make keys with values of a list as `- DEBUG=1`; none of any other list.
+    """Return the edits that convert a list as `- DEBUG=1` to keys with values; empty for other lists.
 
-    So variables of the environment are listed elsewhere.
+    Other tools list environment variables this way.
     """
     items = node.items if node.kind == "sequence" and not shape.branch("mapping").properties else ()
     pairs = [_PAIR.fullmatch(item.value) if item.kind == "scalar" else None for item in items]
@@ -136,7 +136,7 @@ def pairs_of_list(text: str, node: Node, shape: Shape) -> Edits:
 
 
 def out_of_lists(text: str, node: Node) -> Edits:
-    """Return the edits that take a list out of the list around it: `- - a`, `[[a, b]]`; none elsewhere."""
+    """Return the edits that unwrap a nested list: `- - a`, `[[a, b]]`; empty for anything else."""
     around = node.parent
     if around is None or around.kind != "sequence" or node.kind != "sequence" or not node.items:
         return ()
@@ -210,7 +210,7 @@ def _rows_as_items(subject: Subject, node: Node) -> Edits:
     if len(rows) > _MOST_ITEMS or len({column_of(text, row.start()) for row in rows}) > 1:
         return ()
     signs = [_NUMBERED.match(row[0]) for row in rows]
-    # A number in front of each line is none of its words, nor is the dash that some of them have.
+    # The number before each line is not a part of it, nor is the dash of some lines.
     lines = [
         row[0][sign.end() :] if sign and all(signs) else row[0].removeprefix("- ").lstrip(" ")
         for row, sign in zip(rows, signs, strict=True)

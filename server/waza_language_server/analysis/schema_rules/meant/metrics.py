@@ -1,4 +1,4 @@
-"""Metrics in other forms: numbers by their name, a name for the key of an item."""
+"""Metrics in other forms: numbers by their name, a name as the key of an item."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def metric_by_key(text: str, mapping: Node, shape: Shape, entry: Entry) -> Itera
 
 
 def metrics_by_name(text: str, node: Node, items: Shape) -> Iterator[Fix]:
-    """Yield the ways to make a list of metrics of a mapping of their names to numbers, for each it may mean.
+    """Yield the fixes that convert a mapping of names to numbers to a list of metrics, one per meaning.
 
-    Shares of several metrics come to 1 together; of one alone it is the value to reach.
+    Shares of several metrics add up to 1; the number of a single one is its threshold.
     """
     item = items.branch("mapping").properties
     numbers = [_number_of(entry.value) for entry in node.entries] if node.kind == "mapping" else []

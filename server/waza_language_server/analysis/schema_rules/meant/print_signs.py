@@ -1,7 +1,7 @@
 """Values that are strings because of a typographic or foreign character in place of YAML's own.
 
-With `prompt： x` below it `inputs:` is valid YAML, and so is a list with `•`; only the schema shows that keys,
-or a list, belong there.
+With `prompt： x` below it `inputs:` is valid YAML, and so is a list with `•`; only the schema shows that
+keys, or a list, belong there.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def odd_indent(subject: Subject, key: Node) -> tuple[Span, str, Fix] | None:
 
 
 def _bullets(text: str, node: Node, bullet: str) -> Cause:
-    """Return the dashes for the bullets of a list: those of its column."""
+    """Return the dashes to replace the bullets of a list: those at its column."""
     start = node.span.start
     column = start - (max(text.rfind(sign, 0, start) for sign in "\r\n") + 1)
     offsets = [start]

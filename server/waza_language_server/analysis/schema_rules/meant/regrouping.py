@@ -29,7 +29,7 @@ def dash_before(text: str, node: Node) -> Edit | None:
         return None
     names = node.key_names
     if names[:1] and names[0] in names[1:]:
-        # Another item begins at each of them.
+        # Each of them begins another item.
         return None
     start = node.span.start
     column = start - _line_start(text, start)
@@ -42,9 +42,9 @@ def dash_before(text: str, node: Node) -> Edit | None:
 
 
 def list_by_name(text: str, node: Node, items: Shape) -> Edits:
-    """Return the edits that make a list of a mapping by names: the name of each item becomes a key of it.
+    """Return the edits that convert a mapping by names to a list: each name becomes a key of its item.
 
-    None unless all values are mappings without such a key, and no name is a key that an item has.
+    Empty unless all values are mappings without such a key, and no name is a key of an item.
     """
     item = items.branch("mapping")
     name = next((key for key in ("id", "name") if key in item.properties), None)
@@ -94,10 +94,10 @@ def files_by_path(text: str, node: Node, items: Shape) -> Edits:
 
 
 def block_by_name(text: str, node: Node, shape: Shape) -> Edits:
-    """Return the edits that make a mapping by names, which has no keys of its own, of the items of a list.
+    """Return the edits that convert a list to a mapping by names, which has no keys of its own.
 
-    `- name: a` becomes `a:`, and with a `value` below it `a: …`. None unless each item begins with a name
-    of its own, of one word, and has other keys.
+    `- name: a` becomes `a:`, and with a `value` below it `a: …`. Empty unless each item begins with a unique
+    name of one word, and has other keys.
     """
     if node.kind != "sequence" or node.style != "block" or shape.branch("mapping").properties:
         return ()
@@ -120,7 +120,7 @@ def block_by_name(text: str, node: Node, shape: Shape) -> Edits:
 
 
 def _named_item(text: str, entry: Entry, first: str, *, in_flow: bool) -> Edits | None:
-    """Return the edits that make an item of an entry, with another key in front of its others."""
+    """Return the edits that turn an entry into an item, with another key before its others."""
     key, value = entry.key.span, entry.value
     colon = text.find(":", key.end, value.span.start) + 1
     between = text[colon : value.span.start]
@@ -139,9 +139,9 @@ def _named_item(text: str, entry: Entry, first: str, *, in_flow: bool) -> Edits 
 
 
 def without_dashes(text: str, node: Node) -> Edits:
-    """Return the edits that make one mapping of the items of a block list; none where they share a key.
+    """Return the edits that merge the items of a block list into one mapping; empty if they share a key.
 
-    A file that is a list with one item is that item; of several they may be parts, or different things.
+    A file that is a list with one item is that item; several may be parts of one, or different things.
     """
     if node.kind != "sequence" or node.style != "block" or (node.parent is None and len(node.items) != 1):
         return ()
@@ -198,7 +198,7 @@ def out_of_list(text: str, node: Node) -> Edit | None:
 
 
 def only_value(text: str, node: Node) -> Edit | None:
-    """Return the edit that writes the only value of a mapping without its key, if it can."""
+    """Return the edit that writes the only value of a mapping without its key, if possible."""
     entry = node.entries[0] if node.kind == "mapping" and len(node.entries) == 1 else None
     if entry is None or entry.value.kind != "scalar" or not len(entry.value.span):
         return None

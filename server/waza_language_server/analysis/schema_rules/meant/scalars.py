@@ -23,13 +23,13 @@ _SWITCHES: Mapping[str, str] = MappingProxyType(
     }
 )
 _ASKED = frozenset({"yes", "on", "y", "no", "off", "n"})
-"""Words for a switch that are one in YAML 1.1."""
+"""Words that are switches in YAML 1.1."""
 _LIST_SIGNS = ",; "
 """Characters that other notations write after a value."""
 _NUMBER = compiled_later(r"(?P<digits>[-+]?\d[\d.,_' ]*?)[ ]?(?P<unit>%|[A-Za-z]+)?")
 _NOTED = compiled_later(r"(?P<number>[-+]?\d[\d.]*)[ ]+\((?P<note>[^()]+)\)")
 _CLOCK = compiled_later(r"\d{1,4}(?::[0-5]\d){1,2}")
-"""Minutes and seconds, or hours and those."""
+"""Minutes and seconds, or hours, minutes and seconds."""
 _GROUPED = compiled_later(r"[-+]?[1-9]\d{0,2}(?:(?P<sign>[,_' ])\d{3})(?:(?P=sign)\d{3})*")
 _PLAIN = compiled_later(r"[-+]?\d+(?:[.,]\d+)?")
 _MILLISECONDS: Mapping[str, int] = MappingProxyType(
@@ -66,12 +66,12 @@ _NUMBER_WORDS: Mapping[str, int] = MappingProxyType(
 )
 _UNITS = frozenset(_MILLISECONDS) - {"s", "m", "h"}
 _LONGEST = 1e15
-"""A larger number is not read exactly."""
+"""Larger numbers lose precision."""
 
 
 @frozen()
 class Meant:
-    """A value as it should be written; ``sure`` when it can be nothing else."""
+    """A value as it should be written; ``sure`` if there is no other meaning."""
 
     value: str
     sure: bool
@@ -102,7 +102,7 @@ def meant_number(written: str, key: str, shape: Shape, *, whole: bool) -> Meant 
         meant = next((each for each in read if each is not None), None)
         return Meant(meant.value, sure=False) if meant is not None else None
     if (counted := milliseconds_of(key)) is not None and _CLOCK.fullmatch(written.strip()) is not None:
-        # As YAML 1.1 reads it, to the base of 60.
+        # A base-60 number, as in YAML 1.1.
         seconds = reduce(lambda above, below: above * 60 + int(below), written.split(":"), 0)
         return Meant(str(seconds * 1_000 // counted), sure=False)
     match = _NUMBER.fullmatch(written.strip().rstrip(_LIST_SIGNS))
@@ -147,7 +147,7 @@ def spelt_out(written: str) -> str:
 
 
 def key_of_other_unit(written: str, known: Iterable[str]) -> tuple[str, float] | None:
-    """Return the key that counts what another one would in another unit, and the factor between them.
+    """Return the key that counts the same in another unit, and the conversion factor.
 
     ``timeout_ms`` is ``timeout_seconds`` and 0.001.
     """
@@ -170,8 +170,8 @@ def milliseconds_of(key: str) -> int | None:
 
 
 def _number(digits: str, *, whole: bool) -> Decimal | None:
-    """Return a number that is written with a comma, or with thousands apart."""
-    # Few files need it, and all would wait for it.
+    """Return a number that is written with a comma, or with thousands separators."""
+    # Imported here because few files need it, and all would wait for it.
     from decimal import Decimal
 
     grouped = _GROUPED.fullmatch(digits)
@@ -181,7 +181,7 @@ def _number(digits: str, *, whole: bool) -> Decimal | None:
 
 
 def _factor(unit: str, key: str, shape: Shape) -> tuple[float | None, bool]:
-    """Return what a number with a unit is multiplied by, and whether that can be nothing else."""
+    """Return the factor of a unit, and whether there is no other meaning."""
     counted = milliseconds_of(key)
     if counted is not None:
         meant = _MILLISECONDS.get(unit)

@@ -1,4 +1,4 @@
-"""A value that lacks what should be around it: the list of which it is an item, the block with its key."""
+"""A value without its container: the list that it is an item of, the block with its key."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _KEY_AND_VALUE = compiled_later(
 _KEY_ALONE = compiled_later(r"(?P<key>[A-Za-z_]\w*)[ \t]*(?=\r?\n|\Z)")
 """A word on a line of its own: a key that is still being written."""
 _BEGINNING = 3
-"""From how many letters on a word is the beginning of a key."""
+"""The fewest letters of a word that count as the beginning of a key."""
 _WORD = compiled_later(r"[A-Za-z]\w*")
 _KEY_BEFORE = compiled_later(r"(?![A-Z])[\w-]+:|[\w-]+[ ]*:?[ ]*[|>][-+]?(?:\s|$)")
 _HEADER = compiled_later(r"[ \t]*(?P<sign>[|>][-+0-9]*)")
@@ -192,7 +192,7 @@ def as_block(subject: Subject, node: Node, key: str, *, in_brackets: bool = Fals
 
 
 def as_list(subject: Subject, node: Node, shape: Shape) -> Edit | None:
-    """Return the edit that makes a value on one line the only item of a list; None where that cannot be."""
+    """Return the edit that makes a value on one line the only item of a list; None if impossible."""
     items = shape.branch("sequence").items
     holder = subject.entry(node)
     text = subject.text

@@ -24,7 +24,7 @@ def may_be_one_item(node: Node) -> bool:
 
 
 def joined_items(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield the only item of a list in brackets when it is words with semicolons between them."""
+    """Yield the only item of a list in brackets if it is words separated by semicolons."""
     item, items = node.items[0], shape.branch("sequence").items
     if items is None or items.kind == "python.assertion" or item.style != "plain" or item.kind != "scalar":
         return

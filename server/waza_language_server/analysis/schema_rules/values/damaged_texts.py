@@ -29,7 +29,7 @@ SIGNS_OF_BLOCKS = frozenset("Il1¦│-=/\\")
 DASH_INSIDE = " - "
 """The dash of an over-indented item below a text, as it appears within that text."""
 _READ_BY_PEOPLE = frozenset({"criteria"})
-"""Lists whose items are read, not compared: dashes in one may be a list of its own."""
+"""Lists whose items are read by people or models, not compared: dashes in one may be a list of its own."""
 _DASH_OF_LINE = compiled_later(r"(?m)^(?P<lead> +)- +(?=\S)")
 _LIKE_A_SIGN = {
     **dict.fromkeys(("I", "l", "1", "¦", "│", "/", "\\", "-|"), "|"),
@@ -261,7 +261,7 @@ def _note_behind(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
 
 
 def _several_names(text: str, node: Node) -> Iterator[Problem]:
-    """Yield the names between which somebody wanted to choose: all of them are one name for YAML."""
+    """Yield several model names written as alternatives: YAML reads all of them as one name."""
     written = text[node.span.start : node.span.end]
     if _SEVERAL_NAMES.fullmatch(written) is None:
         return
@@ -272,7 +272,7 @@ def _several_names(text: str, node: Node) -> Iterator[Problem]:
 
 
 def _sign_at_end(node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield the comma, or the semicolon, with which other languages end what is of several."""
+    """Yield the comma, or the semicolon, with which other languages end an element."""
     items, sign = node.parent, node.value[-1]
     if items is None or items.style == "flow":
         return

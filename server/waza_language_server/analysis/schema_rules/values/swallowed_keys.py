@@ -90,7 +90,7 @@ def swallowed_block(subject: Subject, node: Node) -> Iterator[Problem]:
         f"move it to the left by {far} columns."
     )
     place = Span(match.start("key"), match.end("key"))
-    # A prompt may hold such a block on purpose.
+    # A prompt may contain such a block on purpose.
     yield Problem("yaml-indentation", place, message, "information", (Fix("Align the lines", edits),))
 
 
@@ -184,7 +184,7 @@ def says_nothing(node: Node, shape: Shape) -> bool:
 
 
 def switch_without_value(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield a switch that has a key and no value: it is as if the key were not there."""
+    """Yield a switch with a key and no value, which has no effect."""
     entry = subject.entry(node)
     if entry is None or entry.value.span != node.span:
         return

@@ -60,7 +60,7 @@ _LEADING_ZERO = compiled_later(r"[-+]?0[0-9_]")
 
 
 def type_fixes(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:
-    """Yield the ways to make a value one of the expected types of JSON Schema, the likeliest first."""
+    """Yield the fixes that convert a value to one of JSON Schema's expected types, the likeliest first."""
     found = 0
     for fix in _ways(subject, node, shape, expected):
         found += 1
@@ -84,7 +84,7 @@ def _ways(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -
 
 
 def _named_file(subject: Subject, node: Node) -> Iterator[Fix]:
-    """Yield the key that takes the path of a file for what is due: `schema: out.json` is a `schema_file`."""
+    """Yield the key that takes a file's path instead: `schema: out.json` becomes `schema_file`."""
     holder, mapping = subject.entry(node), node.parent
     around = subject.shape_at(mapping) if mapping is not None else None
     if holder is None or mapping is None or around is None or node.kind != "scalar":
@@ -129,7 +129,7 @@ def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
             yield Fix(f"Write the value without `{first.key.value}`", (value,))
         yield Fix("Put it in quotes", (text,), preferred=is_text)
     elif "string" in expected and (text := template_in_quotes(subject.text, node)) is not None:
-        # Two braces are a template in many tools, and nothing in YAML.
+        # Double braces are a template in many tools, and invalid in YAML.
         yield Fix("Put it in quotes", (text,), preferred=subject.text.startswith("{{", node.span.start))
     elif "array" not in expected and (single := out_of_list(subject.text, node)) is not None:
         yield Fix("Write the value without the list", (single,), preferred=True)
@@ -144,7 +144,7 @@ def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
 
 
 def _without_list(text: str, node: Node, shape: Shape) -> Fix | None:
-    """Return the way to write the items of a list as one mapping, None where they cannot be."""
+    """Return the fix that writes the items of a list as one mapping, or None."""
     if edits := block_by_name(text, node, shape):
         return Fix("Write each below its name", edits)
     if not (edits := without_dashes(text, node)):
@@ -244,7 +244,7 @@ def _likely_numbers(node: Node, shape: Shape, *, whole: bool) -> Iterator[Fix]:
 
 
 def _usual_number(node: Node, shape: Shape, but: str | None = None) -> Iterator[Fix]:
-    """Yield the number that counts when nothing is written, or else one to start from."""
+    """Yield the default number, or else one to start from."""
     known = [shape.default, *shape.examples]
     usual = next(
         (each for each in known if isinstance(each, int | float) and not isinstance(each, bool)), None

@@ -32,7 +32,7 @@ _PRINTED = compiled_later(r"[“„‟«‘‚]([^“„‟«‘‚”»]+)[”�
 _NAMES = frozenset({"model", "skill.name"})
 """Kinds of strings that are names of existing things."""
 _REPLACING = frozenset({"!env", "!var", "!secret", "!ref", "!sub", "!include"})
-"""Tags by which other tools put something in."""
+"""Tags of other tools that insert a value."""
 _VARIABLE = compiled_later(r"\$\w+|\$?\{.+\}")
 _TO_FILL = compiled_later(r"<[^<>]+>")
 _LEFT_OPEN = frozenset({"TODO", "TBD", "FIXME"})
@@ -51,7 +51,7 @@ def no_name(node: Node, shape: Shape) -> Iterator[Problem]:
         return
     severity: Severity = "warning"
     if _VARIABLE.fullmatch(node.value) is not None:
-        # Another program may put it in before a run reads the file.
+        # Another program may insert it before a run reads the file.
         message, severity = f"No run puts a value for `{node.value}`; write the name itself.", "information"
     elif node.value in _NOTHING:
         message = f"`{node.value}` is a text for YAML and taken for a name; leave the key out."
@@ -68,7 +68,7 @@ def may_be_unlikely(value: str) -> bool:
 
 
 def unlikely_values(node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield what a scalar can hardly mean for which ``may_be_unlikely`` holds."""
+    """Yield unlikely meanings of a scalar for which ``may_be_unlikely`` holds."""
     if node.style != "plain":
         return
     if node.value[0] in _OPENING:

@@ -1,4 +1,4 @@
-"""Values that do not fit: another type, not one of the allowed ones, out of range, empty."""
+"""Invalid values: another type, not one of the allowed ones, out of range, empty."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _TYPED_WORDS = SWITCHES | _OTHER_SWITCHES
 
 
 def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Problem:
-    """Return the problem of a value of another type than the schema wants."""
+    """Return the problem of a value of another type than the schema requires."""
     if (
         "string" in expected
         and node.kind == "scalar"
@@ -75,7 +75,7 @@ def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
 
 
 def _severity_of_type(subject: Subject, shape: Shape) -> Severity:
-    """Return how bad another type is: loading refuses it, whatever it does with a value out of range.
+    """Return the severity of a wrong type: loading rejects it, even if it tolerates values out of range.
 
     Only the frontmatter of a skill is loaded without it.
     """
@@ -119,7 +119,7 @@ def _tag_for_word(
 
 
 def not_allowed(subject: Subject, node: Node, shape: Shape, allowed: Sequence[object]) -> Problem:
-    """Return the problem of a value that is none of the allowed ones."""
+    """Return the problem of a value that is not one of the allowed ones."""
     allowed = [value for value in allowed if value is not None and value != ""]
     if (tag := tag_alone(subject.text, node)) is not None:
         return _tag_for_word(subject, node, shape, tag, allowed)
@@ -150,7 +150,7 @@ def _meant_number(node: Node, shape: Shape, limit: object) -> tuple[str, ...]:
     if value < 0 <= limit <= -value and (limit or value != -1):
         return (node.value.removeprefix("-"),)
     is_share = limit == 1 and "integer" not in shape.types
-    # Every digit that was written stays.
+    # All digits stay as written.
     from decimal import Decimal
 
     exact = Decimal(node.value) if isinstance(value, float) else Decimal(value)
@@ -188,7 +188,7 @@ def wrong_form(subject: Subject, node: Node, shape: Shape) -> Problem:
 
 
 def unfit(subject: Subject, node: Node, shape: Shape) -> Problem:
-    """Return the problem of a value that breaks a rule without words of its own."""
+    """Return the problem of a value that breaks a rule without a message of its own."""
     message = f"{subject_of(node)} does not fit here."
     if shape.message:
         message = f"{subject_of(node)}: {shape.message}"
@@ -248,7 +248,7 @@ def _unquoted(node: Node, severity: Severity) -> Problem:
 
 
 def reversed_bounds(subject: Subject, mapping: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield pairs of numbers in a mapping of which the lower bound is above the upper one."""
+    """Yield pairs of bounds in a mapping whose lower bound is above the upper one."""
     for low, high in shape.not_greater.items():
         first, second = mapping.get(low), mapping.get(high)
         if first is None or second is None:
@@ -328,7 +328,7 @@ def _shown(node: Node) -> str:
 
 
 def subject_of(node: Node) -> str:
-    """Return how a sentence about a value begins."""
+    """Return the beginning of a message about a value."""
     if isinstance(node.step, str):
         return f"`{node.step}`"
     if isinstance(node.step, int):
