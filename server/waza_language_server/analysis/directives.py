@@ -35,7 +35,7 @@ DIRECTIVE = compiled_later(
     r"(?m)(?P<before>^[ \t]*+|[ \t])#[ \t]*+waza:[ \t]*+(?P<what>ignore-file|ignore|severity)\b"
     r"(?:[ \t]*+\[(?P<listed>[^\]\r\n]{0,2000})\])?"
 )
-"""One such comment: what it does, and the codes between its brackets."""
+"""One such comment: its effect, and the codes between its brackets."""
 
 
 @frozen()

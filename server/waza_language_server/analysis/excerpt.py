@@ -222,7 +222,7 @@ class _Cutting:
         return old.with_children(old_items), new.with_children(new_items)
 
     def _without_ends(self, old: _Version, new: _Version) -> Both:
-        """Cut two lists of which one has more items."""
+        """Cut two lists of different lengths."""
         before, after = old.green.children, new.green.children
         shortest = min(len(before), len(after))
         first = 0

@@ -59,7 +59,7 @@ def note_rule_failure(rule: str, error: Exception) -> None:
 
 
 def note_failure(what: str, error: Exception) -> None:
-    """Add a failure to those that are collected, or log it: each ``what`` once."""
+    """Add a failure to those that are collected, or log it: each ``what`` only once."""
     noted = _noted.get()
     if noted is not None:
         if all(failure.what != what for failure in noted):

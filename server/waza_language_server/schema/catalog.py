@@ -35,7 +35,7 @@ class Catalog:
     """All schemas of one engine, and of the grader types that plug-ins add to it."""
 
     def __init__(self, directory: Path, custom: Mapping[str, JsonSchema] | None = None) -> None:
-        """Take schemas of grader entries by type as ``custom``; types of the engine itself win over them."""
+        """Add the schemas of plug-ins' grader types as ``custom``; the engine's own types win over them."""
         self._directory = directory
         self._custom = dict(custom or {})
         self._documents: dict[str, SchemaRoot] = {}
@@ -45,7 +45,7 @@ class Catalog:
 
     @cached_property
     def grader_types(self) -> tuple[str, ...]:
-        """Every grader type, in alphabetical order."""
+        """Return every grader type, in alphabetical order."""
         return tuple(sorted({*self._built_in, *self._custom}))
 
     @cached_property
@@ -98,12 +98,12 @@ class Catalog:
 
     @property
     def any_grader(self) -> Shape:
-        """The shape of a grader entry without a type: the keys that every type has."""
+        """Return the shape of a grader entry without a type: the keys that every type has."""
         return self.any_grader_root.top
 
     @cached_property
     def any_grader_root(self) -> SchemaRoot:
-        """The schema of a grader entry without a type."""
+        """Return the schema of a grader entry without a type."""
         entries = [shape for name in self.grader_types if (shape := self.grader(name)) is not None]
         names = [name for name in entries[0].properties if all(name in entry.properties for entry in entries)]
         properties = {
@@ -127,12 +127,12 @@ class Catalog:
 
     @cached_property
     def packaged_grader_root(self) -> SchemaRoot:
-        """The schema of a grader entry that names a grader of a package by ``ref``."""
+        """Return the schema of a grader entry that names a grader of a package by ``ref``."""
         return SchemaRoot(self._read("eval.schema.json")["$defs"][_PACKAGED])
 
     @property
     def packaged_grader_validator(self) -> Validator:
-        """The validator of a grader entry that names a grader of a package by ``ref``."""
+        """Return the validator of a grader entry that names a grader of a package by ``ref``."""
         return self._validator("packaged", "", self.packaged_grader_root)
 
     def document_validator(self, kind: SchemaName) -> Validator:

@@ -72,7 +72,7 @@ class Shape:
 
     @property
     def title(self) -> str:
-        """The short name, or ""."""
+        """Return the short name, or ""."""
         return str(self.schema.get("title", ""))
 
     @property
@@ -82,7 +82,7 @@ class Shape:
 
     @cached_property
     def types(self) -> frozenset[str]:
-        """The JSON types allowed, ``null`` included; empty when anything is."""
+        """Return the allowed JSON types, ``null`` included; empty if anything is allowed."""
         if self.branches:
             branches = [branch.types for branch in self.branches]
             return frozenset[str]().union(*branches) if all(branches) else frozenset()
@@ -104,7 +104,7 @@ class Shape:
 
     @property
     def default(self) -> Any:
-        """The value if nothing is written; None when there is none or it is null."""
+        """Return the value if nothing is written; None when there is none or it is null."""
         return self.schema.get("default")
 
     @property
@@ -114,7 +114,7 @@ class Shape:
 
     @cached_property
     def enum(self) -> tuple[Any, ...]:
-        """Return the only values allowed, in order; empty when there is no such list."""
+        """Return the only values allowed, in order; empty if any value is allowed."""
         if "const" in self.schema:
             return (self.schema["const"],)
         if "enum" in self.schema:
@@ -123,7 +123,7 @@ class Shape:
 
     @property
     def examples(self) -> tuple[Any, ...]:
-        """Example values."""
+        """Return example values."""
         return tuple(self.schema.get("examples", ()))
 
     @property
@@ -157,7 +157,7 @@ class Shape:
 
     @property
     def inert(self) -> str | None:
-        """A sentence, if the key is read but has no effect."""
+        """Return a sentence, if the key is read but has no effect."""
         return self.schema.get("x-waza-inert")
 
     @property
@@ -167,12 +167,12 @@ class Shape:
 
     @property
     def message(self) -> str | None:
-        """A sentence for a value that breaks the rule of this schema."""
+        """Return a sentence for a value that breaks the rule of this schema."""
         return self.schema.get("x-waza-message")
 
     @property
     def severity(self) -> Severity | None:
-        """The severity of a wrong value, if not an error."""
+        """Return the severity of a wrong value, if not an error."""
         return self.schema.get("x-waza-severity")
 
     @property
@@ -187,12 +187,12 @@ class Shape:
 
     @property
     def severity_of_missing(self) -> Severity:
-        """The severity when a required key for this value is missing."""
+        """Return the severity when a required key for this value is missing."""
         return self.schema.get("x-waza-missing", "error")
 
     @property
     def unknown_keys(self) -> Severity:
-        """The severity of an unknown key."""
+        """Return the severity of an unknown key."""
         return self.schema.get("x-waza-unknown-keys", "error")
 
     @property
@@ -209,7 +209,7 @@ class Shape:
 
     @property
     def misspellings(self) -> Mapping[str, str]:
-        """Common other names, and the right key of the same mapping."""
+        """Return common other names, and the right key of the same mapping."""
         return self.schema.get("x-waza-misspellings", {})
 
     @cached_property
@@ -219,7 +219,7 @@ class Shape:
 
     @cached_property
     def recommended(self) -> tuple[Recommendation, ...]:
-        """Recommended keys."""
+        """Return recommended keys."""
         return tuple(
             Recommendation(
                 entry["key"], entry.get("severity", "hint"), entry.get("why", ""), entry.get("unless", "")
@@ -248,27 +248,27 @@ class Shape:
 
     @property
     def at_least_one(self) -> tuple[str, ...]:
-        """Keys of which at least one is required, else the mapping has no effect."""
+        """Return keys of which at least one is required, else the mapping has no effect."""
         return tuple(self.schema.get("x-waza-at-least-one", ()))
 
     @property
     def exactly_one(self) -> tuple[str, ...]:
-        """Keys of which exactly one is required."""
+        """Return keys of which exactly one is required."""
         return tuple(self.schema.get("x-waza-exactly-one", ()))
 
     @property
     def not_greater(self) -> Mapping[str, str]:
-        """Pairs of keys: the number of the first must not exceed that of the second."""
+        """Return pairs of keys: the number of the first must not exceed that of the second."""
         return self.schema.get("x-waza-not-greater", {})
 
     @cached_property
     def required(self) -> tuple[str, ...]:
-        """Keys without which a run fails or means nothing."""
+        """Return keys without which a run fails or means nothing."""
         return tuple(self.schema.get("required", ()))
 
     @cached_property
     def properties(self) -> Mapping[str, Property]:
-        """The known keys of a mapping in the order of the documentation; those of all branches together."""
+        """Return the known keys of a mapping in documented order; those of all branches together."""
         written = cast("Mapping[str, JsonSchema]", self.schema.get("properties", {}))
         known = {
             name: Property(name, self._root.shape(schema), name in self.required)
@@ -286,7 +286,7 @@ class Shape:
 
     @cached_property
     def deprecated_keys(self) -> tuple[Property, ...]:
-        """The known keys that are deprecated."""
+        """Return the known keys that are deprecated."""
         return tuple(known for known in self.properties.values() if known.shape.deprecated)
 
     @cached_property
@@ -352,7 +352,7 @@ class Shape:
 
     @cached_property
     def items(self) -> Shape | None:
-        """The shape of every item of a list; None when it is not a list or its items are free."""
+        """Return the shape of every item of a list; None if it is not a list or its items are free."""
         items = self.schema.get("items")
         if isinstance(items, Mapping):
             return self._root.shape(cast("JsonSchema", items))
@@ -360,7 +360,7 @@ class Shape:
 
     @cached_property
     def branches(self) -> tuple[Shape, ...]:
-        """The alternatives of a value that has several forms; empty if it has one form."""
+        """Return the alternatives of a value that has several forms; empty if it has one form."""
         if "x-waza-at-least-one" in self.schema:
             return ()
         listed = cast("list[JsonSchema]", self.schema.get("oneOf") or self.schema.get("anyOf") or [])

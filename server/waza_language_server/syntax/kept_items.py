@@ -189,7 +189,7 @@ def items_where(items: Node, has: Callable[[Node], bool]) -> Steps[Iterator[Node
 
 
 _where: dict[Callable[[Node], bool], KeptItems[bool]] = {}
-"""By module-level functions, of which there are few."""
+"""By module-level function; there are few of them."""
 
 
 def _stretches(places: Iterable[int]) -> Iterator[range]:

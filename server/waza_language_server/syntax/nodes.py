@@ -27,7 +27,7 @@ class Entry:
 
     @property
     def span(self) -> Span:
-        """From the first character of the key to the last of the value."""
+        """Return the span from the first character of the key to the last of the value."""
         return Span(self.key.span.start, max(self.key.span.end, self.value.span.end))
 
 
@@ -53,7 +53,7 @@ class Node:
 
     @property
     def style(self) -> Style:
-        """How a scalar is quoted; ``flow`` or ``block`` for collections."""
+        """Return how a scalar is quoted; ``flow`` or ``block`` for collections."""
         return self.green.style
 
     @property
@@ -63,7 +63,7 @@ class Node:
 
     @property
     def path(self) -> tuple[str | int, ...]:
-        """The keys and indexes from the root."""
+        """Return the keys and indexes from the root."""
         steps: list[str | int] = []
         node: Node | None = self
         while node is not None:
@@ -74,7 +74,7 @@ class Node:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """The pairs of a mapping in order, duplicates included; empty for every other kind."""
+        """Return the pairs of a mapping in order, duplicates included; empty for every other kind."""
         return tuple(self.each_entry())
 
     def each_entry(self) -> Iterator[Entry]:
@@ -87,7 +87,7 @@ class Node:
 
     @property
     def last_entry(self) -> Entry | None:
-        """The last pair of a mapping; None for every other kind and when there is none."""
+        """Return the last pair of a mapping; None for every other kind and when there is none."""
         children = self.green.children
         if self.kind != "mapping" or len(children) < 2:
             return None
@@ -97,7 +97,7 @@ class Node:
 
     @property
     def items(self) -> tuple[Node, ...]:
-        """The items of a sequence in order; empty for every other kind."""
+        """Return the items of a sequence in order; empty for every other kind."""
         return tuple(self.each_item())
 
     def each_item(self) -> Iterator[Node]:
@@ -139,13 +139,13 @@ class Node:
 
     @property
     def holder(self) -> Entry | None:
-        """The entry of which this node is the key or the value."""
+        """Return the entry whose key or value this node is."""
         entry = self.parent.entry_at(self.span.start) if self.parent is not None else None
         return entry if entry is not None and self.green in (entry.key.green, entry.value.green) else None
 
     @property
     def key_names(self) -> tuple[str, ...]:
-        """The keys of a mapping in order, duplicates included; empty for every other kind."""
+        """Return the keys of a mapping in order, duplicates included; empty for every other kind."""
         if self.green.names is not None:
             return self.green.names
         children = self.green.children if self.kind == "mapping" else ()
@@ -207,7 +207,7 @@ class Node:
 
     @property
     def root(self) -> Node:
-        """The top of the tree this node was reached from."""
+        """Return the top of the tree this node was reached from."""
         node = self
         while node.parent is not None:
             node = node.parent

@@ -1,7 +1,7 @@
 """A long immutable sequence. An edit copies a small part of it and shares the rest.
 
 Editing a tuple of ten thousand copies all of it and touches each value twice: when it is copied and when the
-old one is freed. Here it is split into chunks, of which an edit creates one or two again.
+old one is freed. Here it is split into chunks, and an edit creates only one or two of them again.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class Decoded:
 def decode(source: str, span: Span, style: str, expected: str, *, raw: bool = False) -> Decoded:
     """Decode the scalar at ``span``.
 
-    ``raw`` takes the characters as they are; ``expected`` is the tree's value.
+    with ``raw`` the characters stay as they are; ``expected`` is the tree's value.
     """
     if raw:
         decoded = Decoded(span.end)

@@ -28,7 +28,7 @@ class FoundError:
 
     @property
     def path(self) -> list[str | int]:
-        """The keys and positions that lead to the value."""
+        """Return the keys and positions that lead to the value."""
         path = list(self.error.instance_path)
         if self.moved:
             path[1] = cast("int", path[1]) + self.moved
@@ -36,7 +36,7 @@ class FoundError:
 
     @property
     def schema_path(self) -> list[str | int]:
-        """The path to the keyword that the value violates."""
+        """Return the path to the keyword that the value violates."""
         return self.error.schema_path
 
     @property

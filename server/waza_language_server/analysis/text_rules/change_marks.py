@@ -32,7 +32,7 @@ def change_mark(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Sli
 
 
 def marked_key(text: str, key: Span) -> Problem | None:
-    """Return the problem of diff marks of which one begins a key, reported once for all lines."""
+    """Return the problem of diff marks, one of which begins a key, reported once for all lines."""
     is_first = not key.start or text[key.start - 1] in "\r\n"
     if not is_first or _MARKED_KEY.fullmatch(text, key.start, key.end) is None:
         return None

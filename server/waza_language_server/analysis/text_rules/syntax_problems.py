@@ -138,7 +138,7 @@ def _each_once(faults: Iterable[SyntaxFault]) -> Iterator[SyntaxFault]:
 
 
 def _known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -> bool:
-    """Return whether the key at an offset is known to its mapping, or a string in a list that takes any."""
+    """Return whether the key at an offset is known to its mapping, or a string in a list that allows any."""
     dashes = _DASHES.match(tree.text, offset)
     key = tree.root.at(offset if dashes is None else dashes.end()) if tree.root is not None else None
     if key is None or key.parent is None or key.kind != "scalar":
@@ -322,7 +322,7 @@ def _repeated_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
 
 def _lost_signs(found: Iterator[LostSign], fault: SyntaxFault) -> Iterator[Slip]:
     for lost in found:
-        # YAML's reading is no likelier than the keys of a suite.
+        # YAML's interpretation is less likely than the keys of a suite.
         others = tuple(replace(each, preferred=False) for each in fault.fixes)
         fixes = (Fix(lost.title, (lost.edit,)), *others)
         problem = Problem(lost.code, lost.place, lost.message, "error", fixes)

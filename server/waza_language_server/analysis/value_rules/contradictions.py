@@ -181,7 +181,7 @@ def _too_few_calls(mapping: Node, wanted: str, limit: str) -> Iterator[Problem]:
 
 
 def _none_of_them(mapping: Node, wanted: str, unwanted: str) -> Iterator[Problem]:
-    """Yield a list of which one must occur, if each of them contains a forbidden one."""
+    """Yield a list, one of whose items must occur, if each item contains a forbidden one."""
     items, refused = _items(mapping, wanted), [_folded(item) for item in _items(mapping, unwanted)]
     held = mapping.get(wanted)
     if held is None or not items or len(items) * len(refused) > MOST_COMPARED * MOST_COMPARED:

@@ -21,7 +21,7 @@ _BETWEEN_SLASHES = compiled_later(r"/((?:[^/\\]|\\.)+)/([gimsuy]{1,6})")
 _FLAGS = frozenset("ims")
 _RAW = compiled_later(r"[rR](?P<quote>[\"'])(?P<pattern>.+)(?P=quote)")
 _PARTS = compiled_later(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
-"""Characters, escapes and classes, of which a pattern consists."""
+"""The elements of a pattern: characters, escapes and classes."""
 _LITERAL = compiled_later(r"[A-Za-z0-9_{]")
 _MAY_LACK = compiled_later(r"[?*]|\{0")
 _TWICE_ESCAPED = compiled_later(r"\\\\([dDsSwW])(?=[+*?{])")

@@ -44,7 +44,7 @@ class Piece:
 
 
 def pieces_of(text: str) -> Iterator[Piece]:
-    """Yield the tokens of a JavaScript source, up to a string that is not closed."""
+    """Yield the tokens of JavaScript source, up to a string that is not closed."""
     opened: list[str] = []
     last: Piece | None = None
     position = 0

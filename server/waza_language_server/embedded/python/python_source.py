@@ -101,7 +101,7 @@ class PythonSource:
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
-        """All nodes of the expression, a level at a time."""
+        """Return all nodes of the expression, a level at a time."""
         return tuple(ast.walk(self.expression.body))
 
     @cached_property
@@ -111,12 +111,12 @@ class PythonSource:
 
     @cached_property
     def bound(self) -> frozenset[str]:
-        """The names that the expression binds with ``:=``."""
+        """Return the names that the expression binds with ``:=``."""
         return frozenset(each.target.id for each in self.nodes if isinstance(each, ast.NamedExpr))
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
-        """The tokens, without white space, comments and line breaks."""
+        """Return the tokens, without white space, comments and line breaks."""
         return tokens_of(self.text[self.lead :], self.lead)
 
     @cached_property

@@ -28,7 +28,7 @@ class KeyedGrader:
 
     @property
     def key(self) -> str:
-        """The key above the grader."""
+        """Return the key above the grader."""
         return self.entry.key.value
 
 

@@ -1,4 +1,4 @@
-"""Missing keys: required ones, those of which one is required, recommended ones."""
+"""Missing keys: required ones, groups that require one key, recommended ones."""
 
 from __future__ import annotations
 

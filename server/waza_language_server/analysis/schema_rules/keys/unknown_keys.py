@@ -320,8 +320,8 @@ def _alternatives(subject: Subject, mapping: Node, shape: Shape, entry: Entry, p
 def _renaming(subject: Subject, shape: Shape, entry: Entry, right: str) -> Steps[Edits]:
     """Return the edits that rename a key and convert its value to the form that the new key requires.
 
-    A single value becomes a list; a string becomes the block, or the item, of which it is the only required
-    key.
+    A single value becomes a list; a string becomes the block, or the item, whose only required key it
+    becomes.
     """
     edits = [Edit(entry.key.span, right)]
     known, value = shape.properties.get(right), entry.value

@@ -163,7 +163,7 @@ def key_of_other_unit(written: str, known: Iterable[str]) -> tuple[str, float] |
 
 
 def milliseconds_of(key: str) -> int | None:
-    """Return how many milliseconds a unit of the key's value has; None if it is not a time."""
+    """Return how many milliseconds one unit of the key's value is; None if it is not a time."""
     if key.endswith("_ms"):
         return 1
     return 1_000 if "timeout" in key.lower() else None

@@ -145,7 +145,7 @@ def _edge_of_word(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
     start, written = node.span.start, text[node.span.start : node.span.end]
     at = written.replace("\\\\", "  ").find("\\b")
     if at < 0:
-        # Written as a number, it is intended.
+        # A backspace that is written as a number, as `\x08`, is intended.
         return
     is_pattern = shape.kind == "regex"
     instead = ", not the edge of a word" if is_pattern else ""
