@@ -179,7 +179,7 @@ def _explain_unknown(
 def _unexpected(
     subject: Subject, mapping: Node, shape: Shape, unexpected: frozenset[str]
 ) -> Iterator[tuple[Entry, Shape]]:
-    """Yield the entries with some keys, and their schemas' properties.
+    """Yield the entries with some keys, and the shape of their mapping.
 
     In a mapping with unparsed text a key may belong elsewhere, unless it is a typo of one that is due here.
     """

@@ -24,9 +24,10 @@ _ABOVE = "beside the eval file or in a folder above it"
 class NeededFile:
     """A path that a grader names, and the folder that it is relative to.
 
-    It is relative to ``folder`` below that of the eval file; None means every folder in which a run searches
-    the paths of a suite, ``with_fixtures`` also the files of its tasks. ``so`` describes the consequence if
-    it is missing; ``inside`` is a file that it must contain if it is a folder.
+    With ``folder`` None a run searches it like every path of a suite, ``with_fixtures`` also among the files
+    of its tasks; "" is the folder of the eval file alone, and any other ``folder`` is below each searched
+    one. ``so`` describes the consequence if it is missing; ``inside`` is a file that it must contain if it is
+    a folder.
     """
 
     node: Node

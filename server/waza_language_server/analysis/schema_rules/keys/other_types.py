@@ -46,7 +46,7 @@ def of_another_type(
         *(removals(subject, first) if len(keys) == 1 else ()),
     )
     problem = Problem("unknown-key", written.value.span, message, shape.unknown_keys, fixes)
-    # All other missing keys of its type follow from that.
+    # The other missing keys follow from the wrong type.
     needed = frozenset(shape.properties)
     return OneMistake(UnknownKey(problem, mapping, mapping, (), held=needed, cause="As it is"), keys)
 
