@@ -1,4 +1,4 @@
-"""Where edits are, and what stood there before them."""
+"""Edit locations, and the text that was there before the edits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from waza_language_server.text.span import Span
 
 
 class Changes:
-    """Edits that do not overlap, and the way from the text after them to the text before."""
+    """Edits that do not overlap, and the mapping from offsets after them to offsets before."""
 
     def __init__(self, edits: Iterable[Edit]) -> None:
         self._edits = sorted(edits, key=lambda edit: edit.span)
@@ -27,19 +27,19 @@ class Changes:
             self._moved.append(self._moved[-1] + len(edit.text) - len(edit.span))
 
     def before(self, span: Span) -> Span | None:
-        """Return where a span of the text after the edits was before them; None when one touches it."""
+        """Return where a span of the text after the edits was before them; None if an edit touches it."""
         moved = self.moved(span.start, span.end)
         return span.shifted(-moved) if moved is not None else None
 
     def moved(self, start: int, end: int) -> int | None:
-        """Return by how many characters the edits have moved a span; None when one touches it."""
+        """Return by how many characters the edits have moved a span; None if one touches it."""
         index = bisect_right(self._starts, end)
         if index and self._ends[index - 1] >= start:
             return None
         return self._moved[index]
 
     def behind(self, edit: Edit) -> int:
-        """Return the offset behind one of the edits in the text after them."""
+        """Return the offset after one of the edits, in the text after them."""
         return self._ends[self._edits.index(edit)]
 
     def nearest(self, span: Span) -> Edit:
@@ -47,7 +47,7 @@ class Changes:
         return self._edits[max(bisect_right(self._starts, span.end) - 1, 0)]
 
     def places(self, tree: Tree) -> Steps[list[Span]]:
-        """Return the items or entries of the text before that an edit touches, once each."""
+        """Return the spans of items or entries, in the text before, that an edit touches."""
         return sorted({*(yield from in_steps(_place(tree.root, edit.span) for edit in self._edits))})
 
 

@@ -1,11 +1,13 @@
-"""What a slip makes of the rest of a text: what is said only because of it, and what it hides.
+"""Secondary problems: those that only exist because of a typo, and those that a typo hides.
 
-A key at the margin leaves the block that it belongs to without it, an item too far to the right shortens its
-list. Who is told of both repairs the wrong one: inserts the key a second time, or weighs a shorter list anew.
-What cannot be read, or stands below a misspelt key, hides what else is wrong there. So the slips are repaired
-for trial: what goes with them is not said, and what comes to light is.
+A dedented key cuts off the rest of its block; an over-indented item shortens its list. A user who follows the
+secondary reports repairs the wrong thing: inserts the key a second time, or rebalances weights of a shorter
+list.
 
-Architecture invariant: nothing is left out that stands in the text with the slips repaired as well.
+Text that cannot be parsed, and everything below a misspelt key, hides other problems. So the typos are
+repaired in a copy: problems that disappear with them are not reported, and problems that appear are.
+
+Architecture invariant: a problem is left out only if it is also gone once the typos are repaired.
 """
 
 from __future__ import annotations
@@ -38,26 +40,26 @@ _OF_LACK = frozenset(
         "recommended-key",
     }
 )
-"""Codes that say that something is not there. It may stand elsewhere."""
+"""Codes of problems about something missing, which may be elsewhere."""
 _OF_PLACE = frozenset({"duplicate-key", "misplaced-key", "unknown-key"})
-"""Codes that say that a key is not at home where it stands."""
+"""Codes of problems about a key that does not belong at its place."""
 _OF_COLUMN = frozenset({"yaml-indentation", "yaml-tab"})
-"""Codes of faults whose repair is a guess at where a line belongs, and so at what is around its keys."""
+"""Codes of faults whose repair guesses the column of a line, and so the parent of its keys."""
 _SECOND_DOCUMENT = "several-documents"
-"""What stands in the second of two that can be one is not there for a run."""
+"""Two documents that could be one: a run ignores the second."""
 _ELSEWHERE = "misplaced-key"
 _MISSPELT = "unknown-key"
 _MOST_KEYS = 20
-"""Keys at the wrong level, or with a safe other name, that are put right for trial."""
+"""The most keys at the wrong level, or with a certain other name, that are repaired tentatively."""
 MOST_CHARACTERS = 30_000
-"""Of a longer text everything is told that is found in it."""
+"""In a longer text every problem that is found is reported."""
 
 
 @frozen()
 class Weighed:
-    """Of the problems of a text those to tell, and others that slips hide.
+    """The problems of a text to report, and others that typos hide.
 
-    The hidden ones come without fixes, which are made for the text where they can be seen.
+    The hidden ones have no fixes, because fixes are created for the text in which they appear.
     """
 
     told: tuple[Problem, ...]
@@ -69,9 +71,9 @@ def weighed(
     problems: Sequence[Problem],
     judge: Callable[[Document], Steps[tuple[Problem, ...]]],
 ) -> Steps[Weighed]:
-    """Return the problems that are left when slips are repaired, the slips themselves, and what they hide.
+    """Return the problems that remain when typos are repaired, the typos themselves, and hidden problems.
 
-    ``judge`` says what is wrong with a document in the same place.
+    ``judge`` returns the problems of a document in the same place.
     """
     slips = _slips(problems)
     of_text = slips[0].code in FAULT_CODES
@@ -110,12 +112,12 @@ def weighed(
 
 
 def may_have_consequences(document: Document, problems: Sequence[Problem]) -> bool:
-    """Whether something may be said only because of a slip; a long text would be judged twice."""
+    """Return whether some problems may be consequences of a typo; a long text is not checked twice."""
     return len(document.text) <= MOST_CHARACTERS and bool(_slips(problems))
 
 
 def _slips(problems: Sequence[Problem]) -> Sequence[Problem]:
-    """Return what may have consequences: what cannot be read; where all can, wrong keys."""
+    """Return the problems that may have consequences: syntax errors or, without any, wrong keys."""
     faults = [
         problem
         for problem in problems
@@ -126,7 +128,7 @@ def _slips(problems: Sequence[Problem]) -> Sequence[Problem]:
 
 
 def _mapping_at(document: Document, offset: int) -> Span | None:
-    """Return the mapping that holds what stands at an offset; None where there is none."""
+    """Return the mapping that contains an offset, or None."""
     node = document.tree.root.at(offset).parent if document.tree.root is not None else None
     while node is not None and node.kind != "mapping":
         node = node.parent
@@ -134,19 +136,22 @@ def _mapping_at(document: Document, offset: int) -> Span | None:
 
 
 def _is_of_key(problem: Problem) -> bool:
-    """Whether a key stands at the wrong level, or has a name that is safely another one."""
+    """Return whether a key is at the wrong level, or has a name that is certainly a misspelling."""
     if problem.code == _MISSPELT:
         return any(fix.preferred for fix in problem.fixes[:1])
     return problem.code == _ELSEWHERE and bool(problem.fixes)
 
 
 def _may_go(problem: Problem, *, of_text: bool) -> bool:
-    """Whether a problem may be a consequence; behind a key at the wrong level that is only what it leaves."""
+    """Return whether a problem may be a consequence of a typo.
+
+    After a key at the wrong level that is only a problem about something missing.
+    """
     return problem.code not in FAULT_CODES if of_text else problem.code in _OF_LACK
 
 
 def _repairing(slips: Sequence[Problem]) -> Steps[list[Edit]]:
-    """Return what the first fix of each slip changes, as far as they do not meet."""
+    """Return the edits of each typo's first fix, without overlapping ones."""
     edits: list[Edit] = []
     for slip in slips:
         for fix in slip.fixes[:1]:
@@ -161,7 +166,10 @@ def _meet(one: Span, other: Span) -> bool:
 
 
 def _hidden_by_aliases(document: Document, slips: Sequence[Problem]) -> Iterator[tuple[Span, bool]]:
-    """Yield what an alias without an anchor stands for, or is merged into (True): nothing is known of it."""
+    """Yield the span of an alias without an anchor, or of the mapping into which it is merged (True).
+
+    Nothing is known about them.
+    """
     for fault in slips:
         if fault.code == "unknown-anchor" and document.tree.root is not None:
             alias = document.tree.root.at(fault.span.start)

@@ -1,4 +1,4 @@
-"""Every problem of a document: syntax, structure, graders, and what other files say about it.
+"""All problems of a document: syntax, structure, graders, and other files' references.
 
 Architecture invariant: no rule makes ``diagnose`` raise. One that fails is left out (see ``failures``).
 """
@@ -34,26 +34,26 @@ if TYPE_CHECKING:
 
 PROBLEMS_PER_PAUSE = 100
 _with_consequences: WeakKeyDictionary[Document, tuple[Problem, ...]] = WeakKeyDictionary()
-"""All that was found in the documents of which not everything is told."""
+"""All problems of the documents in which some are not reported."""
 _hiding: WeakSet[Document] = WeakSet()
-"""The documents in which more is wrong than their own rules find."""
+"""The documents with more problems than their own rules find."""
 _MOST_LAYERS = 2
-"""How often slips are repaired for trial that the repair of others has brought to light."""
+"""The number of rounds in which typos are repaired that earlier repairs have revealed."""
 
 
 def diagnose(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
-    """Return the problems of a document in the order of its text."""
+    """Return the problems of a document in source order."""
     return finished(diagnose_in_steps(document, workspace))
 
 
 def diagnose_in_steps(document: Document, workspace: Workspace) -> Generator[None, None, tuple[Problem, ...]]:
-    """Do the same with many pauses, where the caller may do something else or stop."""
+    """Do the same with many pauses, during which the caller may do something else or stop."""
     yield from document.read_in_steps()
     return (yield from workspace.project.disk.held_still_in_steps(_told(document, workspace)))
 
 
 def all_in_steps(document: Document, workspace: Workspace) -> Generator[None, None, tuple[Problem, ...]]:
-    """Return also the problems that are not told because they go with the slip that has brought them."""
+    """Return all problems, including those that are not reported because a typo causes them."""
     if document not in _with_consequences:
         told = yield from diagnose_in_steps(document, workspace)
         _with_consequences.setdefault(document, told)
@@ -61,7 +61,7 @@ def all_in_steps(document: Document, workspace: Workspace) -> Generator[None, No
 
 
 def hides(document: Document) -> bool:
-    """Whether slips hide problems of a diagnosed document, which no part of it judged alone shows."""
+    """Return whether typos hide problems of a diagnosed document, which checking a part alone would miss."""
     return document in _hiding
 
 
@@ -87,7 +87,7 @@ def _wanted(document: Document, workspace: Workspace) -> Steps[tuple[Problem, ..
 
 
 def in_order(tree: Tree, found: Found) -> Generator[None, None, tuple[Problem, ...]]:
-    """Return what rules have found in a text, each problem once, in the order of the text."""
+    """Return the problems that rules found in a text, each one once, in source order."""
     problems: dict[tuple[int, int, str, str], Problem] = {}
     for count, problem in enumerate(found):
         if problem is None or not count % PROBLEMS_PER_PAUSE:
@@ -124,6 +124,6 @@ def _found_by_rules(view: FileView, document: Document, workspace: Workspace) ->
         return
     yield from guarded("graders", lambda: problems_of_all(view, graders))
     yield from found_by(GRADERS_RULES, GradersView(tree.text, graders))
-    # What the rules ask about first; they would make it without a pause.
+    # Built here because the rules need it first and would build it without pausing.
     yield from outline_of_in_steps(document)
     yield from found_by(SUITE_RULES, SuiteView(document, workspace, graders))

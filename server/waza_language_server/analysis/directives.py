@@ -1,10 +1,10 @@
-"""What authors say about problems: comments that leave some out, and how grave others are to be taken.
+"""Comments with which authors suppress problems or change their severity.
 
-``# waza: ignore[code]`` behind a line, or alone above it, leaves problems of this line out, and those in a
-text over several lines that begins or ends there; ``# waza: ignore-file[code]`` those of the file.
-``# waza: severity[code=hint, other=off]`` says how grave a code is: in ``.waza.yaml`` for the project,
-elsewhere for the file. They are comments because upstream drops a ``.waza.yaml`` that has a key it does not
-know.
+``# waza: ignore[code]`` at the end of a line, or alone above it, suppresses problems of this line, and those
+in a text over several lines that begins or ends there; ``# waza: ignore-file[code]`` suppresses those of the
+file. ``# waza: severity[code=hint, other=off]`` sets the severity of a code: in ``.waza.yaml`` for the
+project, elsewhere for the file. They are comments because upstream drops a ``.waza.yaml`` that has a key it
+does not know.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
 EVERY_CODE = "*"
 GRAVITIES = (*SEVERITIES, "off")
-"""How grave a code may be called."""
+"""The severities that a comment may set."""
 _NO_CODES: frozenset[str] = frozenset()
 _READ_AT_ONCE = 50
 MARK = "waza:"
-"""What every such comment has in it."""
+"""The word that every such comment contains."""
 DIRECTIVE = compiled_later(
     r"(?m)(?P<before>^[ \t]*+|[ \t])#[ \t]*+waza:[ \t]*+(?P<what>ignore-file|ignore|severity)\b"
     r"(?:[ \t]*+\[(?P<listed>[^\]\r\n]{0,2000})\])?"
 )
-"""One such comment: what it does, and the codes between its brackets."""
+"""One such comment: its effect, and the codes between its brackets."""
 
 
 @frozen()
 class Directives:
-    """Codes to leave out by line and in the whole file, and severities by code."""
+    """Codes to suppress by line and in the entire file, and severities by code."""
 
     lines: Mapping[int, frozenset[str]] = field(default_factory=dict[int, frozenset[str]])
     file: frozenset[str] = frozenset()
@@ -50,7 +50,7 @@ class Directives:
 def as_wanted(
     problems: Sequence[Problem], document: Document, workspace: Workspace
 ) -> Steps[tuple[Problem, ...]]:
-    """Return the problems that somebody wants to see, as grave as they want them."""
+    """Return the problems that are not suppressed, with the configured severities."""
     if not problems:
         return ()
     directives = yield from directives_of(document)
@@ -68,7 +68,7 @@ def as_wanted(
 
 
 def directives_of(document: Document) -> Steps[Directives]:
-    """Return what the comments of a document say."""
+    """Return the directives of a document."""
     if not document.says(MARK):
         return Directives()
     text, lines = document.text, document.lines
@@ -96,7 +96,7 @@ def directives_of(document: Document) -> Steps[Directives]:
 
 
 def severities_of(text: str) -> Mapping[str, str]:
-    """Return the severities that the comments of a project file say."""
+    """Return the severities in the directives of a project file."""
     if MARK not in text:
         return {}
     found = (match for match in DIRECTIVE.finditer(text) if match["what"] == "severity")
@@ -106,7 +106,7 @@ def severities_of(text: str) -> Mapping[str, str]:
 
 
 def known_severities(given: object) -> Mapping[str, str]:
-    """Return the severities by code that a client has given; what is none is passed over."""
+    """Return the severities by code that a client sent, without invalid entries."""
     if not isinstance(given, dict):
         return {}
     pairs = cast("dict[object, object]", given).items()
@@ -140,7 +140,10 @@ def _is_ignored(problem: Problem, document: Document, directives: Directives) ->
 
 
 def _lines_of(problem: Problem, document: Document) -> Iterator[int]:
-    """Yield the line of a problem, and where the text around it begins and ends: no comment is inside."""
+    """Yield the line of a problem, and the first and last line of the scalar around it.
+
+    A comment inside a scalar is a part of it.
+    """
     lines = document.lines
     line = lines.line_of(problem.span.start)
     yield line
@@ -158,7 +161,7 @@ def _as_grave(problem: Problem, severity: str | None) -> Problem | None:
 
 
 def _codes_in(listed: str | None) -> frozenset[str]:
-    """Return the codes of a list; without a list they are all meant."""
+    """Return the codes of a list; every code without a list."""
     if listed is None:
         return frozenset({EVERY_CODE})
     return frozenset(code.strip() for code in listed.split(",") if code.strip())
@@ -170,11 +173,11 @@ def _severities_in(listed: str) -> dict[str, str]:
 
 
 def _is_in_value(document: Document, offset: int) -> bool:
-    """Whether a scalar holds this place, so that it is text and no comment."""
+    """Return whether a scalar contains this offset, so that it is text and not a comment."""
     node = _scalar_around(document, offset)
     if node is None:
         return False
-    # Behind the sign that begins a block there may be a comment.
+    # The line of the indicator that begins a block scalar may have a comment.
     lines, start = document.lines, node.span.start
     return not (document.text[start] in "|>" and lines.line_of(start) == lines.line_of(offset))
 

@@ -1,7 +1,7 @@
-"""What of a document must be judged again after edits: the document without what the edits cannot concern.
+"""Excerpts: the parts of a document that must be checked again after edits.
 
-Left out of both versions, the one before the edits and the one after, are the items of long lists and the
-unknown keys of long mappings that the edits leave alone. What nothing was left out of keeps its green nodes.
+Items of long lists and unknown keys of long mappings are left out of both versions, before and after the
+edits, if the edits do not touch them. A node from which nothing was left out keeps its green node.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from waza_language_server.text.span import Span
 _COMPARED = frozenset({"checkpoints", "mcp_mocks"})
 """Lists of a file whose items are compared with each other."""
 SHORT_LIST = 8
-"""Lists up to this length are taken whole: some rules count their items."""
+"""Lists up to this length are not cut: some rules count their items."""
 SHORT_MAPPING = 16
-"""Mappings of up to so many entries are taken whole."""
+"""Mappings with up to this many entries are not cut."""
 
 Told = Mapping[int, str]
-"""What was said of the unknown keys before the edits, without their names, by the offsets of the keys."""
+"""The reports about unknown keys before the edits, without the names, by the offsets of the keys."""
 
 
 @frozen()
 class Excerpt:
-    """The roots of a document before and after edits, without what the edits cannot concern.
+    """The roots of a document before and after edits, without the parts that the edits cannot affect.
 
     All offsets are those of the document. ``whole_items`` is ``after`` with the items that are compared with
-    each other, and every item in it is whole. ``only_graders`` says that nothing differs but entries of lists
-    of graders.
+    each other, and every item in it is complete. ``only_graders`` means that only entries of lists of graders
+    differ.
     """
 
     before: Node
@@ -47,7 +47,7 @@ class Excerpt:
     only_graders: bool
 
     def covers(self, spans: Sequence[Span]) -> Steps[bool]:
-        """Whether what was said of these places before the edits is judged again after them."""
+        """Return whether problems that were reported at these spans are checked again after the edits."""
         judged: list[Span] = []
         for place in self._judged():
             if place is None:
@@ -63,7 +63,7 @@ class Excerpt:
         return True
 
     def _judged(self) -> Iterator[Span | None]:
-        """Yield the places before the edits that are judged again, which lie apart, and pauses."""
+        """Yield the spans before the edits that are checked again, which do not overlap, and pauses."""
         if not self.only_graders:
             yield Span(0, self.before.span.start - 1)
         for entry in self.before.each_entry():
@@ -81,17 +81,17 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class Excerpts:
-    """Makes the excerpts of one document that differ by the edits which are tried."""
+    """Creates the excerpts of one document for different edits."""
 
     before: Tree
     kind: SchemaName
     catalog: Catalog
     told: Told
     _untouched: dict[tuple[Green, int], Green] = field(default_factory=dict[tuple[Green, int], Green])
-    """What is left of the values that no edit touches, by the value and its place."""
+    """The untouched rest of values that no edit touches, by the value and its place."""
 
     def of(self, after: Tree, changes: Changes) -> Steps[Excerpt | None]:
-        """Return, with pauses, what the edits concern; None when the trees are not two mappings.
+        """Return, with pauses, the parts that the edits affect; None if the trees are not two mappings.
 
         Neither tree may have anchors, and both must have the same faults.
         """
@@ -112,7 +112,7 @@ class Excerpts:
 
 @frozen()
 class _Version:
-    """A value before or after the edits, and what is to be added to its offsets."""
+    """A value before or after the edits, and the number to add to its offsets."""
 
     green: Green
     at: int
@@ -132,13 +132,13 @@ Both = tuple[Green, Green]
 
 @frozen()
 class _Cutting:
-    """Leaves the same out of two versions of a value."""
+    """Leaves the same parts out of two versions of a value."""
 
     changes: Changes
     told: Told
     untouched: dict[tuple[Green, int], Green]
     into_items: bool = True
-    """Whether also what stands deeper than the lists of the file is cut."""
+    """True if parts below the items of the file's lists are cut as well."""
 
     def mapping(self, old: _Version, new: _Version, shape: Shape | None) -> Both:
         """Cut two mappings; ``shape`` is that of both, None inside of graders."""
@@ -166,7 +166,7 @@ class _Cutting:
     def _stray_keys(self, new: _Version) -> dict[int, int]:
         """Return the unknown keys to leave out: their positions after, their offsets before the edits.
 
-        Of those of which the same is said, one stays: it may stand for a key that is missing.
+        One of several keys with the same report stays: it may be a misspelling of a missing key.
         """
         stray: dict[int, int] = {}
         kept: set[str] = set()
@@ -222,7 +222,7 @@ class _Cutting:
         return old.with_children(old_items), new.with_children(new_items)
 
     def _without_ends(self, old: _Version, new: _Version) -> Both:
-        """Cut two lists of which one has more items."""
+        """Cut two lists of different lengths."""
         before, after = old.green.children, new.green.children
         shortest = min(len(before), len(after))
         first = 0
@@ -238,7 +238,7 @@ class _Cutting:
         )
 
     def _is_same(self, old: _Version, was: Placed, new: _Version, now: Placed) -> bool:
-        """Whether an item is the same in both texts: shared, or read anew from the same characters."""
+        """Return whether an item is the same in both versions: shared, or parsed from the same characters."""
         if was.green is now.green:
             return True
         start, end = new.at + now.offset + now.green.start, new.at + now.offset + now.green.end
@@ -260,7 +260,7 @@ def _with_green(placed: Placed, green: Green) -> Placed:
 
 
 def _only_graders(old: Green, new: Green, top: Shape) -> bool:
-    """Whether two mappings have the same keys and differ in nothing but entries of lists of graders."""
+    """Return whether two mappings have the same keys and differ only in entries of lists of graders."""
     if len(old.children) != len(new.children):
         return False
     for at in range(1, len(new.children), 2):

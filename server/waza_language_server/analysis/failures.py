@@ -1,7 +1,7 @@
-"""A rule that fails costs its own problems and nothing else; whoever checks files learns of it.
+"""Isolation of failing rules: a rule that fails loses only its own problems.
 
-An editor leaves the problems of the rule out, and the log tells of it once. A check must not say then that
-nothing is wrong: while ``failures_noted`` lasts, failures are collected instead.
+An editor leaves out the problems of the rule and logs the failure once. A check must not report "no problems"
+then: while ``failures_noted`` is active, failures are collected instead.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SHOWN_CHARACTERS = 200
 
 @frozen()
 class RuleFailure:
-    """What failed, such as ``the rule "patterns"``, and why."""
+    """The component that failed, such as ``the rule "patterns"``, and the reason."""
 
     what: str
     error: Exception
@@ -36,9 +36,9 @@ class RuleFailure:
 
 
 def guarded(rule: str, found: Callable[[], Iterable[T]]) -> Iterator[T]:
-    """Yield what a rule finds: nothing when it fails, for lack of memory or of stack too.
+    """Yield the problems that a rule finds; none when it fails, even for lack of memory or stack.
 
-    A None is a pause and is passed on at once.
+    A None is a pause and is passed on immediately.
     """
     known: list[T] = []
     try:
@@ -54,12 +54,12 @@ def guarded(rule: str, found: Callable[[], Iterable[T]]) -> Iterator[T]:
 
 
 def note_rule_failure(rule: str, error: Exception) -> None:
-    """Note that a rule has failed."""
+    """Record that a rule has failed."""
     note_failure(f'the rule "{rule}"', error)
 
 
 def note_failure(what: str, error: Exception) -> None:
-    """Add a failure to those that are collected, or log it: each ``what`` once."""
+    """Add a failure to those that are collected, or log it: each ``what`` only once."""
     noted = _noted.get()
     if noted is not None:
         if all(failure.what != what for failure in noted):
@@ -71,7 +71,7 @@ def note_failure(what: str, error: Exception) -> None:
 
 @contextmanager
 def failures_noted() -> Generator[list[RuleFailure]]:
-    """While this lasts, collect the failures in the list that is given."""
+    """Collect failures in the given list while this is active."""
     noted: list[RuleFailure] = []
     token = _noted.set(noted)
     try:

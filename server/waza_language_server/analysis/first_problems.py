@@ -1,7 +1,7 @@
-"""What is wrong with the graders at the beginning of a long file, known before the rest was looked at.
+"""The problems of the graders at the beginning of a long file, before the rest is checked.
 
-Architecture invariant: each of these problems is one of the whole file, too, whatever stands further down
-(``syntax/beginning.py``). Rules that compare graders, or look beyond them, wait for the whole.
+Architecture invariant: each of these problems is also one of the entire file, whatever follows further down
+(``syntax/beginning.py``). Rules that compare graders, or look beyond them, wait for the entire file.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
 
 MOST = 500
-"""Of more at the beginning perhaps not all are shown in the end."""
+"""With more at the beginning, perhaps not all are shown in the end."""
 _OF_THE_WHOLE = (VERSION_KEY, MARK)
-"""Words further down that may say how grave a problem is, or leave it out."""
+"""Words further down that may change the severity of a problem, or suppress it."""
 
 
 def first_problems(
     document: Document, workspace: Workspace
 ) -> Steps[tuple[Document, tuple[Problem, ...]] | None]:
-    """Return the beginning of a document that is not read yet, and what is wrong with its graders.
+    """Return the beginning of a document that is not parsed yet, and the problems of its graders.
 
-    With many pauses. None for a short document, and where the rest may change what is wrong at the beginning.
+    With many pauses. None for a short document, and if the rest may change the problems at the beginning.
     """
     if document.kind not in ("eval", "task"):
         return None

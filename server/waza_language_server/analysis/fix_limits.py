@@ -1,7 +1,7 @@
-"""What a fix may touch: the limits that every fix keeps, whichever rule made it.
+"""The limits that every fix has to respect, whichever rule created it.
 
-A text with a mistake is read by guesses, so a fix may be right about its problem and wrong about its place.
-These checks look at the characters alone.
+A text with a mistake is parsed by guessing, so a fix may be right about its problem and wrong about its
+place. These checks look only at the characters.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WORD = compiled_later(r"\w")
 _BREAK = compiled_later(r"[\r\n]")
 _DASH = compiled_later(r"-\s+\Z")
 _BETWEEN = ",."
-"""Removed with an item, an entry, or where a key with a dot becomes a block."""
+"""Deleted with an item, an entry, or when a key with a dot becomes a block."""
 _OF_WHOLE_MAPPINGS = frozenset(
     {"deprecated-grader-type", "unknown-grader-type", "missing-grader-type", "repeated-item"}
 )
@@ -35,9 +35,9 @@ _OF_WHOLE_MAPPINGS = frozenset(
 
 
 def stays_within(tree: Tree, problem: Problem, edits: Sequence[Edit]) -> bool:
-    """Return whether edits lose no character outside of what a problem covers, and rename no key over lines.
+    """Return whether edits delete no character outside of a problem's span, and rename no multi-line key.
 
-    Characters that the edits insert again are moved, not lost.
+    Characters that the edits insert again are moved, not deleted.
     """
     spans = [problem.span, *(each.span for each in problem.related if each.uri is None)]
     renamed = [problem.span, *(edit.span for edit in edits if _WORD.search(edit.text))]
@@ -49,7 +49,7 @@ def stays_within(tree: Tree, problem: Problem, edits: Sequence[Edit]) -> bool:
 
 
 def keeps_data(text: str, edits: Sequence[Edit]) -> bool:
-    """Return whether what edits delete is written elsewhere, by the edits or in the rest of the text."""
+    """Return whether deleted text also occurs elsewhere, in the edits or in the rest of the text."""
     inserted = Counter(token for edit in edits for token in _TOKEN.findall(edit.text))
     for edit in edits:
         removed = text[edit.span.start : edit.span.end].strip().strip(_BETWEEN).strip()
@@ -80,7 +80,7 @@ def _covered(tree: Tree, span: Span, code: str) -> Span:
 
 
 def _behind_comment(tree: Tree, at: int) -> int:
-    """Return where a comment behind an offset ends; the offset itself when there is none."""
+    """Return the end of a comment after an offset; the offset itself if there is none."""
     end = line_end(tree.text, at)
     return end if tree.text[at:end].lstrip().startswith("#") else at
 

@@ -1,6 +1,6 @@
-"""All grader entries of a file. What is asked of each of them is kept by lists, over the edits of the others.
+"""All grader entries of a file. Results per entry are cached in lists across edits of the other entries.
 
-A keystroke in one of thousands costs what that one costs.
+A keystroke in one of thousands of entries costs as much as checking that one.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from waza_language_server.syntax.tree import Tree
 
 Value = TypeVar("Value")
 _Asked = tuple[Callable[[Node], object], Shape]
-"""What is asked, and the shape of the items of the list.
+"""The function to compute, and the shape of the items of the list.
 
-Which entries an item holds depends on its shape, and an edit can bring items from one list into another.
+The shape decides which entries an item contains, and an edit can move items from one list into another.
 """
 
 _MOST_ADAPTED = 64
-"""Counts that are kept beside those of before; with more of them all are put together."""
+"""The most changed counts that are stored on top of earlier ones; beyond it all are merged."""
 
 _kept: WeakKeyDictionary[Catalog, dict[_Asked, KeptItems[tuple[Any, ...]]]] = WeakKeyDictionary()
 _kept_where: WeakKeyDictionary[Catalog, dict[_Asked, KeptItems[bool]]] = WeakKeyDictionary()
 _others: KeptItems[bool] = KeptItems(bool)
-"""Which items of lists of graders are no grader entries."""
+"""The items of lists of graders that are not grader entries."""
 
 
 @frozen()
 class Counts(Generic[Value]):
-    """How often something is said of entries, in no order, and of how many entries it is said."""
+    """How often each value occurs in entries, in no order, and in how many entries there is one."""
 
     by_value: Mapping[Value, int]
     total: int
 
 
 class GraderEntries(Sequence[Node]):
-    """The entries in the order of the text; nodes are made of all of them when somebody wants one."""
+    """The entries in source order; nodes for all of them are created on demand."""
 
     def __init__(self, tree: Tree, kind: SchemaName, catalog: Catalog) -> None:
         self._tree = tree
@@ -64,7 +64,10 @@ class GraderEntries(Sequence[Node]):
         return len(self._nodes)
 
     def counted(self, ask: Callable[[Node], Value]) -> Steps[Counts[Value]]:
-        """Return how often a function says what of an entry, with pauses; it must look at the entry alone."""
+        """Return how often each result of a function occurs, with pauses.
+
+        The function must depend on the entry alone.
+        """
         known = _kept.setdefault(self._catalog, {})
         counts: list[Counts[Value]] = []
         for node, shape, items in self.places:
@@ -89,9 +92,10 @@ class GraderEntries(Sequence[Node]):
         return [entry for entry in self if grader_type(entry) in types]
 
     def where(self, has: Callable[[Node], bool], types: Collection[str] = ()) -> Steps[list[Node]]:
-        """Return the entries of which something is so, with pauses; it must depend on the entry alone.
+        """Return the entries for which ``has`` is true, with pauses; it must depend on the entry alone.
 
-        With ``types`` it is so of entries of these types alone: without any, nothing is asked.
+        If given, ``types`` are the only types for which it can be true: nothing is checked without such
+        entries.
         """
         if types and (yield from self._has_none(types)):
             return []
@@ -115,9 +119,9 @@ class GraderEntries(Sequence[Node]):
 
     @cached_property
     def places(self) -> Sequence[tuple[Node, Shape, Shape | None]]:
-        """The values of the keys of the file in which entries stand, with their shapes.
+        """Return the values of the file's keys that hold entries, with their shapes.
 
-        Of a list also the shape of its items; None for all else.
+        For a list also the shape of its items, else None.
         """
         root = self._tree.root
         places = grader_places(root, self._kind, self._catalog) if root is not None else ()
@@ -133,7 +137,7 @@ class GraderEntries(Sequence[Node]):
 
 
 def holds_others(items: Node) -> Steps[bool]:
-    """Whether an item of a list of graders is no grader entry."""
+    """Return whether any item of a list of graders is not a grader entry."""
     return bool((yield from _others.asked(items, _is_other)).marked)
 
 
@@ -161,12 +165,12 @@ def _counted_again(before: Counts[Any], exchanged: Exchanged[tuple[Any, ...]]) -
 
 
 class _Adapted(Mapping[Value, int]):
-    """Counts of before with those that edits have made others, which share all the rest."""
+    """Earlier counts with a few changed ones, which share all the rest."""
 
     __slots__ = ("_before", "_length", "_other")
 
     def __init__(self, before: Mapping[Value, int], other: dict[Value, int]) -> None:
-        """Let ``other`` be the counts that are not those of before; 0 of what is said no more."""
+        """Use ``other`` for the counts that differ from those before; 0 means that the value is gone."""
         self._before = before
         self._other = other
         gone = sum(not count and value in before for value, count in other.items())
@@ -175,7 +179,7 @@ class _Adapted(Mapping[Value, int]):
 
     @staticmethod
     def of(before: Mapping[Value, int], more: Mapping[Value, int]) -> Mapping[Value, int]:
-        """Return counts that are higher by ``more`` than before, which may be negative."""
+        """Return counts that are ``more`` higher than before; ``more`` may be negative."""
         other = {value: before.get(value, 0) + by for value, by in more.items() if by}
         if isinstance(before, _Adapted):
             before, other = before._before, before._other | other

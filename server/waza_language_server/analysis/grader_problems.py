@@ -1,10 +1,10 @@
-"""The problems of one grader entry, kept as long as the entry is not touched.
+"""The problems of one grader entry, cached until the entry changes.
 
 A grader entry is checked on its own: after an edit one entry is checked again, whatever the size of the
 suite.
 
-Architecture invariant: what is kept holds no tree. The fixes of problems from memory are made anew from the
-text of today when somebody wants them; one that held its tree would keep every version of a long file alive.
+Architecture invariant: the cache holds no tree. The fixes of cached problems are created again from the
+current text when they are requested; a fix that held its tree would keep every version of a long file alive.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from waza_language_server.text.edit import Edits, Fix
 from waza_language_server.text.span import Span
 
 _STEPS_AT_ONCE = 4
-"""Of one item: a pause costs as much as a step of a rule, and each item ends with one anyway."""
+"""For one item: a pause costs as much as a step of a rule, and each item ends with one anyway."""
 _LONG = 4_000
-"""Characters of an item of which each step takes as long as a slice."""
+"""In characters: above it each step of an item takes as long as a slice."""
 
 _Where = tuple[SchemaName, tuple[str, ...]]
-"""The kind of document in which a grader entry stands, and the keys that lead to it."""
+"""The kind of document that holds a grader entry, and the keys that lead to it."""
 Memory = WeakKeyDictionary[Green, tuple[Problem, ...]]
 _kept: WeakKeyDictionary[Catalog, dict[_Where, Memory]] = WeakKeyDictionary()
-"""What was found in a grader entry, as seen from its start, by schemas, place and entry.
+"""The problems of a grader entry, relative to its start, by schemas, place and entry.
 
-Of places there are few: none is below a key that an author names.
+There are few places: none is below a key that an author names.
 """
 
 _rules_by_shape: WeakKeyDictionary[Catalog, dict[tuple[str | None, Shape], Sequence[Rule[GraderView]]]] = (
@@ -53,14 +53,14 @@ _rules_by_shape: WeakKeyDictionary[Catalog, dict[tuple[str | None, Shape], Seque
 
 _KeptOfItems = dict[tuple[SchemaName, Shape], KeptItems[tuple[Problem, ...]]]
 _kept_of_items: WeakKeyDictionary[Catalog, _KeptOfItems] = WeakKeyDictionary()
-"""What was found in the items of lists of grader entries, as seen from the start of each item.
+"""The problems in the items of lists of grader entries, relative to the start of each item.
 
-By the shape of the items: an edit can bring items from one list into another, where they mean something else.
+By the shape of the items: an edit can move items from one list into another, where they mean something else.
 """
 
 
 def problems_of_all(view: FileView, graders: GraderEntries) -> Found:
-    """Yield the problems of all grader entries of a file; those without any are not looked at one by one."""
+    """Yield the problems of all grader entries of a file, skipping cached ones without any."""
     known = _kept_of_items.setdefault(view.catalog, {})
     for node, shape, items in graders.places:
         if items is None:
@@ -97,7 +97,7 @@ def _entries_at(items: Node, index: int, shape: Shape) -> Iterator[Node]:
 def _looked_at(
     view: FileView, shape: Shape, fresh: dict[object, list[Problem]], item: Node
 ) -> Steps[tuple[Problem, ...]]:
-    """Return what to keep of the problems in an item of a list, and add them to ``fresh``."""
+    """Return the problems of an item of a list for the cache, and add them to ``fresh``."""
     found: list[Problem] = []
     at_once = _STEPS_AT_ONCE if item.green.end - item.green.start < _LONG else 0
     for number, problem in enumerate(_problems_below(view, item, shape)):
@@ -110,7 +110,7 @@ def _looked_at(
 
 
 def _touched(items: Node, spans: Sequence[Span]) -> Steps[list[int]]:
-    """Return the places of the items that spans touch."""
+    """Return the indexes of the items that spans touch."""
     found: set[int] = set()
     last = len(items.green.children) - 1
     for number, span in enumerate(spans, 1):
@@ -122,7 +122,7 @@ def _touched(items: Node, spans: Sequence[Span]) -> Steps[list[int]]:
 
 
 def grader_problems(view: FileView, entry: Node) -> Found:
-    """Yield the problems of one grader entry, from memory when neither the entry nor its place changed."""
+    """Yield the problems of one grader entry, cached if neither the entry nor its place changed."""
     if view.tree.broken(entry):
         yield from _checked(view, entry)
         return
@@ -176,7 +176,7 @@ def _rules_about(grader_type: str | None, shape: Shape, catalog: Catalog) -> Seq
 
 
 def _all_to_keep(problems: Sequence[Problem], offset: int) -> Steps[tuple[Problem, ...]]:
-    """Return problems as seen from an offset, with fixes that hold no tree; one grader can have thousands."""
+    """Return problems relative to an offset, with fixes that hold no tree; a grader can have thousands."""
     found: list[Problem] = []
     for number, problem in enumerate(problems, 1):
         fixes = tuple([Fix(fix.title, (), fix.preferred) for fix in problem.fixes])
@@ -188,7 +188,7 @@ def _all_to_keep(problems: Sequence[Problem], offset: int) -> Steps[tuple[Proble
 
 @frozen()
 class _Place:
-    """Where something stands today in which problems were found; ``entries`` are the grader entries there."""
+    """The current place of a value with cached problems; ``entries`` are the grader entries there."""
 
     view: FileView
     green: Green
@@ -196,7 +196,7 @@ class _Place:
     entries: Callable[[], Iterable[Node]]
 
     def problem_of_today(self, kept: Problem) -> Problem:
-        """Return a problem from memory where it is now, with fixes for the text of now."""
+        """Return a cached problem at its current place, with fixes for the current text."""
         fixes = tuple(
             [
                 Fix(fix.title, partial(_made_again, self, kept, number), fix.preferred)
@@ -209,12 +209,12 @@ class _Place:
         return Problem(kept.code, span, kept.message, kept.severity, fixes, related, kept.tag)
 
     def is_same(self, other: _Place) -> bool:
-        """Whether the same stands at both places of the same text."""
+        """Return whether both places hold the same node of the same text."""
         return self.view == other.view and self.green is other.green and self.offset == other.offset
 
 
 def _made_again(place: _Place, kept: Problem, number: int) -> Steps[Edits]:
-    """Return the edits of a fix; none when its rule does not find the problem any more."""
+    """Return the edits of a fix; empty if its rule does not find the problem any more."""
     if not (_checked_last and _checked_last[-1].place.is_same(place)):
         found: list[Problem] = []
         for each in chain.from_iterable(_checked(place.view, entry) for entry in place.entries()):
@@ -231,14 +231,14 @@ def _made_again(place: _Place, kept: Problem, number: int) -> Steps[Edits]:
 
 @frozen()
 class _Checked:
-    """What was checked for the sake of its fixes, and what was found."""
+    """A check that was repeated to get its fixes, and its problems."""
 
     place: _Place
     problems: dict[tuple[str, int, int, str], Problem]
 
 
 _checked_last: deque[_Checked] = deque(maxlen=1)
-"""The last one: the fixes of an entry are asked for one behind the other."""
+"""The last one: the fixes of an entry are requested one after another."""
 
 
 def _key(problem: Problem, moved: int = 0) -> tuple[str, int, int, str]:

@@ -1,4 +1,4 @@
-"""Loading the rules with pauses: all of them in one go would make a request wait that comes meanwhile."""
+"""Import of the rules with pauses: importing all in one go would delay requests that arrive meanwhile."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from waza_engine.steps import Steps
 _PACKAGE = __package__
 _ROOMS = ("schema_rules", "value_rules", "file_rules", "suite_rules")
 _LAST = f"{_PACKAGE}.first_problems"
-"""It imports all others."""
+"""This module imports all others."""
 
 
 def load_rules() -> Steps[None]:
-    """Import what finds problems, a module at a time."""
+    """Import the rules, a module at a time."""
     if _LAST in sys.modules:
         return
     for room in _ROOMS:

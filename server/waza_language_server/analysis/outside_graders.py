@@ -1,10 +1,10 @@
 """The problems of a file outside the entries of its list of graders.
 
-Most edits are made in one grader. When nothing was wrong outside the list, and all that stands there is the
-same, nothing is wrong there now: the rules are not asked again.
+Most edits are inside one grader. If the rest had no problems and has not changed, it still has none: the
+rules do not run again.
 
-Architecture invariant: what the rules look at here is in ``_around``, or they say that they read comments.
-Where an alias can bring a grader elsewhere, or text cannot be read, they are always asked.
+Architecture invariant: everything that the rules read here is in ``_around``, or they declare that they read
+comments. They always run if an alias can bring a grader elsewhere, or text cannot be parsed.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.syntax.green import Green
 
 _Around = tuple[tuple[ref[Green], ...], tuple[int, ...]]
-"""The keys and values of a file but for its lists of graders, and how many graders these have.
+"""The keys and values of a file except its lists of graders, and the lengths of those.
 
-References are the same while what they refer to lives, and no other's afterwards.
+Weak references stay equal while their target lives, and are equal to no other one afterwards.
 """
 _FILES_KEPT = 16
 _RULES = (*FILE_RULES, *ITEM_RULES)
 _OF_COMMENTS = tuple(rule for rule in _RULES if rule.reads_comments)
 
 _quiet: WeakKeyDictionary[Catalog, dict[SchemaName, deque[_Around]]] = WeakKeyDictionary()
-"""Around which graders nothing was wrong, the last ones first."""
+"""Contents around graders that had no problems, the most recent first."""
 
 
 def problems_outside(view: FileView, graders: GraderEntries) -> Found:
-    """Yield what the rules find that look at no entry of the lists of graders of a file."""
+    """Yield the problems from rules that do not read the file's lists of graders."""
     around = yield from _around(view, graders)
     kinds = _quiet.setdefault(view.catalog, {})
     quiet = kinds.get(view.kind) or kinds.setdefault(view.kind, deque(maxlen=_FILES_KEPT))
@@ -49,7 +49,7 @@ def problems_outside(view: FileView, graders: GraderEntries) -> Found:
 
 
 def _around(view: FileView, graders: GraderEntries) -> Steps[_Around | None]:
-    """Return what stands around the graders of a file, None when that does not decide what is wrong there."""
+    """Return the content around the graders of a file; None if it alone does not determine the problems."""
     tree = view.tree
     if tree.root is None or tree.root.kind != "mapping" or tree.errors or tree.guesses or tree.anchored:
         return None

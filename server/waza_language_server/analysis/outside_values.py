@@ -1,7 +1,7 @@
-"""A look at every value of a file outside its grader entries, kept for the items of long lists.
+"""Checks of every value of a file outside its grader entries, cached for the items of long lists.
 
-A suite can have ten thousand inline tasks, or metrics, or prompts. What a look finds in an item depends on
-the item alone, and in nearly all it finds nothing: these are passed over until they are edited.
+A suite can have ten thousand inline tasks, metrics or prompts. The result for an item depends on the item
+alone, and is empty for nearly all: these are skipped until they are edited.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from waza_language_server.syntax.nodes import Node
 
 Look = Callable[[Node, Shape], Iterable[Problem | None]]
 _LONG = 64
-"""Items of a list from which on it is kept in which of them nothing was found."""
+"""Length from which the items of a list without problems are cached."""
 _Kept = dict[tuple[str, Shape], KeptItems[bool]]
 _kept: WeakKeyDictionary[Catalog, _Kept] = WeakKeyDictionary()
 
 
 def found_outside(view: FileView, root: Node, top: Shape, look: Look, name: str = "") -> Found:
-    """Yield what a look finds at each value outside the grader entries, from the top down, with pauses.
+    """Yield the problems that ``look`` finds at each value outside the grader entries, top down, with pauses.
 
-    With a ``name`` for the look, what it finds at a value depends on what stands in that value alone as long
-    as the whole text can be read, and is kept of the items of long lists.
+    With a ``name``, the result for a value must depend on that value alone as long as the entire text can be
+    parsed. It is then cached for the items of long lists.
     """
     tree = view.tree
     if not name or tree.errors or tree.guesses or tree.anchored:
@@ -59,7 +59,7 @@ def found_outside(view: FileView, root: Node, top: Shape, look: Look, name: str 
 
 
 def _finds(look: Look, shape: Shape, fresh: dict[object, list[Problem]], item: Node) -> Steps[bool]:
-    """Return whether a look finds anything in an item, and add what to ``fresh``."""
+    """Return whether a look finds anything in an item, and add the problems to ``fresh``."""
     problems: list[Problem] = []
     for problem in _found_below(item, shape, look):
         if problem is None:

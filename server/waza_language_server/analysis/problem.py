@@ -1,4 +1,4 @@
-"""Problems: what the rules yield and every feature, the CLI and the tests read."""
+"""Problems: the output of the rules, used by every feature, the CLI and the tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from waza_language_server.text.span import Span
 
 Severity = Literal["error", "warning", "information", "hint"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
-"""From the worst on."""
+"""The worst first."""
 
 
 @frozen()

@@ -1,4 +1,4 @@
-"""What a rule is: a function that looks at one kind of view, and the codes of all that it may find."""
+"""The definition of a rule: a function that reads one kind of view, and the codes that it may report."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
 
 NODES_AT_ONCE = 32
-"""Nodes that a rule looks at between two pauses: a pause takes as long as a look."""
+"""Nodes that a rule visits between two pauses: a pause takes as long as a visit."""
 Found = Iterator[Problem | None]
-"""What a rule yields: problems, and None wherever a pause is welcome."""
+"""The problems that a rule yields, and None wherever a pause is possible."""
 
 
 @frozen()
 class FileView:
-    """A file by itself; of one that an edit is tried in perhaps only what the edit concerns.
+    """A file by itself; while a fix is validated, perhaps only the affected part.
 
-    Of the workspace it has the catalog alone: what is found here is kept while other files change.
+    It has only the catalog of the workspace: its problems stay cached while other files change.
     """
 
     tree: Tree
@@ -38,7 +38,7 @@ class FileView:
 
 @frozen()
 class GraderView:
-    """One grader entry of a file; ``located`` are its values with their shapes, from the top down."""
+    """One grader entry of a file; ``located`` are its values with their shapes, top down."""
 
     file: FileView
     entry: Node
@@ -47,7 +47,7 @@ class GraderView:
 
 @frozen()
 class GradersView:
-    """All grader entries of a file, in the order of its text."""
+    """All grader entries of a file, in source order."""
 
     text: str
     graders: GraderEntries
@@ -67,12 +67,12 @@ View = TypeVar("View", contravariant=True)
 
 @frozen()
 class Rule(Generic[View]):
-    """A row of the table. ``name`` is what a person reads when the rule fails.
+    """A row of the table. ``name`` is shown to the user when the rule fails.
 
-    ``reads_comments`` tells that it looks at text that stands in no node: what it finds is never taken over.
-    ``find_in`` is how a rule of suites looks at some of the graders: what it says of one depends on no other.
-    A rule of graders may name the grader ``types`` that it is about, or the kinds of ``values`` that it looks
-    at; it is not asked about graders of other types, nor about those that hold no such value.
+    ``reads_comments``: the rule reads text outside of nodes, so its results are never reused. ``find_in``
+    lets a rule of suites check some of the graders; its results for one grader do not depend on the others. A
+    rule of graders may list the grader ``types``, or the kinds of ``values``, that it is about; it is skipped
+    for graders of other types and for those without such a value.
     """
 
     name: str
@@ -84,15 +84,15 @@ class Rule(Generic[View]):
     values: frozenset[str] = frozenset()
 
     def is_about(self, grader_type: str | None, shape: Shape) -> bool:
-        """Whether a rule of graders can find anything in one of a type and a shape."""
+        """Return whether a rule of graders can find anything in a grader with this type and shape."""
         is_of_type = not self.types or grader_type in self.types
         return is_of_type and (not self.values or shape.may_hold(self.values))
 
 
 def found_by(rules: Iterable[Rule[View]], view: View) -> Found:
-    """Yield what each of some rules finds; nothing of one that fails.
+    """Yield the problems from each of some rules; none from a rule that fails.
 
-    As ``guarded`` does, without two more generators for each rule and grader: they cost as much as a rule.
+    Like ``guarded``, but without two more generators for each rule and grader, which cost as much as a rule.
     """
     for rule in rules:
         known: list[Problem] = []

@@ -1,6 +1,6 @@
-"""Every rule there is, by what it looks at: a new one is a function and a row here.
+"""The tables of all rules, by the part that they check. Add a new rule as a function and a row here.
 
-What a code means, how grave it is and an example of it stand in ``codes/``.
+The meaning, the severity and an example of each code are in ``codes/``.
 """
 
 from __future__ import annotations
@@ -94,10 +94,10 @@ FILE_RULES: tuple[Rule[FileView], ...] = (
     Rule("patterns", patterns_of_file, _PATTERN_CODES),
     Rule("expected graders", expected_graders, _words("misplaced-key")),
 )
-"""Rules about a file that look at one value at a time, and at what holds it.
+"""Rules about a file that check one value at a time, and its parents.
 
-They look at no entry of the lists of graders of the file itself: nothing is asked of them again as long as
-nothing was wrong and all else stays as it is (``outside_graders.py``).
+They ignore the entries of the file's lists of graders: they do not run again as long as they found nothing
+and everything else is unchanged (``outside_graders.py``).
 """
 
 ITEM_RULES: tuple[Rule[FileView], ...] = (
@@ -118,7 +118,7 @@ ITEM_RULES: tuple[Rule[FileView], ...] = (
     Rule("requirements", requirements, _words("key-without-effect")),
     Rule("mock servers", mock_servers, _words("duplicate-mock-name")),
 )
-"""Rules about a file that compare the items of a list with each other, and no more of its graders."""
+"""Rules about a file that compare the items of a list with each other, and not its graders otherwise."""
 
 GRADER_RULES: tuple[Rule[GraderView], ...] = (
     Rule(
@@ -166,7 +166,7 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
     ),
     Rule("JavaScript", javascript_meant, _words("javascript-grader"), values=_words("python.assertion")),
 )
-"""Rules about one grader entry by itself: what they find is kept as long as the entry is not touched."""
+"""Rules about one grader entry by itself: their results are cached until the entry changes."""
 
 GRADERS_RULES: tuple[Rule[GradersView], ...] = (
     Rule("grader names", duplicate_names, _words("duplicate-grader-name")),
@@ -198,6 +198,6 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("scores", scores_without_graders, _words("threshold-out-of-reach")),
     Rule("weak graders", weak_graders, _words("weak-grader")),
 )
-"""Rules about what other files say."""
+"""Rules about the content of other files."""
 
 RULES = (*TEXT_RULES, *FILE_RULES, *ITEM_RULES, *GRADER_RULES, *GRADERS_RULES, *SUITE_RULES)

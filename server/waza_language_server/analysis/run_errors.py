@@ -1,4 +1,4 @@
-"""Errors with which a run would judge nothing, or not what is meant: whoever starts it is asked before."""
+"""Errors that make the verdict of a run meaningless: the user is asked before the run starts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LISTS = ("`graders`", "`tasks`")
 
 @frozen()
 class RunError:
-    """What is wrong, where: ``line`` counts from 1, ``code`` is that of the diagnostic, "" without one."""
+    """A problem with its location: ``line`` counts from 1; ``code`` is the diagnostic's code, or ""."""
 
     path: Path
     line: int
@@ -36,7 +36,7 @@ class RunError:
 
     @property
     def words(self) -> str:
-        """The place, the diagnostic and its message, in one line."""
+        """Return the location, the code and the message in one line."""
         told = f"{self.code}: {self.message}" if self.code else self.message
         return f"{self.path.name}, line {self.line}: {told}"
 
@@ -44,9 +44,10 @@ class RunError:
 def run_errors_in_steps(
     workspace: Workspace, target: RunnableId, judged_before: Collection[str]
 ) -> Steps[tuple[RunError, ...]]:
-    """Return the errors on disk that leave the verdict of a run without meaning, with many pauses.
+    """Return the errors on disk that make the verdict of a run meaningless, with many pauses.
 
-    ``judged_before`` are the names of the graders of the last run: without any of today they were removed.
+    ``judged_before`` are the names of the graders of the last run: if there are no graders now, they were
+    removed.
     """
     if target.kind == "prompt":
         return ()
@@ -83,7 +84,7 @@ def _of_file(workspace: Workspace, path: Path) -> Steps[list[RunError]]:
 
 
 def _deciding(document: Document, problems: Collection[Problem]) -> Iterator[Problem]:
-    """Yield the errors in graders, and the misspelt keys that take all graders or tasks away."""
+    """Yield the errors in graders, and the misspelt keys that remove all graders or tasks."""
     graders = [grader.node.span for grader in SuiteFile(document.tree).graders()]
     for problem in problems:
         in_grader = any(span.contains(problem.span.start) for span in graders)

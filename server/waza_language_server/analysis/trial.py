@@ -1,11 +1,11 @@
-"""Trying fixes out: what would be said of a document after an edit, compared with what is said now.
+"""Validation of fixes: the problems of a document after an edit, compared with the problems now.
 
-Only what an edit can have changed is judged again: the grader entry or the list item that it touches,
-what stands outside of lists, and the rules about several entries when they could say something else. So a
-trial costs what the edited item costs, whatever the size of the document. Where that is not sure (aliases,
-text that cannot be read) the whole document is judged.
+Only parts that an edit can have changed are checked again: the grader entry or the list item that it touches,
+the text outside of lists, and the rules about several entries if their result could change. So validating a
+fix costs as much as checking the edited item, whatever the size of the document. If that is not certain
+(aliases, text that cannot be parsed) the entire document is checked.
 
-Architecture invariant: the verdict is the one that the whole document diagnosed again would give.
+Architecture invariant: the result is the same as if the entire document were diagnosed again.
 """
 
 from __future__ import annotations
@@ -63,33 +63,33 @@ Key = tuple[str, int, int, str]
 _ADVICE = frozenset({"information", "hint"})
 _OF_UNKNOWN_KEYS = frozenset({"unknown-key", "misplaced-key"})
 _HIDING = STRUCTURAL_CODES | {"unknown-grader-type", "missing-grader-type"}
-"""Codes of problems that keep the rules from judging what stands around them."""
+"""Codes of problems that keep the rules from checking the part around them."""
 
 
 @dataclass(frozen=True)
 class Trials:
-    """Tries fixes of one document. ``problems`` are those of this version of it, all of them."""
+    """Validates fixes of one document. ``problems`` are all those of its current version."""
 
     document: Document
     workspace: Workspace
     problems: Sequence[Problem]
     _found: list[Sequence[Problem]] = field(default_factory=list[Sequence[Problem]], init=False, repr=False)
-    """They, and those that are not told because they go with a slip; once they are known."""
+    """All problems, including those not reported because of a typo; filled when first needed."""
 
     def repairs(self, chosen: Sequence[Chosen], *, may_reveal: bool = False) -> Generator[None, None, bool]:
-        """Say whether these fixes together take their problems away and bring no other ones; with pauses.
+        """Return whether these fixes together remove their problems and add no other ones; with pauses.
 
-        A fix that reaches beyond its problem (``fix_limits``) is none.
-        Advice (information, hints) may come instead of errors and warnings. With ``may_reveal`` the repair of
-        what kept the rules from judging a part, as an unknown type does, may show what is wrong in there.
+        A fix that reaches beyond its problem (``fix_limits``) does not count as one. Advice (information,
+        hints) may replace errors and warnings. With ``may_reveal``, repairing an obstacle to the rules, as an
+        unknown type is, may reveal problems in the part that was not checked.
         """
         reveals = may_reveal and all(problem.code in _HIDING or fix.reveals for problem, fix in chosen)
         return (yield from self._hindered(chosen, reveals=reveals)) == []
 
     def culprits(self, chosen: Sequence[Chosen]) -> Generator[None, None, frozenset[int]]:
-        """Return the indices of the fixes that keep these from working together, none when they do.
+        """Return the indexes of the fixes that keep these from working together; empty if they do work.
 
-        Those are the ones next to the problems that come or stay: a guess, which has to be tried out.
+        Those are the ones next to the problems that appear or stay: a guess that has to be validated.
         """
         made = yield from _edits_of(chosen)
         far = [
@@ -109,7 +109,7 @@ class Trials:
     def _hindered(
         self, chosen: Sequence[Chosen], *, reveals: bool
     ) -> Generator[None, None, list[Problem] | None]:
-        """Return what keeps fixes from being a repair; None when one reaches too far or breaks the syntax."""
+        """Return the problems that fixes bring or leave; None if one reaches too far or breaks the syntax."""
         edits: list[Edit] = []
         for problem, fix in chosen:
             made = yield from fix.edits_in_steps()
@@ -123,13 +123,13 @@ class Trials:
         return [each for each in brought if not _is_tolerable(each, repaired, reveals=reveals)]
 
     def bring_nothing(self, edits: Sequence[Edit]) -> Generator[None, None, bool]:
-        """Say whether edits that repair nothing leave the document without any other problem; with pauses."""
+        """Return whether edits that repair nothing add no problem to the document; with pauses."""
         return (yield from self._brought_by(edits, ())) == []
 
     def _brought_by(
         self, edits: Sequence[Edit], repaired: Sequence[Problem]
     ) -> Generator[None, None, list[Problem] | None]:
-        """Return what edits bring, or leave of ``repaired``; None when they bring faults of syntax."""
+        """Return the problems that edits add, or leave of ``repaired``; None if they add syntax errors."""
         if not edits:
             return None
         if not self._found:
@@ -158,7 +158,7 @@ class Trials:
     def _no_more_hidden(
         self, changes: Changes, changed: Document, after: Sequence[Problem]
     ) -> Generator[None, None, list[Problem]]:
-        """Return what went untold with a slip that is gone, and is told now: the slip was not repaired."""
+        """Return problems that a typo hid and that still appear without it: the typo was not repaired."""
         if not any(self._was_untold(problem, changes) for problem in after):
             return []
         told = yield from diagnose_in_steps(changed, self.workspace.with_document(changed))
@@ -169,7 +169,7 @@ class Trials:
         return span is not None and _key(replace(problem, span=span)) in self._untold
 
     def _excerpt(self, tree: Tree, changes: Changes, repaired: Sequence[Problem]) -> Steps[Excerpt | None]:
-        """Return the parts that must be judged again; None when that is everything."""
+        """Return the parts that must be checked again; None if that is everything."""
         before = self.document.tree
         if (
             hides(self.document)
@@ -186,7 +186,7 @@ class Trials:
         return excerpt
 
     def _judged_again(self, whole: FileView, changed: Document, excerpt: Excerpt) -> Found:
-        """Yield what is said of the parts that an edit has touched, and of all they have to do with."""
+        """Yield the problems of the parts that an edit touched, and of everything that depends on them."""
         kind, catalog = whole.kind, whole.catalog
         part = replace(whole, tree=replace(changed.tree, root=excerpt.after))
         if changed.tree.errors:
@@ -208,20 +208,19 @@ class Trials:
             yield from self._of_touched(changed, touched)
 
     def _of_several(self, changed: Document, *, renamed: bool) -> Found:
-        """Yield what is said of several graders or files together."""
+        """Yield the problems of several graders or files together."""
         graders = GraderEntries(changed.tree, changed.kind, self.workspace.catalog)
         if renamed:
             yield from found_by(GRADERS_RULES, GradersView(changed.text, graders))
         around = self.workspace.with_document(changed)
-        # What the rules ask about first; they would make it without a pause.
+        # Built here because the rules need it first and would build it without pausing.
         yield from outline_of_in_steps(changed)
         yield from found_by(SUITE_RULES, SuiteView(changed, around, graders))
 
     def _of_touched(self, changed: Document, touched: Sequence[Node]) -> Found:
-        """Yield what is said of these graders and other files together, when no other part has changed.
+        """Yield the problems of these graders and other files together, when no other part has changed.
 
-        What is known of the files around is as it was: nothing else of a suite depends on what its graders
-        are configured with.
+        The files around are unchanged: nothing else of a suite depends on the configuration of its graders.
         """
         graders = GraderEntries(changed.tree, changed.kind, self.workspace.catalog)
         view = SuiteView(changed, self.workspace, graders)
@@ -249,9 +248,9 @@ class Trials:
     def _brought(
         self, changes: Changes, repaired: Sequence[Problem], after: Sequence[Problem]
     ) -> Generator[None, None, list[Problem]]:
-        """Return the problems that were not there before, the repaired ones that still are among them.
+        """Return the problems that are new, and the repaired ones that are still there.
 
-        A problem is the same when it stands where it stood, or when an edit beside it moved or reworded it.
+        A problem is the same if its place is unchanged, or if an edit next to it moved or reworded it.
         """
         gone = Counter(_key(problem) for problem in repaired)
         taken: Counter[Key] = Counter()
@@ -283,7 +282,7 @@ class Trials:
         return brought
 
     def _is_reworded(self, problem: Problem, span: Span, gone: Counter[Key]) -> bool:
-        """Whether an edit elsewhere has only reworded a problem, or made it less grave."""
+        """Return whether an edit elsewhere has only reworded a problem, or lowered its severity."""
         known = self._by_place.get((problem.code, span.start, span.end), ())
         as_bad = SEVERITIES[: SEVERITIES.index(problem.severity) + 1]
         return any(each.severity in as_bad and not gone[_key(each)] for each in known)
@@ -308,7 +307,7 @@ class Trials:
 
 
 def _has_same_faults(before: Tree, after: Tree, changes: Changes) -> bool:
-    """Whether edits leave alone what could not be read, and with it the rest of the tree."""
+    """Return whether edits leave the unparsed text unchanged, and with it the rest of the tree."""
     if len(before.errors) != len(after.errors):
         return False
     places = (changes.before(fault.span) for fault in after.errors)
@@ -327,12 +326,12 @@ def _is_tolerable(problem: Problem, repaired: Sequence[Problem], *, reveals: boo
 
 
 def _is_other_key(problem: Problem, repaired: Problem) -> bool:
-    """Whether a problem is about an unknown key, and not the one of that name that was repaired."""
+    """Return whether a problem is about an unknown key other than the repaired one of that name."""
     return problem.code in _OF_UNKNOWN_KEYS and problem.message != repaired.message
 
 
 def _same(problem: Problem, left: Sequence[Problem]) -> Problem | None:
-    """Return what a problem was before an edit beside it: of the same code, best in the same words."""
+    """Return the earlier version of a problem next to an edit: same code, if possible same message."""
     alike = [known for known in left if known.code == problem.code]
     worded = [known for known in alike if known.message == problem.message]
     return next(iter(worded or alike), None)

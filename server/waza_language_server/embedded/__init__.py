@@ -1,1 +1,1 @@
-"""Languages inside the strings of a suite: each reads its value as text and knows nothing of YAML."""
+"""Languages inside the strings of a suite: each parses its value as text, independently of YAML."""

@@ -1,4 +1,4 @@
-"""What the languages share that have brackets and commas."""
+"""Helpers shared by the languages that have brackets and commas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
 
 def unclosed(marks: Sequence[str]) -> list[int]:
-    """Return the indexes of the brackets that are not closed, among the texts of tokens."""
+    """Return the indexes of the brackets that are not closed, among the strings of tokens."""
     opened: list[int] = []
     for index, mark in enumerate(marks):
         if mark in CLOSERS:
@@ -21,9 +21,9 @@ def unclosed(marks: Sequence[str]) -> list[int]:
 def open_call(marks: Sequence[str], is_callee: Callable[[int], bool]) -> tuple[int, int] | None:
     """Return the index of the bracket that opens the innermost call, and how many commas follow it.
 
-    ``marks`` are the texts of the tokens before the cursor, "" for those that are neither bracket nor comma.
-    ``is_callee`` tells whether a token can be called. Commas of a list or a group do not count for the call
-    around it.
+    ``marks`` are the strings of the tokens before the cursor, "" for those that are neither bracket nor
+    comma. ``is_callee`` returns whether a token can be called. Commas of a list or a group do not count for
+    the call around it.
     """
     depth, commas = 0, 0
     for index in range(len(marks) - 1, 0, -1):

@@ -1,6 +1,6 @@
-"""What a language inside a string offers to the editor, and what it finds wrong: text in, text out.
+"""The interface between the editor and a language inside a string: completion, hover, diagnostics.
 
-Architecture invariant: no YAML here. Offsets count characters of the value; who asks brings them into the
+Architecture invariant: no YAML here. Offsets count characters of the value; the caller maps them into the
 document with a ``ScalarMap``.
 """
 
@@ -27,7 +27,7 @@ TokenKind = Literal[
     "type",
     "variable",
 ]
-"""Words of the Language Server Protocol, so that every editor has a colour for them."""
+"""Token types of the Language Server Protocol, so that every editor has a colour for them."""
 TokenPart = Literal[
     "",
     "declaration",
@@ -39,12 +39,15 @@ TokenPart = Literal[
     "alternation",
     "escape",
 ]
-"""What a token is within its kind: two words of the protocol, and the parts of a pattern."""
+"""A modifier of a token's kind: two token modifiers of the protocol, and the parts of a pattern."""
 
 
 @frozen()
 class Rewrite:
-    """Another text for the value: several become several values of the list around it, none deletes it."""
+    """A replacement for the value: several expressions become several items of the list around it.
+
+    It always has at least one: no rewrite deletes the value.
+    """
 
     title: str
     expressions: tuple[str, ...]
@@ -53,7 +56,7 @@ class Rewrite:
 
 @frozen()
 class Finding:
-    """What is wrong between two characters of a value; equal offsets mean anywhere in it."""
+    """A problem between two characters of a value; equal offsets mean anywhere in it."""
 
     code: str
     start: int
@@ -64,7 +67,7 @@ class Finding:
 
 @frozen()
 class Checked:
-    """What is wrong with a value, and the names that the values after it in the same list know as well."""
+    """The problems of a value, and the names that it defines for later values of the same list."""
 
     findings: tuple[Finding, ...] = ()
     names: frozenset[str] = frozenset()
@@ -72,10 +75,10 @@ class Checked:
 
 @frozen()
 class Word:
-    """Something that can be written in place of the last ``typed`` characters before the cursor.
+    """A completion that replaces the last ``typed`` characters before the cursor.
 
-    ``documentation`` is Markdown. The rest of a name behind the cursor goes with what was typed; a file takes
-    the place of the whole value.
+    ``documentation`` is Markdown. The rest of a name after the cursor is replaced as well; a file replaces
+    the entire value.
     """
 
     text: str
@@ -87,7 +90,7 @@ class Word:
 
 @frozen()
 class Explanation:
-    """What the characters between two offsets mean, in Markdown."""
+    """The meaning of the characters between two offsets, in Markdown."""
 
     start: int
     end: int
@@ -96,9 +99,9 @@ class Explanation:
 
 @frozen()
 class Signature:
-    """How a function is called; ``active`` is the parameter at the cursor, counted from 0.
+    """The signature of a function; ``active`` is the parameter at the cursor, counted from 0.
 
-    ``parameters`` are pieces of ``label``, ``documentation`` is Markdown.
+    ``parameters`` are substrings of ``label``, ``documentation`` is Markdown.
     """
 
     label: str
@@ -109,7 +112,7 @@ class Signature:
 
 @frozen()
 class Token:
-    """Characters of a value that an editor colours. Tokens come in order and do not overlap."""
+    """Characters of a value to highlight. Tokens are in order and do not overlap."""
 
     start: int
     end: int
@@ -119,7 +122,7 @@ class Token:
 
 @frozen()
 class Files:
-    """Files that a glob matches: the paths of the first of them, and how many there are."""
+    """Files that a glob matches: the paths of the first ones, and the number of all."""
 
     first: tuple[str, ...]
     count: int
@@ -135,11 +138,11 @@ def _nowhere() -> Iterable[tuple[str, str]]:
 
 @frozen()
 class Surroundings:
-    """What a value can refer to. What costs something is asked for when it is needed, None means unknown.
+    """The context of a value. Expensive parts are functions, called only when needed; None means unknown.
 
     ``names`` are those that earlier values of the same list have bound, ``files`` those that the value
-    matches as a glob, ``paths`` those that can be written as one, the best first, each with what it is.
-    ``any_case`` is whether a pattern is searched without regard to upper and lower case.
+    matches as a glob, ``paths`` those that can be completed, the best first, each with its description.
+    ``any_case`` is true if a pattern is searched ignoring case.
     """
 
     names: frozenset[str] = frozenset()
@@ -152,24 +155,24 @@ NOWHERE = Surroundings()
 
 
 class Language(Protocol):
-    """What every language inside a string answers, about a value that may be half written."""
+    """The features of a language inside a string; a value may be incomplete."""
 
     def check(self, value: str, around: Surroundings = NOWHERE) -> Checked:
-        """Return what is wrong with a value."""
+        """Return the problems of a value."""
         ...
 
     def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[Word]:
-        """Yield what can be written at an offset, the best first."""
+        """Yield the completions at an offset, the best first."""
         ...
 
     def hover(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Explanation | None:
-        """Return what stands at an offset means, None when there is nothing to say."""
+        """Return the meaning of the part at an offset, or None."""
         ...
 
     def signature(self, value: str, offset: int) -> Signature | None:
-        """Return how the function is called whose arguments stand at an offset, None outside of all."""
+        """Return the signature of the function whose arguments are at an offset, None outside of calls."""
         ...
 
     def tokens(self, value: str) -> Iterator[Token]:
-        """Yield what is to be coloured."""
+        """Yield the tokens to highlight."""
         ...

@@ -1,6 +1,6 @@
-"""The languages, each under its name: a new one is a room here, a row, and a kind that schemas state.
+"""The embedded languages by name. A new one needs a package here, a row, and a kind in the schemas.
 
-Architecture invariant: a language is loaded when it is asked for the first time; most files have few of them.
+Architecture invariant: a language is imported when it is first used; most files have few of them.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _ROOMS = {
     "regex": "regex.patterns.Patterns",
     "task.glob": "glob.globs.Globs",
 }
-"""Where each one's class is, by the kind of a value, as schemas state it."""
+"""The module and class of each language, by the kind of a value, as in schemas."""
 LONGEST_VALUE = 10_000
-"""Characters; a longer value is not looked into."""
+"""In characters; a longer value is not parsed."""
 
 
 class _Languages(Mapping[str, "Language"]):
@@ -46,4 +46,4 @@ class _Languages(Mapping[str, "Language"]):
 
 
 LANGUAGES: Mapping[str, Language] = _Languages()
-"""By the kind of a value, as schemas state it."""
+"""By the kind of a value, as in schemas."""

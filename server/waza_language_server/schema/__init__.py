@@ -1,1 +1,1 @@
-"""The engine's generated JSON Schemas, read into fields and laid over the tree."""
+"""The engine's generated JSON Schemas, parsed into fields and mapped to the tree."""

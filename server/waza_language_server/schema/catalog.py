@@ -1,7 +1,7 @@
 """The schemas of suite files and grader types, as the engine generates them.
 
-Files are read when they are first asked for, and validators are built when they are first asked for: opening
-one task file reads two schemas, not twenty-five.
+Files are read, and validators are built, when they are first needed: opening one task file reads two schemas,
+not twenty-five.
 
 Architecture invariant: schemas come from JSON files, never from the engine's models, and nothing is ever
 fetched.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SchemaName = Literal["eval", "task", "trigger_tests", "project_config", "prompts", "skill"]
 
 GRADER_STANDIN: Mapping[str, Any] = {"type": "object", "x-waza-kind": "grader"}
-"""What a grader entry is for the validator of the document: any mapping, its own type's schema sees to it."""
+"""Replaces grader entries in the document's schema: any mapping. The types' schemas validate them."""
 
 _PACKAGED = "packaged_grader"
 
@@ -35,7 +35,7 @@ class Catalog:
     """All schemas of one engine, and of the grader types that plug-ins add to it."""
 
     def __init__(self, directory: Path, custom: Mapping[str, JsonSchema] | None = None) -> None:
-        """Take schemas of grader entries by type as ``custom``; types of the engine itself win over them."""
+        """Add the schemas of plug-ins' grader types as ``custom``; the engine's own types win over them."""
         self._directory = directory
         self._custom = dict(custom or {})
         self._documents: dict[str, SchemaRoot] = {}
@@ -45,7 +45,7 @@ class Catalog:
 
     @cached_property
     def grader_types(self) -> tuple[str, ...]:
-        """Every grader type, in alphabetical order."""
+        """Return every grader type, in alphabetical order."""
         return tuple(sorted({*self._built_in, *self._custom}))
 
     @cached_property
@@ -55,19 +55,19 @@ class Catalog:
         return frozenset(name.removesuffix(suffix) for name in names if name.endswith(suffix))
 
     def is_custom(self, name: str) -> bool:
-        """Tell whether a grader type comes from a plug-in: it has no page in the documentation."""
+        """Return whether a grader type comes from a plug-in: it has no page in the documentation."""
         return name in self._custom and name not in self._built_in
 
     def with_types(self, custom: Mapping[str, JsonSchema]) -> Catalog:
-        """Return a catalog that knows these types of plug-ins, too, and no others; itself if it does."""
+        """Return a catalog with exactly these types of plug-ins; itself if it has them already."""
         return self if dict(custom) == self._custom else Catalog(self._directory, custom)
 
     def document(self, kind: SchemaName) -> Shape:
-        """Return the shape of a whole file. Its grader entries are of kind ``grader`` and say no more."""
+        """Return the shape of an entire file. Its grader entries have kind ``grader`` and no details."""
         return self.document_root(kind).top
 
     def document_root(self, kind: SchemaName) -> SchemaRoot:
-        """Return the schema of a whole file, with every grader entry cut down to a mapping."""
+        """Return the schema of an entire file, with every grader entry reduced to a mapping."""
         if kind not in self._documents:
             self._documents[kind] = SchemaRoot(_without_graders(self._read(f"{kind}.schema.json")))
         return self._documents[kind]
@@ -98,12 +98,12 @@ class Catalog:
 
     @property
     def any_grader(self) -> Shape:
-        """The shape of a grader entry whose type is not chosen yet: the keys that every type has."""
+        """Return the shape of a grader entry without a type: the keys that every type has."""
         return self.any_grader_root.top
 
     @cached_property
     def any_grader_root(self) -> SchemaRoot:
-        """The schema of a grader entry whose type is not chosen yet."""
+        """Return the schema of a grader entry without a type."""
         entries = [shape for name in self.grader_types if (shape := self.grader(name)) is not None]
         names = [name for name in entries[0].properties if all(name in entry.properties for entry in entries)]
         properties = {
@@ -127,16 +127,16 @@ class Catalog:
 
     @cached_property
     def packaged_grader_root(self) -> SchemaRoot:
-        """The schema of a grader entry that names a grader of a package by ``ref``."""
+        """Return the schema of a grader entry that names a grader of a package by ``ref``."""
         return SchemaRoot(self._read("eval.schema.json")["$defs"][_PACKAGED])
 
     @property
     def packaged_grader_validator(self) -> Validator:
-        """The validator of a grader entry that names a grader of a package by ``ref``."""
+        """Return the validator of a grader entry that names a grader of a package by ``ref``."""
         return self._validator("packaged", "", self.packaged_grader_root)
 
     def document_validator(self, kind: SchemaName) -> Validator:
-        """Return the validator of a whole file without its grader entries."""
+        """Return the validator of an entire file without its grader entries."""
         return self._validator("document", kind, self.document_root(kind))
 
     def grader_validator(self, name: str) -> Validator | None:

@@ -1,4 +1,4 @@
-"""Which shape a place in a document has: from the top downwards, grader entries by their ``type``."""
+"""Lookup of the shape at a place in a document: top down, grader entries by their ``type``."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _FEW_CHILDREN = 64
 def shape_at(
     document_kind: SchemaName, path: Sequence[str | int], root: Node | None, catalog: Catalog
 ) -> Shape | None:
-    """Return the shape at a path of keys and indexes, or None where nothing is known.
+    """Return the shape at a path of keys and indexes, or None if unknown.
 
-    ``root`` tells what is written on the way (a grader's type, a list or a mapping); the path may lead on to
-    what is not written yet.
+    ``root`` supplies the values on the way (a grader's type, a list or a mapping); the path may continue
+    beyond what is written.
     """
     node = root.target if root is not None else None
     shape: Shape | None = _at_node(catalog.document(document_kind), node, catalog)
@@ -35,9 +35,9 @@ def shape_at(
 
 
 def shape_of(document_kind: SchemaName, node: Node, catalog: Catalog) -> Shape | None:
-    """Return the shape of a node of a document, or None where nothing is known.
+    """Return the shape of a node of a document, or None if unknown.
 
-    By the nodes around it, not by their keys: of a key that is there twice each has its own value.
+    It follows nodes, not keys: each of two duplicate keys has its own value.
     """
     around: list[Node] = []
     above: Node | None = node
@@ -77,7 +77,7 @@ def grader_shape(entry: Node | None, catalog: Catalog) -> Shape:
 
 
 def grader_type(entry: Node) -> str | None:
-    """Return what is written as the type of a grader entry; None when it is not there or no scalar."""
+    """Return the type of a grader entry as written; None if it is missing or not a scalar."""
     written = entry.written("type")
     if written is None or written.kind == "alias":
         node = type_node(entry)
@@ -94,8 +94,8 @@ def type_node(entry: Node) -> Node | None:
 def located_below(node: Node, shape: Shape, catalog: Catalog) -> Iterator[tuple[Node, Shape]]:
     """Yield a node of a known shape and every value below it with its shape, in source order.
 
-    Grader entries have the shape of their type. Values of which nothing is known are left out, and so is
-    everything below them. Aliases are not followed: what they stand for is yielded where it is written.
+    Grader entries have the shape of their type. Values without a schema are left out, and so is everything
+    below them. Aliases are not followed: their targets are yielded where they are written.
     """
     rest: list[Iterator[tuple[Node, Shape]]] = [iter(((node, shape),))]
     while rest:
@@ -115,7 +115,7 @@ def graders_in(root: Node, document_kind: SchemaName, catalog: Catalog) -> Itera
 
 
 def grader_places(root: Node, document_kind: SchemaName, catalog: Catalog) -> Iterator[tuple[Node, Shape]]:
-    """Yield the values of the keys of a document in which grader entries may stand, with their shapes."""
+    """Yield the values of a document's keys that may hold grader entries, with their shapes."""
     top = catalog.document(document_kind)
     yield from _towards_graders(root, top.branch(root.kind, _keys(root, top)))
 
@@ -123,7 +123,7 @@ def grader_places(root: Node, document_kind: SchemaName, catalog: Catalog) -> It
 def graders_below(node: Node, shape: Shape) -> Iterator[Node]:
     """Return every grader entry that is a mapping in a value of a known shape, itself included."""
     if shape.kind == "grader" and not shape.branches:
-        # Nearly always: an item of a list of graders.
+        # The usual case: an item of a list of graders.
         return iter((node,) if node.green.kind == "mapping" else ())
     return _graders_below(node, shape)
 
@@ -147,7 +147,7 @@ def outside_graders(
 ) -> Iterator[tuple[Node, Shape]]:
     """Yield every value of a document with its shape, from the top down to the grader entries.
 
-    With ``enters`` nothing below a value of which that says no.
+    Values below one for which ``enters`` returns False are skipped.
     """
     return ((node, shape) for node, shape in around_grader_lists(root, top, enters) if shape.kind != "grader")
 
@@ -155,7 +155,7 @@ def outside_graders(
 def around_grader_lists(
     root: Node, top: Shape, enters: Callable[[Node, Shape], bool] | None = None
 ) -> Iterator[tuple[Node, Shape]]:
-    """Yield the same, and the grader entries that are no item of a list of graders."""
+    """Yield the same, and the grader entries that are not in a list of graders."""
     rest: list[Iterator[tuple[Node, Shape]]] = [iter(((root, top),))]
     while rest:
         for node, meant in rest[-1]:
@@ -171,7 +171,7 @@ def around_grader_lists(
 
 
 def is_grader_list(node: Node, shape: Shape) -> bool:
-    """Whether a value is a list whose items are graders."""
+    """Return whether a value is a list whose items are graders."""
     return node.kind == "sequence" and shape.items is not None and shape.items.kind == "grader"
 
 
@@ -180,8 +180,8 @@ def values_and_graders(
 ) -> Iterator[tuple[Node, Shape | None]]:
     """Yield every value of a document with its shape, and None with every grader entry that is a mapping.
 
-    In source order; nothing below a grader entry. With a span only what touches it, and all that stands
-    around that: what lies elsewhere is not looked at.
+    In source order, without values below a grader entry. With a span, only values that touch or contain it;
+    others are not visited.
     """
     rest: list[Iterator[tuple[Node, Shape]]] = [iter(((root, top),))]
     while rest:
@@ -212,7 +212,7 @@ def _below_touching(node: Node, shape: Shape, span: Span) -> Iterator[tuple[Node
 
 
 def _towards_graders(node: Node, shape: Shape) -> Iterator[tuple[Node, Shape]]:
-    """Yield what stands one step below a node, where graders may stand in it."""
+    """Yield the children of a node that may contain graders."""
     known = shape.grader_keys if node.kind == "mapping" else None
     if known is None:
         yield from below(node, shape)
@@ -223,16 +223,16 @@ def _towards_graders(node: Node, shape: Shape) -> Iterator[tuple[Node, Shape]]:
 
 
 def below(node: Node, shape: Shape) -> Iterator[tuple[Node, Shape]]:
-    """Return what stands one key or index below a node, where something is known of it."""
+    """Return the children of a node that have a schema, with their shapes."""
     kind, children = node.green.kind, node.green.children
     if kind == "mapping":
-        # No node is made of what nothing is known of: there may be thousands.
+        # Skip entries without a schema; creating nodes for thousands of them is slow.
         found = _values(node, shape)
     elif kind == "sequence" and (items := shape.items) is not None:
         found = ((item, items) for item in node.each_item())
     else:
         return iter(())
-    # A list of a few takes less time than to go back to them for each.
+    # Storing a few of them in a list is faster than resuming the generator for each.
     return iter([*found]) if len(children) <= _FEW_CHILDREN else found
 
 

@@ -1,4 +1,4 @@
-"""A schema file: its references are followed, and each of its schemas has one shape."""
+"""A schema file: resolves its references, and each of its schemas has one shape."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ANYTHING: JsonSchema = {}
 
 
 class SchemaRoot:
-    """One schema file: follows its ``$ref`` and keeps one shape a schema."""
+    """One schema file: resolves its ``$ref`` and caches one shape for each schema."""
 
     def __init__(self, schema: JsonSchema) -> None:
         self.schema = schema
@@ -20,11 +20,11 @@ class SchemaRoot:
 
     @cached_property
     def top(self) -> Shape:
-        """The shape of the whole file."""
+        """Return the shape of the entire file."""
         return self.shape(self.schema)
 
     def shape(self, schema: JsonSchema) -> Shape:
-        """Return the shape of a schema of this file, references followed; keys beside ``$ref`` win."""
+        """Return the shape of a schema of this file, references resolved; keys next to ``$ref`` win."""
         known = self._shapes.get(id(schema))
         if known is None:
             known = Shape(self._resolved(schema), self)
@@ -49,7 +49,7 @@ class SchemaRoot:
         return merged or schema
 
     def _parts(self, schema: JsonSchema, depth: int) -> Iterator[JsonSchema]:
-        """Yield what a schema is made of, the strongest last."""
+        """Yield the schemas that a schema consists of, the strongest last."""
         if depth > 20:
             return
         for part in cast("list[JsonSchema]", schema.get("allOf", [])):

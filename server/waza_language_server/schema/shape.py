@@ -1,7 +1,7 @@
-"""What an author may write at a place, read from the generated JSON Schemas.
+"""The values that are allowed at a place, read from the generated JSON Schemas.
 
 A ``Shape`` is one schema seen by the editor: hover reads its description and default, completion its
-properties and allowed values, the rules its annotations. Shapes are made on demand and shared; nothing in
+properties and allowed values, the rules its annotations. Shapes are created on demand and shared; nothing in
 them refers to a document.
 """
 
@@ -32,7 +32,7 @@ _NODE_KINDS: Mapping[str, frozenset[str]] = {
 
 @frozen()
 class Property:
-    """A key of a mapping: its name, the shape of its value, whether a run breaks without it."""
+    """A key of a mapping: its name, the shape of its value, whether a run requires it."""
 
     name: str
     shape: Shape
@@ -41,7 +41,7 @@ class Property:
 
 @frozen()
 class Recommendation:
-    """A key whose absence deserves less than an error, and why; ``unless`` another key is there."""
+    """A key whose absence is less than an error, and why; ``unless`` another key exists."""
 
     key: str
     severity: Severity
@@ -51,7 +51,7 @@ class Recommendation:
 
 @frozen()
 class Discouraged:
-    """Keys without effect beside one of some others, and why."""
+    """Keys without effect next to certain others, and the reason."""
 
     keys: tuple[str, ...]
     beside: tuple[str, ...]
@@ -60,7 +60,7 @@ class Discouraged:
 
 
 class Shape:
-    """One schema, its ``$ref`` followed. Two shapes of the same schema are the same object."""
+    """One schema, with its ``$ref`` resolved. Two shapes of the same schema are the same object."""
 
     def __init__(self, schema: JsonSchema, root: SchemaRoot) -> None:
         self.schema = schema
@@ -72,17 +72,17 @@ class Shape:
 
     @property
     def title(self) -> str:
-        """The short name, or ""."""
+        """Return the short name, or ""."""
         return str(self.schema.get("title", ""))
 
     @property
     def description(self) -> str:
-        """What it means, in Markdown, or ""."""
+        """Return the description in Markdown, or ""."""
         return str(self.schema.get("description", ""))
 
     @cached_property
     def types(self) -> frozenset[str]:
-        """The JSON types allowed, ``null`` included; empty when anything is."""
+        """Return the allowed JSON types, ``null`` included; empty if anything is allowed."""
         if self.branches:
             branches = [branch.types for branch in self.branches]
             return frozenset[str]().union(*branches) if all(branches) else frozenset()
@@ -92,29 +92,29 @@ class Shape:
                 frozenset({"string"}) if all(isinstance(value, str) for value in self.enum) else frozenset()
             )
         types = frozenset([named] if isinstance(named, str) else named)
-        # A switch also takes a few words, which nobody is meant to write.
+        # A switch also accepts a few words, which authors should not write.
         return types - {"string"} if self.kind == "switch" else types
 
     @cached_property
     def reads_all_as_text(self) -> bool:
-        """Whether any text is meant, and a number or a switch without quotes is read as one."""
+        """Return whether any string is allowed, and an unquoted number or switch is read as one."""
         if self.enum or self.kind == "python.assertion":
             return False
         return self.types >= {"string", "number"} and self.types.isdisjoint({"array", "object"})
 
     @property
     def default(self) -> Any:
-        """The value that counts when nothing is written; None when there is none or it is null."""
+        """Return the value if nothing is written; None when there is none or it is null."""
         return self.schema.get("default")
 
     @property
     def has_default(self) -> bool:
-        """Whether a default is known."""
+        """Return whether a default is known."""
         return "default" in self.schema
 
     @cached_property
     def enum(self) -> tuple[Any, ...]:
-        """The only values allowed, in order; empty when there is no such list."""
+        """Return the only values allowed, in order; empty if any value is allowed."""
         if "const" in self.schema:
             return (self.schema["const"],)
         if "enum" in self.schema:
@@ -123,22 +123,22 @@ class Shape:
 
     @property
     def examples(self) -> tuple[Any, ...]:
-        """Values worth showing."""
+        """Return example values."""
         return tuple(self.schema.get("examples", ()))
 
     @property
     def deprecated(self) -> bool:
-        """Whether something else should be written."""
+        """Return whether it is deprecated."""
         return bool(self.schema.get("deprecated", False))
 
     @property
     def replaced_by(self) -> str | None:
-        """What to write instead of something deprecated."""
+        """Return the replacement of something deprecated."""
         return self.schema.get("x-waza-replaced-by")
 
     @cached_property
     def kind(self) -> str | None:
-        """What the editor knows about the value, such as ``grader``, ``python.assertion`` or ``regex``."""
+        """Return the kind of the value, such as ``grader``, ``python.assertion`` or ``regex``."""
         own = self.schema.get("x-waza-kind")
         if own is not None or not self.branches:
             return own
@@ -147,79 +147,79 @@ class Shape:
 
     @property
     def ignores_case(self) -> bool:
-        """Whether upper and lower case are the same in a pattern, whatever it says itself."""
+        """Return whether a pattern ignores case, whatever it says itself."""
         return bool(self.schema.get("x-waza-any-case")) or any(each.ignores_case for each in self.branches)
 
     @property
     def snippet(self) -> str | None:
-        """A minimal valid YAML text to start from."""
+        """Return a minimal valid YAML value to start from."""
         return self.schema.get("x-waza-snippet")
 
     @property
     def inert(self) -> str | None:
-        """A sentence when the key is read but has no effect."""
+        """Return a sentence, if the key is read but has no effect."""
         return self.schema.get("x-waza-inert")
 
     @property
     def since(self) -> str | None:
-        """What it came with, None when it was always there."""
+        """Return the version that introduced it, None if it was always there."""
         return self.schema.get("x-waza-since")
 
     @property
     def message(self) -> str | None:
-        """A sentence for a value that breaks the rule of this schema."""
+        """Return a sentence for a value that breaks the rule of this schema."""
         return self.schema.get("x-waza-message")
 
     @property
     def severity(self) -> Severity | None:
-        """How bad a wrong value is, when not an error."""
+        """Return the severity of a wrong value, if not an error."""
         return self.schema.get("x-waza-severity")
 
     @property
     def asks_model(self) -> bool:
-        """Whether a grader of this type asks a model."""
+        """Return whether a grader of this type calls a model."""
         return self.schema.get("x-waza-asks-model", False)
 
     @property
     def runs_program(self) -> bool:
-        """Whether a grader of this type starts a program."""
+        """Return whether a grader of this type starts a program."""
         return self.schema.get("x-waza-runs-program", False)
 
     @property
     def severity_of_missing(self) -> Severity:
-        """How bad it is when the key of this value is not there, where it is required."""
+        """Return the severity when a required key for this value is missing."""
         return self.schema.get("x-waza-missing", "error")
 
     @property
     def unknown_keys(self) -> Severity:
-        """How bad an unknown key is."""
+        """Return the severity of an unknown key."""
         return self.schema.get("x-waza-unknown-keys", "error")
 
     @property
     def unknown_key_effect(self) -> str:
-        """What an unknown key costs."""
+        """Return the consequence of an unknown key, for messages."""
         if self.unknown_keys != "error":
             return "it has no effect"
         return self.schema.get("x-waza-unknown-key-effect", "a run refuses it")
 
     @property
     def nullable(self) -> bool:
-        """Whether a key without a value counts as absent."""
+        """Return whether a key without a value counts as absent."""
         return "null" in self.types or bool(self.schema.get("x-waza-nullable", False))
 
     @property
     def misspellings(self) -> Mapping[str, str]:
-        """Names that people write, and the right key of the same mapping."""
+        """Return common other names, and the right key of the same mapping."""
         return self.schema.get("x-waza-misspellings", {})
 
     @cached_property
     def uncertain(self) -> frozenset[str]:
-        """Those of the ``misspellings`` that may have meant something else."""
+        """Return those of the ``misspellings`` that may have been intended as something else."""
         return frozenset(self.schema.get("x-waza-uncertain", ()))
 
     @cached_property
     def recommended(self) -> tuple[Recommendation, ...]:
-        """Keys that are better given."""
+        """Return recommended keys."""
         return tuple(
             Recommendation(
                 entry["key"], entry.get("severity", "hint"), entry.get("why", ""), entry.get("unless", "")
@@ -229,7 +229,7 @@ class Shape:
 
     @cached_property
     def discouraged(self) -> tuple[Discouraged, ...]:
-        """Keys that are known and have no effect beside others."""
+        """Return the known keys that have no effect next to others."""
         return tuple(
             Discouraged(tuple(rule["keys"]), tuple(rule["beside"]), rule["severity"], rule["why"])
             for rule in self.schema.get("x-waza-discouraged", ())
@@ -237,7 +237,7 @@ class Shape:
 
     @cached_property
     def keys_with_advice(self) -> frozenset[str]:
-        """The keys of a mapping without which nothing is said of it but that a recommended key is missing."""
+        """Return the keys of a mapping that may need advice other than about a missing recommended key."""
         return frozenset(
             (
                 *self.not_greater,
@@ -248,27 +248,27 @@ class Shape:
 
     @property
     def at_least_one(self) -> tuple[str, ...]:
-        """Keys of which one must be given, else the mapping has no effect."""
+        """Return keys of which at least one is required, else the mapping has no effect."""
         return tuple(self.schema.get("x-waza-at-least-one", ()))
 
     @property
     def exactly_one(self) -> tuple[str, ...]:
-        """Keys of which exactly one must be given."""
+        """Return keys of which exactly one is required."""
         return tuple(self.schema.get("x-waza-exactly-one", ()))
 
     @property
     def not_greater(self) -> Mapping[str, str]:
-        """Pairs of keys, the number of the first not above that of the second."""
+        """Return pairs of keys: the number of the first must not exceed that of the second."""
         return self.schema.get("x-waza-not-greater", {})
 
     @cached_property
     def required(self) -> tuple[str, ...]:
-        """Keys without which a run breaks or means nothing."""
+        """Return keys without which a run fails or means nothing."""
         return tuple(self.schema.get("required", ()))
 
     @cached_property
     def properties(self) -> Mapping[str, Property]:
-        """The known keys of a mapping in the order of the documentation; those of all branches together."""
+        """Return the known keys of a mapping in documented order; those of all branches together."""
         written = cast("Mapping[str, JsonSchema]", self.schema.get("properties", {}))
         known = {
             name: Property(name, self._root.shape(schema), name in self.required)
@@ -281,17 +281,17 @@ class Shape:
 
     @cached_property
     def below(self) -> Mapping[str, Shape]:
-        """The shapes of what stands at the known keys."""
+        """Return the shapes of the values of the known keys."""
         return {name: each.shape for name, each in self.properties.items()}
 
     @cached_property
     def deprecated_keys(self) -> tuple[Property, ...]:
-        """Those of the known keys instead of which something else should be written."""
+        """Return the known keys that are deprecated."""
         return tuple(known for known in self.properties.values() if known.shape.deprecated)
 
     @cached_property
     def additional(self) -> Shape | None:
-        """The shape of values under keys that are not listed; None when there are no such keys."""
+        """Return the shape of values under keys that are not listed; None if there are no such keys."""
         additional = self.schema.get("additionalProperties")
         if isinstance(additional, Mapping):
             return self._root.shape(cast("JsonSchema", additional))
@@ -299,17 +299,17 @@ class Shape:
 
     @cached_property
     def grader_keys(self) -> Mapping[str, Shape] | None:
-        """The keys of a mapping below which graders may stand, with their shapes; None when it can be any."""
+        """Return the keys of a mapping that may hold graders below, with their shapes; None if any may."""
         if self.branches or (self.additional is not None and self.additional.may_hold_graders()):
             return None
         return {name: each.shape for name, each in self.properties.items() if each.shape.may_hold_graders()}
 
     def may_hold_graders(self) -> bool:
-        """Whether a value of this shape can be a grader, or have one anywhere in it."""
+        """Return whether a value of this shape can be a grader, or contain one anywhere."""
         return self.kind == "grader" or self.may_hold(frozenset({"grader"}))
 
     def may_hold(self, kinds: frozenset[str]) -> bool:
-        """Whether a value of one of some kinds may stand anywhere in a value of this shape."""
+        """Return whether a value of this shape may contain one of some kinds, anywhere."""
         known = self._may_hold.get(kinds)
         if known is None:
             known = self._may_hold[kinds] = self._finds_below(kinds)
@@ -330,11 +330,11 @@ class Shape:
 
     @property
     def wants_list(self) -> bool:
-        """Whether only a list is meant, not a single value; an empty value counts as neither."""
+        """Return whether only a list is allowed, not a single value; an empty value counts as neither."""
         return self.types - {"null"} == frozenset({"array"})
 
     def takes_text(self, text: str) -> bool:
-        """Whether a text may be meant; only the pattern and the list of allowed values are looked at."""
+        """Return whether a string may be allowed; only the pattern and the allowed values are checked."""
         if self.enum and text not in self.enum:
             return False
         pattern = self.schema.get("pattern")
@@ -345,14 +345,14 @@ class Shape:
 
     @property
     def open(self) -> bool:
-        """Whether keys that are not listed are fine."""
+        """Return whether keys that are not listed are allowed."""
         if self.branches:
             return any(branch.open for branch in self.branches if branch.fits("mapping"))
         return self.schema.get("additionalProperties", True) is not False
 
     @cached_property
     def items(self) -> Shape | None:
-        """The shape of every item of a list; None when it is not a list or its items are free."""
+        """Return the shape of every item of a list; None if it is not a list or its items are free."""
         items = self.schema.get("items")
         if isinstance(items, Mapping):
             return self._root.shape(cast("JsonSchema", items))
@@ -360,7 +360,7 @@ class Shape:
 
     @cached_property
     def branches(self) -> tuple[Shape, ...]:
-        """The alternatives of a value that may be written in several ways; empty when there is one way."""
+        """Return the alternatives of a value that has several forms; empty if it has one form."""
         if "x-waza-at-least-one" in self.schema:
             return ()
         listed = cast("list[JsonSchema]", self.schema.get("oneOf") or self.schema.get("anyOf") or [])
@@ -369,22 +369,22 @@ class Shape:
 
     @cached_property
     def depends_on_value(self) -> bool:
-        """Whether what is written decides which shape it has: one of several, or that of a grader's type."""
+        """Return whether the shape depends on the value: it is one of several, or that of a grader's type."""
         return bool(self.branches) or self.kind == "grader"
 
     @property
     def describes_value(self) -> bool:
-        """Whether the schema says what kind of value is meant, rather than adding a rule about keys."""
+        """Return whether the schema restricts the kind of value, rather than adding a rule about keys."""
         return any(key in self.schema for key in ("type", "enum", "const", "anyOf", "oneOf", "x-waza-kind"))
 
     def fits(self, kind: str) -> bool:
-        """Whether a node of this kind (mapping, sequence, scalar) can be meant."""
+        """Return whether a node of this kind (mapping, sequence, scalar) is allowed."""
         return not self.types or bool(self.types & _NODE_KINDS.get(kind, frozenset()))
 
     def branch(self, kind: str, keys: frozenset[str] = frozenset()) -> Shape:
-        """Return the alternative that a node of this kind means, with mappings the one that shares most keys.
+        """Return the alternative for a node of this kind; for mappings the one that shares most keys.
 
-        The shape itself when it has no alternatives or none fits.
+        The shape itself if it has no alternatives or none fits.
         """
         if not self.branches:
             return self
@@ -396,11 +396,11 @@ class Shape:
 
 
 def _occurs(pattern: str, text: str) -> bool:
-    """Ask the validator of the schemas: it bounds what a pattern of a custom grader type may take."""
+    """Use the schemas' validator: it limits the time for a pattern of a custom grader type."""
     try:
         return _pattern_validator(pattern).is_valid(text)
     except ValueError:
-        # Half a character is no text for it.
+        # The validator does not accept a lone surrogate.
         return True
 
 

@@ -1,7 +1,7 @@
-"""The library that validates, loaded without what it needs for the date of its own build alone.
+"""The validation library, loaded without a module that it only needs for its own build date.
 
-It reads that date with ``email.utils`` while it is loaded, and the mail of the standard library takes twice
-as long to load as all the rest of it: a tenth of the time until a small file has its problems.
+It parses that date with ``email.utils`` on import, and loading the standard library's ``email`` takes twice
+as long as all the rest of it: a tenth of the time until a small file has its problems.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _loading = RLock()
 
 @cache
 def validator_class() -> type[Draft202012Validator]:
-    """Return the validator of the schemas, of draft 2020-12; the first call loads the library."""
+    """Return the class of the validator, for draft 2020-12; the first call imports the library."""
     with _loading, _dates_as_written():
         from jsonschema_rs import Draft202012Validator
 
@@ -32,7 +32,7 @@ def validator_class() -> type[Draft202012Validator]:
 
 
 class _DatesAsWritten(ModuleType):
-    """Stands for the module of dates; whoever asks for more than the date of a build gets the real one's."""
+    """Replaces ``email.utils``; any use beyond the date of a build loads the real one."""
 
     @staticmethod
     def parsedate_to_datetime(date: str) -> str:

@@ -1,4 +1,4 @@
-"""Which language a value is written in: the kind that its schema states, and what the grader says of it."""
+"""The language of a value: from the kind in its schema, and the ``language`` of the grader."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ASSERTION = "python.assertion"
 def language_kind(kind: str | None, written: str | None) -> str | None:
     """Return the name of a value's language; ``written`` is the grader's ``language``, None without one.
 
-    None when no such language is known: nothing is said of assertions in a language that does not exist.
+    None if that language is unknown: assertions in an unknown language are not checked.
     """
     if kind != _ASSERTION or written is None or written.strip() in {"", "python"}:
         return kind

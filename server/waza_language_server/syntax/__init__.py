@@ -1,1 +1,1 @@
-"""A YAML tree that always exists, whatever state the text is in."""
+"""A YAML tree that always exists, whatever the state of the text."""

@@ -1,6 +1,6 @@
-"""What aliases stand for: anchors by name, the size of what is behind them, plain values through them.
+"""Alias resolution: anchors by name, the number of aliased nodes, plain values with aliases resolved.
 
-Architecture invariant: no alias is followed without a bound; a few lines can stand for more than any memory.
+Architecture invariant: no alias is followed without a limit; a few lines can expand beyond any memory.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from waza_engine.steps import Steps
 from waza_language_server.syntax.green import Green
 
 ALIAS_BUDGET = 10_000
-"""How many nodes ``Node.to_python`` may visit.
+"""The most nodes that ``Node.to_python`` visits.
 
-An anchor bomb ends as a null instead of filling the memory.
+An anchor bomb becomes null instead of filling the memory.
 """
 
 Way: TypeAlias = tuple[int, ...]
-"""Positions among children, from the root down."""
+"""Indexes among children, from the root down."""
 
 _known_anchors: WeakKeyDictionary[Green, tuple[Mapping[str, Way], Mapping[int, Way]]] = WeakKeyDictionary()
 _known_references: WeakKeyDictionary[Green, bool] = WeakKeyDictionary()
@@ -30,22 +30,22 @@ _COUNTED_AT_ONCE = 500
 
 
 def anchors_of(root: Green) -> Mapping[str, Way]:
-    """Return where the first node of each anchor is: the positions among the children, from the root down."""
+    """Return the path to the first node of each anchor: the indexes among children, from the root down."""
     return _anchors(root)[0]
 
 
 def anchored_by(root: Green, alias: Green) -> Way | None:
-    """Return where the node is that an alias of a document stands for; None when there is no such anchor.
+    """Return the path to the node that an alias of a document refers to; None if there is no such anchor.
 
-    A name may be given again further down: the last node of that name before the alias is meant. An alias
-    that stands before all of them means the first.
+    A name may be redefined further down: the last node of that name before the alias counts. An alias before
+    all of them refers to the first.
     """
     first, later = _anchors(root)
     return later.get(id(alias)) or first.get(alias.value)
 
 
 def _anchors(root: Green) -> tuple[Mapping[str, Way], Mapping[int, Way]]:
-    """Return the first node of each anchor, and by alias the nodes that have taken a name since."""
+    """Return the first node of each anchor, and by alias the nodes that redefined a name before it."""
     known = _known_anchors.get(root)
     if known is not None:
         return known
@@ -68,7 +68,7 @@ def _anchors(root: Green) -> tuple[Mapping[str, Way], Mapping[int, Way]]:
 
 
 def refers_elsewhere(green: Green) -> bool:
-    """Whether an alias stands in a node: then its meaning depends on text outside."""
+    """Return whether a node contains an alias: then its meaning depends on text outside."""
     known = _known_references.get(green) if green.aliased is None else green.aliased
     if known is None:
         known = _known_references[green] = _has_alias(green)
@@ -86,9 +86,9 @@ def _has_alias(green: Green) -> bool:
 
 
 def aliased_nodes(root: Green) -> Steps[int]:
-    """Return how many nodes the aliases of a document stand for, those behind other aliases included.
+    """Return how many nodes the aliases of a document expand to, including nested aliases.
 
-    No alias is followed to count them: an anchor stands before its aliases, so its size is known by then.
+    No alias is followed to count them: an anchor precedes its aliases, so its size is known by then.
     """
     known = _known_aliased.get(root)
     if known is not None:
@@ -99,7 +99,7 @@ def aliased_nodes(root: Green) -> Steps[int]:
     while rest:
         green, before = rest.pop()
         if before is not None:
-            # All below the anchor was counted since.
+            # Everything below the anchor has been counted since.
             sizes[green.anchor or ""] = counted - before
             continue
         if green.anchor:
@@ -120,7 +120,7 @@ def aliased_nodes(root: Green) -> Steps[int]:
 def plain_value(green: Green, root: Green) -> Json:
     """Return the plain value of a node of a document, scalars resolved as YAML 1.2 core.
 
-    The first of duplicate keys wins, for that is where a path leads. Aliases are followed within
+    The first of duplicate keys wins, because a path leads to it. Aliases are followed within
     ``ALIAS_BUDGET``; broken nodes become None.
     """
     return _plain(green, root, _Budget(ALIAS_BUDGET), frozenset())

@@ -1,4 +1,4 @@
-"""How the author lays out a file: line breaks, indentation, where the dashes of a list stand."""
+"""The author's formatting of a file: line breaks, indentation, the column of a list's dashes."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 
 def line_break(text: str) -> str:
-    """Return how the lines of a text end."""
+    """Return the line break that a text uses."""
     return "\r\n" if "\r\n" in text else "\n"
 
 
 def indent_step(tree: Tree) -> int:
-    """Return by how much the file indents a mapping below its key; 2 when it has none."""
+    """Return the indentation of a nested mapping in the file; 2 if it has none."""
     for node in _some_nodes(tree):
         for entry in node.entries:
             below = entry.value
             if below.kind == "mapping" and below.style == "block":
                 start = below.span.start
                 step = column_of(tree.text, start) - column_of(tree.text, entry.key.span.start)
-                # A tab is no indentation, though the file is read as if it were.
+                # A tab is not valid indentation, though the file is parsed as if it were.
                 if step > 0 and "\t" not in tree.text[line_start_of(tree.text, start) : start]:
                     return step
     return 2

@@ -1,7 +1,7 @@
-"""The beginning of a long text, read before the rest: what stands there whatever stands behind it.
+"""The beginning of a long text, parsed before the rest and independent of it.
 
-Architecture invariant: ``beginning`` answers only when every list item of the beginning is an item of the
-whole, too, below the same key; in every doubtful case it answers None.
+Architecture invariant: ``beginning`` answers only if every list item of the beginning is also an item of the
+entire text, below the same key; if in doubt it returns None.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree, parse_in_steps
 
 CHARACTERS = 10_000
-"""How long a beginning is at most: several screens."""
+"""The most characters of a beginning: several screens."""
 LONG = 4 * CHARACTERS
-"""Of a shorter text the whole is known as soon."""
+"""In characters; a shorter text is parsed entirely in the same time."""
 
 _AT_ONCE = 200_000
-"""Characters that are looked through between two pauses."""
+"""Characters to scan between two pauses."""
 _TOP = compiled_later(r"\n(?=[^\s#\]}])(?!-[ \t\r\n])")
-"""Where a line begins at column 0 that may be more than the item of a list."""
+"""A line at column 0 that may be more than an item of a list."""
 _PLAIN_KEY = compiled_later(r"""(?:"([\w .-]*)"|'([\w .-]*)'|([A-Za-z_][\w.-]*))[ \t]*:(?=[ \t\r\n]|\Z)""")
 _OUT_OF_LINE = compiled_later(r"\n [A-Za-z_]")
 
 
 def beginning(text: str) -> Steps[Tree | None]:
-    """Read the beginning of a long text up to the start of a list item, with pauses.
+    """Parse the beginning of a long text up to the start of a list item, with pauses.
 
-    None for a shorter text, and wherever the rest may change how the beginning is read. A reading of the
-    whole text that is given the tree (``tree.parse``) does not read the beginning again.
+    None for a shorter text, and if the rest may change how the beginning is parsed. If the tree is passed to
+    ``tree.parse`` for the entire text, the beginning is not parsed again.
     """
     if not LONG <= len(text) <= MAX_CHARACTERS:
         return None
@@ -54,12 +54,12 @@ def beginning(text: str) -> Steps[Tree | None]:
     yield
     if not (yield from _stays(tree.root, text, cut - 1)):
         return None
-    # What comes behind it is no edit of its last item.
+    # The text after it is not an edit of its last item.
     return replace(tree, layout=replace(layout, local=False))
 
 
 def _stays(root: Node, text: str, start: int) -> Steps[bool]:
-    """Whether what stands behind an offset leaves a mapping that ends there as it is."""
+    """Return whether the text after an offset cannot change a mapping that ends there."""
     if "\r" in text and text.count("\r") != text.count("\r\n"):
         return False
     if text.find("\n---", start) >= 0 or text.find("\n...", start) >= 0 or _has_anchor(text, start):
@@ -77,7 +77,7 @@ def _stays(root: Node, text: str, start: int) -> Steps[bool]:
 
 
 def _has_anchor(text: str, start: int) -> bool:
-    """Whether there may be an anchor (``&name``): with aliases nothing else may be said of a text."""
+    """Return whether there may be an anchor (``&name``): aliases make everything else uncertain."""
     at = text.find("&", start)
     while at >= 0:
         if text[at - 1] in " \t\n\r[{,:-?!" and text[at + 1 : at + 2].strip("& \t\r\n"):

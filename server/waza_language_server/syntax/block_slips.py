@@ -1,4 +1,4 @@
-"""Blocks of text (`|`, `>`) that end for YAML in their middle: at a line further to the left, at a tab."""
+"""Block scalars (`|`, `>`) that end in the middle for YAML: at a dedented line, at a tab."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _MOST_LINES = 500
 
 
 def explain_text_block(text: str, start: int, end: int) -> SyntaxFault | None:
-    """Say at which line the text that begins with ``|`` or ``>`` at ``start`` ends too early.
+    """Return the fault at the line where the block scalar (``|``, ``>``) at ``start`` ends too early.
 
-    ``end`` is where it ends for its author. None where it is not that which makes it unreadable.
+    ``end`` is where the author intended its end. None if that is not the cause of the syntax error.
     """
     header = _HEADER.match(text, start, end)
     if header is None:
@@ -64,9 +64,9 @@ def _tabs(lines: list[re.Match[str]], column: int) -> SyntaxFault:
 
 
 def _shifted_lines(lines: list[re.Match[str]], number: int) -> SyntaxFault:
-    """Return the fault of a text whose lines begin at several columns: the fewer ones are wrong.
+    """Return the fault of a text whose lines begin at several columns: the minority is wrong.
 
-    ``number`` is that of the first line which stands further to the left than the first of all.
+    ``number`` is that of the first line that is indented less than the first of all.
     """
     column = _width(lines[0])
     outer = [line for line in lines[number:] if _width(line) < column]

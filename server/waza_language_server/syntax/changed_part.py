@@ -1,4 +1,4 @@
-"""Which part of a document an edit concerns: outside of it the same nodes stand in the same order."""
+"""The part of a document that an edit changes: outside of it the same nodes are in the same order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @frozen()
 class ChangedPart:
-    """Characters ``start:old_end`` of the old text stand for ``start:new_end`` of the new one."""
+    """Characters ``start:old_end`` of the old text correspond to ``start:new_end`` of the new one."""
 
     start: int
     old_end: int
@@ -26,11 +26,11 @@ class ChangedPart:
 
 
 def changed_part(old: Tree, new: Tree) -> ChangedPart | None:
-    """Return the part in which the text and what was read from it differ, None when it may be everything.
+    """Return the part in which the texts and their trees differ, None if it may be everything.
 
-    In front of it and behind it stand the same values, below keys of the same names and in items of lists
-    that are the same as a whole: what depends on a node, its item, and the keys around is the same. With an
-    anchor anywhere nobody knows what depends on the part.
+    Before and after it there are the same values, below keys of the same names and in items of lists that are
+    the same as a whole: results that depend on a node, its item, and the keys around are the same. With an
+    anchor anywhere it is unknown what depends on the part.
     """
     if old.root is None or new.root is None or old.anchored or new.anchored:
         return None
@@ -56,11 +56,11 @@ def _differing(old: Node, new: Node) -> tuple[Span | None, Span | None] | None:
         if old.kind == "sequence":
             return _between(old, *ends), _between(new, *ends)
         if _keys(old) != _keys(new):
-            # What a value may be depends on the keys beside it.
+            # The allowed values depend on the keys next to them.
             return None if new.parent is None else (old.span, new.span)
         head, tail = ends
         index = len(new.green.children) - tail - 1
-        # The key of a list that is cut again is another node; the only value that differs is looked into.
+        # The key of a list that is cut again is another node; only the differing value is compared further.
         alone = index >= 0 and head // 2 == index // 2
         before, after = (each.nth_child(index | 1) if alone else None for each in (old, new))
         if before is None or after is None:
@@ -70,7 +70,7 @@ def _differing(old: Node, new: Node) -> tuple[Span | None, Span | None] | None:
 
 
 def _keys(mapping: Node) -> list[tuple[str, str]]:
-    # One that is no word is as good as another one each time.
+    # Keys that are not scalars are all treated as equal.
     return [
         (green.kind if green.kind in {"scalar", "alias"} else f"{id(green)}", green.value)
         for green in greens_of(mapping.green.children[::2])
@@ -83,7 +83,7 @@ def _common_ends(old: Sequence[Placed], new: Sequence[Placed]) -> tuple[int, int
 
 
 def _between(node: Node, head: int, tail: int) -> Span | None:
-    """Return where the children stand that are not the same, None where there are none."""
+    """Return the span of the children that differ, None if there are none."""
     if head + tail >= len(node.green.children):
         return None
     first, last = node.nth_child(head), node.nth_child(len(node.green.children) - tail - 1)

@@ -1,4 +1,4 @@
-"""What an edit inside one section makes of it, when that leaves the cuts around it as they are."""
+"""Incremental parsing of one section after an edit inside it, if the cuts around it stay the same."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from waza_language_server.text.chunks import Chunks
 from waza_language_server.text.offsets import Offsets
 
 _FIXED = 2
-"""Characters at the start of a section, and from the dash of an item on, that decide whether it is one."""
+"""Characters at the start of a section, and from the dash of an item on, that decide its kind."""
 _MOST_CUT_ANEW = 50
-"""Items that an edit may concern or bring; what brings more is read together with the rest."""
+"""The most items that an edit may touch or add; beyond it they are parsed with the rest."""
 
 
 @frozen()
@@ -42,16 +42,16 @@ class Change:
 
     @property
     def delta(self) -> int:
-        """By how much the text has grown."""
+        """Return the change in the length of the text."""
         return self.new_end - self.old_end
 
 
 def changed_section(
     section: Section, start: int, end: int, old: str, body: str, change: Change, known: Known
 ) -> Steps[Section | None]:
-    """Return what the section ``old[start:end]`` is in the new text ``body``; None when in doubt.
+    """Return the section ``old[start:end]`` parsed from the new text ``body``; None if in doubt.
 
-    What was read in vain is added to what is known.
+    Sections that were parsed in vain are added to ``known``.
     """
     if section.items:
         return (yield from _changed_list(section, start, old, body, change, known))
@@ -75,7 +75,7 @@ def _changed_list(
         return None
     head, cut = section.head, 0
     if in_front:
-        # What stands between the key and the first item, and that item, are read anew.
+        # The text between the key and the first item, and that item, are parsed again.
         found = first_item(text)
         if found is None or found.dash != section.dash:
             return None
@@ -109,7 +109,7 @@ def _changed_list(
 
 
 def _touched_items(section: Section, start: int, end: int) -> tuple[int, int]:
-    """Return the first and the last item that an edit concerns; with a changed dash also the one before."""
+    """Return the first and the last item that an edit touches; with a changed dash also the one before."""
     first = bisect_right(section.starts, start) - 1
     if first > 0 and start < section.starts[first] + section.dash + 2:
         first -= 1
@@ -130,7 +130,7 @@ def _exchanged_starts(
 def _exchanged_children(
     section: Section, first: int, behind: int, new: Sequence[tuple[int, Piece]], delta: int
 ) -> Sequence[Placed]:
-    """Return the items of the list with those of some pieces exchanged and the later ones moved."""
+    """Return the items of the list with those of some pieces replaced and the later ones moved."""
     children = section.children[1].green.children
     at = bisect_left(children, section.starts[first], key=lambda placed: placed.green.start + placed.offset)
     rest = at + sum(len(item.children) for item in section.items[first:behind])
@@ -142,9 +142,9 @@ def _exchanged_children(
 
 
 def _changed_piece(start: int, end: int, fixed: int, old: str, body: str, change: Change) -> str | None:
-    """Return the new text of the piece ``old[start:end]``; None when the edit could move its cuts.
+    """Return the new text of the piece ``old[start:end]``; None if the edit could move its cuts.
 
-    The first ``fixed`` characters and the line break at the end decide the cuts, so they must be untouched.
+    The first ``fixed`` characters and the line break at the end decide the cuts, so they must be unchanged.
     """
     last = end if end == len(old) else end - (2 if old[end - 2 : end] == "\r\n" else 1)
     if change.start < start + fixed or change.old_end > last:

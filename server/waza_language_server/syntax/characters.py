@@ -1,6 +1,6 @@
-"""Characters that YAML readers refuse or misread, found before reading.
+"""Characters that YAML parsers reject or misread, found before parsing.
 
-Each is replaced by one harmless character of the same length, so that the rest of the file can be read and
+Each is replaced by one harmless character of the same length, so that the rest of the file can be parsed and
 every offset stays valid; the values in the tree get the original back.
 """
 
@@ -18,7 +18,7 @@ _STOOD_IN = compiled_later("[\U00100000-\U0010ffff]")
 _REFUSED = compiled_later("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 MAX_CHARACTERS = 4_000_000
-"""Longer files are no suites; reading them would stop the editor."""
+"""Longer files are not suites; parsing them would block the editor."""
 
 _MAX_FAULTS = 50
 _HEAD = 8_192
@@ -40,21 +40,21 @@ _TAKEN_FOR_BREAKS = frozenset("\x85\u2028\u2029")
 
 
 def has_refused(text: str) -> bool:
-    """Whether the text holds a character that YAML readers refuse or misread."""
+    """Return whether the text has a character that YAML parsers reject or misread."""
     if text.isascii():
         return bool(text.encode("ascii").translate(None, _ALLOWED_ASCII))
     return _REFUSED.search(text) is not None
 
 
 def is_binary(text: str) -> bool:
-    """Whether the text is no text at all: control characters and undecodable bytes abound at its start."""
+    """Return whether the text is binary: many control characters and undecodable bytes at its start."""
     head = text[:_HEAD]
     odd = len(_REFUSED.findall(head)) + head.count("\ufffd")
     return odd > 8 and odd * 20 > len(head)
 
 
 def stand_in(text: str) -> str:
-    """Return the text with each refused character replaced by one that readers take for a letter."""
+    """Return the text with each rejected character replaced by one that parsers read as a letter."""
     return _REFUSED.sub(lambda match: chr(_STAND_IN + ord(match[0])), text)
 
 
@@ -66,7 +66,7 @@ def restore(value: str) -> str:
 
 
 def refused_faults(text: str) -> Iterator[SyntaxFault]:
-    """Yield a fault for each refused character, up to a sensible number."""
+    """Yield a fault for each rejected character, up to a limit."""
     for count, match in enumerate(_REFUSED.finditer(text)):
         if count == _MAX_FAULTS:
             return
@@ -78,4 +78,4 @@ def refused_faults(text: str) -> Iterator[SyntaxFault]:
         yield SyntaxFault(span, f"Here is {name}, {why}; delete it.", "control-character", fixes=(remove,))
 
 
-# Compiled with the first text that needs it: sets of so many characters take milliseconds.
+# Compiled when a text first needs it: such large character sets take milliseconds.

@@ -1,8 +1,7 @@
-"""Where a completion stands: in which mapping or list, at a key or a value, in every state of the text.
+"""The context of a completion: its mapping or list, at a key or a value, in every state of the text.
 
-The line of the cursor is often the one that cannot be read, so it is looked at as text; what stands above it
-comes from the tree. Columns decide: a key belongs to the deepest container whose children may stand at its
-column.
+The line of the cursor often cannot be parsed, so it is read as text; the lines above it come from the tree.
+Columns decide: a key belongs to the deepest container whose children may be at its column.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ class Cursor:
 
     ``key``: a key of the mapping at ``container_path`` (a mapping that may not exist yet). ``value``: the
     value of ``key`` in the mapping at ``container_path``. ``item``: an item of the list at
-    ``container_path``; where the items are mappings, it may become a key as well, and ``existing_keys`` are
-    those of this item. ``none``: a comment or a place where nothing can stand.
+    ``container_path``; if the items are mappings, it may become a key as well, and ``existing_keys`` are
+    those of this item. ``none``: a comment or a place where nothing is allowed.
 
-    ``prefix`` is what is typed up to the cursor, ``replace`` what a completion replaces (inside the quotes,
-    if there are any). ``indent`` is the column of the key, of the key before a value, or of the content
-    behind a dash. ``node`` is the scalar or mapping at the cursor, when it could be read.
+    ``prefix`` is the text typed up to the cursor, ``replace`` the span that a completion replaces (inside the
+    quotes, if there are any). ``indent`` is the column of the key, of the key before a value, or of the
+    content after a dash. ``node`` is the scalar or mapping at the cursor, if it was parsed.
     """
 
     container_path: Path
@@ -52,15 +51,15 @@ class Cursor:
     node: Node | None = None
     existing_keys: tuple[str, ...] = ()
     needs_dash: bool = False
-    """Whether an item still lacks its ``- ``."""
+    """True if an item still lacks its ``- ``."""
     in_flow: bool = False
-    """Whether the cursor is inside brackets, where completions must stay on one line."""
+    """True if the cursor is inside brackets, where completions must stay on one line."""
     needs_comma: bool = False
-    """Whether what is written here lacks a comma in front of what stands behind it."""
+    """True if a comma is missing between the completion and the text after it."""
 
 
 def cursor_at(tree: Tree, offset: int) -> Cursor:
-    """Return what can be written at an offset; offsets outside the text count as its ends."""
+    """Return the completion context at an offset; offsets outside the text count as its ends."""
     text = tree.text
     offset = min(max(offset, 0), len(text))
     nothing = Cursor((), "none", None, "", Span(offset, offset), column_of(text, offset))
@@ -93,7 +92,7 @@ def cursor_at(tree: Tree, offset: int) -> Cursor:
 
 
 def _before_document(text: str, start: int, offset: int) -> bool:
-    """Whether a line stands above the ``---`` that begins the document: a key there would be another one."""
+    """Return whether a line is above the ``---`` that begins the document: it belongs to another one."""
     head = _LINES_BEFORE_START.match(text, 0, start)
     if head is None or head.end() != start:
         return False
@@ -105,7 +104,7 @@ def _before_document(text: str, start: int, offset: int) -> bool:
 
 
 def _inside_long_scalar(tree: Tree, offset: int) -> Cursor | None:
-    """Handle a cursor in text of several lines that began above: block text, open quotes, folded text."""
+    """Handle a cursor in a multi-line scalar that began above: block scalar, open quotes, folded text."""
     if tree.root is None:
         return None
     text = tree.text
@@ -119,7 +118,7 @@ def _inside_long_scalar(tree: Tree, offset: int) -> Cursor | None:
 
 
 def _behind_block_scalar(tree: Tree, offset: int, start: int) -> Cursor | None:
-    """Handle a blank line below block text, which still belongs to it when it is indented enough."""
+    """Handle an empty line below a block scalar, which still belongs to it if it is indented enough."""
     text = tree.text
     if tree.root is None or text[start:offset].strip() or column_of(text, offset) == 0:
         return None
@@ -145,7 +144,7 @@ def _holder_column(node: Node, text: str) -> int:
 
 
 def _key_below(node: Node, text: str, offset: int) -> Cursor | None:
-    """Read plain text that begins on a line below its key as the beginning of a mapping."""
+    """Read a plain scalar that begins on a line below its key as the beginning of a mapping."""
     if node.step is None and node.parent is not None:
         return None
     if node.parent is not None and node.parent.kind != "mapping":
@@ -194,7 +193,7 @@ def _content_of_line(text: str, start: int, offset: int) -> Span:
 
 
 def _in_comment(text: str, start: int, offset: int) -> bool:
-    """Whether the cursor stands behind a ``#`` that begins a comment on its line; ``start`` is its begin."""
+    """Return whether the cursor is in a comment; ``start`` is the start of its line."""
     at = start
     while (mark := _COMMENT_OR_QUOTE.search(text, at, offset)) is not None:
         if mark[0] == "#":
@@ -207,7 +206,7 @@ def _in_comment(text: str, start: int, offset: int) -> bool:
 
 
 def _behind_brackets(root: Node | None, text: str, offset: int) -> bool:
-    """Whether the whole document stands in brackets that have been closed."""
+    """Return whether the entire document is in brackets that are closed."""
     if root is None or root.style != "flow" or root.span.end > offset:
         return False
     return text[root.span.end - 1 : root.span.end] in {"]", "}"}
@@ -224,7 +223,7 @@ def _keys(mapping: Node | None, but: Entry | None) -> tuple[str, ...]:
 
 
 class _Line:
-    """The line of the cursor, read from left to right: dashes, a key, a value."""
+    """The line of the cursor, parsed from left to right: dashes, a key, a value."""
 
     def __init__(self, tree: Tree, offset: int, start: int, frames: list[Frame]) -> None:
         self.text = tree.text
@@ -257,7 +256,7 @@ class _Line:
         return self.at_text(path, node, dashed)
 
     def next_item(self, dash: int, path: Path, node: Node | None, nested: bool) -> tuple[Path, Node | None]:
-        """Return the path of the item behind a dash and its node, when the tree has it."""
+        """Return the path of the item after a dash and its node, if the tree has it."""
         if nested:
             inner = node.get(0) if node is not None and node.kind == "sequence" else None
             return (*path, 0), inner
@@ -270,7 +269,7 @@ class _Line:
         return (*frame.path, index), frame.node.nth_child(index) if frame.node and is_list else None
 
     def list_frame(self, column: int) -> Frame | None:
-        """Return the list whose dashes stand nearest to a column, or the empty value that becomes one."""
+        """Return the list whose dashes are nearest to a column, or the empty value that becomes one."""
         lists = [frame for frame in self.frames if frame.kind in {"sequence", "empty"}]
         for frame in reversed(lists):
             if frame.kind == "empty" and (
@@ -297,7 +296,7 @@ class _Line:
         return Cursor(frame.path, "key", None, "", here, indent, frame.node, _keys(frame.node, None))
 
     def key_frame(self, column: int) -> Frame | None:
-        """Return the deepest container whose children may stand at a column, or else the nearest one."""
+        """Return the deepest container whose children may be at a column, or else the nearest one."""
         for frame in reversed(self.frames):
             if frame.kind == "empty" and column > frame.column:
                 return frame
@@ -339,7 +338,7 @@ class _Line:
         return Cursor(path, "value", name, prefix, replace, column, value, keys)
 
     def word(self, start: int, end: int | None = None) -> tuple[Span, str]:
-        """Return the text around the cursor from ``start`` on (inside quotes), and what of it is before."""
+        """Return the span of the word around the cursor from ``start`` on (inside quotes), and its prefix."""
         text = self.text
         end = self.end if end is None else end
         while start < self.offset and text[start] in " \t":

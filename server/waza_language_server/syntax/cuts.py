@@ -1,4 +1,4 @@
-"""Where a text is cut and where its first document ends, as single lines decide it."""
+"""Where a text is cut and where its first document ends, decided by single lines."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ SIGNIFICANT = compiled_later(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+[ \t]*(?=
 _MARKER = compiled_later(r"(?:\A|(?<=\n)|(?<=\r))(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
 MARKER_BEHIND_BREAK = compiled_later(r"\n(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
 BOUNDARY = compiled_later(r"\n(?:[^\s#\]}|>@`%&*-]|[|>@`%&*](?! )|-(?![ \t\r\n]|\Z))")
-"""A line at column 0 that may begin an entry. Closing brackets and indicators before a blank never do."""
+"""A line at column 0 that may begin an entry. Closing brackets and indicators before a space never do."""
 
 
 def end_of_document(body: str, start: int) -> tuple[int, Span | None]:
-    """Return where the document ends and the ``---`` of a second one that holds something."""
+    """Return where the document ends and the ``---`` of a second one that is not empty."""
     marker = _first_marker(body, start)
     if marker is None:
         return len(body), None
@@ -30,13 +30,13 @@ def end_of_document(body: str, start: int) -> tuple[int, Span | None]:
 
 
 def behind_first_marker(body: str, start: int) -> int:
-    """Return the offset behind the first marker of a document from ``start`` on, or ``start`` itself."""
+    """Return the offset after the first document marker from ``start`` on, or ``start`` itself."""
     match = _MARKER.search(body, start)
     return match.end() if match else start
 
 
 def has_lone_returns(text: str) -> bool:
-    """Whether a line of the text ends with a carriage return alone."""
+    """Return whether a line of the text ends with a lone carriage return."""
     return "\r" in text and text.count("\r") != text.count("\r\n")
 
 

@@ -1,9 +1,9 @@
-"""Changing a suite as its author would by hand.
+"""Edits of a suite as its author would make them by hand.
 
-The fewest characters, the author's indentation, every comment kept.
+The fewest characters, the author's indentation, every comment preserved.
 
-Each function returns edits against ``tree.text``. They are tried first, with pauses: when the edited text
-does not read as intended (or reads worse than before), the answer is no edit at all.
+Each function returns edits of ``tree.text``. They are validated first, with pauses: if the edited text does
+not parse as intended (or parses worse than before), no edits are returned.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from waza_language_server.text.span import Span
 def insert_entry(
     tree: Tree, mapping: Node | None, key: str, value_text: str, after: Entry | None = None
 ) -> Steps[Edits]:
-    """Add ``key: value_text`` to a mapping, behind ``after`` or at its end.
+    """Add ``key: value_text`` to a mapping, after ``after`` or at its end.
 
     ``mapping`` may be an empty value (``config:``), which becomes a mapping, or None for an empty document.
     ``value_text`` is YAML; its further lines are indented relative to the key.
@@ -72,7 +72,7 @@ def insert_item(tree: Tree, sequence: Node, item_text: str) -> Steps[Edits]:
 
 
 def replace_scalar(tree: Tree, node: Node, new_value: str) -> Steps[Edits]:
-    """Give a scalar another value in the style it is written in; text stays text."""
+    """Give a scalar another value in its current style; a string stays a string."""
     written = ScalarMap.of(tree.text, node).write(new_value)
     edits = (Edit(node.span, written),)
     if node.step is None:
@@ -99,7 +99,7 @@ def delete_entry(tree: Tree, entry: Entry) -> Steps[Edits]:
 
 
 def comment_out_entry(tree: Tree, entry: Entry) -> Steps[Edits]:
-    """Turn an entry into a comment where it stands; from brackets and behind a dash, on a line above."""
+    """Turn an entry into a comment in place; from brackets and after a dash, on a line above."""
     mapping, text = entry.value.parent, tree.text
     if mapping is None:
         return ()
@@ -153,9 +153,9 @@ def delete_item(tree: Tree, item: Node) -> Steps[Edits]:
 def move_entry_into(
     tree: Tree, entry: Entry, mapping: Node, child_key: str, *, as_item: bool = False
 ) -> Steps[Edits]:
-    """Move an entry into the mapping under ``child_key`` of ``mapping``, creating that when it is missing.
+    """Move an entry into the mapping under ``child_key`` of ``mapping``, which is created if missing.
 
-    With ``as_item`` its value, which stands on one line, becomes the only item of a list.
+    With ``as_item`` its value, which is on one line, becomes the only item of a list.
     """
     text = tree.text
     holder = entry.value.parent
@@ -200,7 +200,7 @@ def move_entry_into(
 def move_entries_into(tree: Tree, entries: Sequence[Entry], mapping: Node, child_key: str) -> Steps[Edits]:
     """Move entries of a block mapping, each on lines of its own, into the mapping under ``child_key``.
 
-    Where there is none it begins where the first of them stood.
+    If it does not exist, it is created in place of the first of them.
     """
     text, child = tree.text, mapping.entry(child_key)
     column, ending = column_of(text, mapping.span.start), line_break(text)
@@ -232,7 +232,7 @@ def move_entries_into(tree: Tree, entries: Sequence[Entry], mapping: Node, child
 
 
 def move_entry_up(tree: Tree, entry: Entry, above: Node) -> Steps[Edits]:
-    """Move an entry into a mapping further up, beside what holds it."""
+    """Move an entry into a mapping further up, next to the one that holds it."""
     mapping = entry.value.parent
     if mapping is None:
         return ()
@@ -245,7 +245,7 @@ def move_entry_up(tree: Tree, entry: Entry, above: Node) -> Steps[Edits]:
         return ()
     after = before[-1] if before else behind[0]
     value = value_text(tree.text, mapping, entry)
-    # The only key of a mapping takes the mapping with it, rather than leave an empty one behind.
+    # The only key of a mapping takes the mapping with it, rather than leave an empty one.
     gone = _only_content_of(above, entry, tree.text) or entry
     if gone is not entry and mapping.style == "flow" and (note := _comment_behind(tree.text, gone)):
         value = f"{value} {note}"
@@ -283,7 +283,7 @@ def unwrap_entry(tree: Tree, entry: Entry) -> Steps[Edits]:
 
 
 def _only_content_of(above: Node, entry: Entry, text: str) -> Entry | None:
-    """Return the entry of ``above`` that has nothing but an entry in it, no comment either."""
+    """Return the entry of ``above`` that contains only an entry, without comments."""
     mapping = entry.value.parent
     if mapping is None or len(mapping.entries) != 1 or mapping.parent != above:
         return None

@@ -1,6 +1,6 @@
-r"""Texts in double quotes with a backslash that escapes nothing: `"\d+"`, `"C:\Users"`.
+r"""Double-quoted strings with an invalid escape: `"\d+"`, `"C:\Users"`.
 
-They were written by somebody who did not think of escapes, so what is right for one is so for all of a list.
+Their authors did not think of escapes, so the right fix for one is right for all of a list.
 """
 
 from __future__ import annotations
@@ -16,38 +16,38 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 _ESCAPE = (
-    # Halves of characters (surrogates) and what is behind the last character are no escapes.
+    # Surrogates and code points beyond the last character are not escapes.
     r'\\(?:[0abt\tnvfre "/\\N_LP]|x[0-9a-fA-F]{2}|u(?![dD][89a-fA-F])[0-9A-Fa-f]{4}'
     r"|U0000(?![dD][89a-fA-F])[0-9A-Fa-f]{4}|U000[1-9A-Fa-f][0-9A-Fa-f]{4}|U0010[0-9A-Fa-f]{4}|\r\n|\r|\n)"
 )
 DOUBLE_BODY = compiled_later(rf'"(?:[^"\\]|{_ESCAPE})*')
-"""A text in double quotes up to its last quote, or up to the first backslash that escapes nothing."""
+"""A double-quoted string up to its closing quote, or up to the first invalid escape."""
 LOOSE_DOUBLE = compiled_later(r'"(?:[^"\\]|\\.)*"')
-"""The same whatever its backslashes escape, with its last quote."""
+"""The same with any escapes, including its closing quote."""
 SINGLE_BODY = compiled_later(r"'(?:[^']|'')*")
-"""A text in single quotes up to its last quote."""
+"""A single-quoted string up to its closing quote."""
 _BACKSLASH = compiled_later(rf"(?P<known>{_ESCAPE})|\\")
 _QUOTE_OR_BACKSLASH = compiled_later(r'\\(["\\])')
 _LIKELY_ESCAPE = compiled_later(r"\\(?:\\\\)*[nrtxu]")
 _WINDOWS_PATH = compiled_later(r"[A-Za-z]:\\(?!\\)")
 _SEGMENTS = compiled_later(r"[\w.-]+(?:\\[\w.*-]+){2,}")
 _SHARE = compiled_later(r"\\\\\w{3}")
-"""How a path on another machine begins: with two backslashes, which YAML reads as one."""
+"""The beginning of a UNC path: two backslashes, which YAML reads as one."""
 _BEHIND_VALUE = compiled_later(r"[ \t]*(?:[\r\n]|\Z)|[ \t]+#")
 _BEHIND_ITEM = compiled_later(r"[ \t]*(?:[,\]}\r\n]|\Z)|[ \t]+#|[ \t]*:[ \t]")
-"""What may follow a text in quotes, in a block and in brackets."""
+"""Text that may follow a quoted string, in a block and in brackets."""
 _BREAK = compiled_later(r"[\r\n]")
 _MAY_END_SO = compiled_later(r"(?:\d\"|[sxz]')\Z")
 """Inches, and a possessive."""
 _PRINTED = frozenset("“„‘")
-"""Quotes of print that may stand for the one that was lost."""
+"""Typographic quotes that may replace the missing one."""
 
 
 @frozen()
 class EscapedText:
-    """A text from the quote at ``start`` to that at ``closing``; the backslash at ``stop`` escapes nothing.
+    """A string from the quote at ``start`` to that at ``closing``; the escape at ``stop`` is invalid.
 
-    ``closing`` is -1 where no quote on the line can be its last.
+    ``closing`` is -1 if no quote on the line can be the closing one.
     """
 
     start: int
@@ -56,7 +56,7 @@ class EscapedText:
 
 
 def text_with_escapes(text: str, start: int, stop: int, end: int, *, in_flow: bool = False) -> EscapedText:
-    r"""Return the text in quotes from ``start`` on. YAML may end it earlier than meant: `"a \\d "b" c"`."""
+    r"""Return the quoted string at ``start``. YAML may end it earlier than intended: `"a \\d "b" c"`."""
     behind = _BEHIND_ITEM if in_flow else _BEHIND_VALUE
     line_end = end_of_line(text, stop, end)
     first = LOOSE_DOUBLE.match(text, start, line_end)
@@ -67,9 +67,9 @@ def text_with_escapes(text: str, start: int, stop: int, end: int, *, in_flow: bo
 
 
 def wrong_escapes(text: str, found: Sequence[EscapedText], within: Span | None = None) -> SyntaxFault:
-    """Say that the first backslash escapes nothing, with fixes for all of them.
+    """Return the fault of the first invalid escape, with fixes for all of them.
 
-    ``within`` are the brackets that hold the texts: nothing is sure where they cannot be read afterwards.
+    ``within`` are the brackets that hold the strings: no fix is certain if they do not parse afterwards.
     """
     first = found[0]
     shown = escape_at(text, first.stop)
@@ -78,11 +78,11 @@ def wrong_escapes(text: str, found: Sequence[EscapedText], within: Span | None =
     if character is not None and character.isprintable():
         whole = Edit(Span(first.stop, first.stop + len(shown)), character)
         fixes.append(Fix(f"Write `{character}`", (whole,), preferred=True))
-    # Single quotes would make letters of an escape that is one.
+    # Single quotes would turn a valid escape into letters.
     has_escapes = any(_has_likely_escape(text, each) for each in found)
     if not has_escapes and all(each.closing > each.stop for each in found):
         edits = tuple(in_single_quotes(text, Span(each.start, each.closing + 1)) for each in found)
-        # A whole code was meant as a character, not as a backslash and letters.
+        # A complete code was intended as a character, not as a backslash and letters.
         is_sure = len(shown) == len("\\d")
         reads = within is None or reads_with(text, within, edits)
         title = "Use single quotes, which keep backslashes as they are"
@@ -95,12 +95,12 @@ def wrong_escapes(text: str, found: Sequence[EscapedText], within: Span | None =
 
 
 def quoted(value: str) -> str:
-    """Return the text in single quotes."""
+    """Return the string in single quotes."""
     return "'" + value.replace("'", "''") + "'"
 
 
 def in_lost_quotes(written: str) -> str | None:
-    """Return a string with the opening quote that it lost; None when it has no single quote at its end.
+    """Return a string with its missing opening quote; None if it has no single quote at its end.
 
     The quote decides what its backslashes mean, so another one would change the string.
     """
@@ -110,24 +110,24 @@ def in_lost_quotes(written: str) -> str | None:
     inner = written[:-1]
     inner = inner[1:] if inner[:1] in _PRINTED else inner
     body = DOUBLE_BODY if last == '"' else SINGLE_BODY
-    # A backslash that escapes nothing cannot have been in double quotes.
+    # An invalid escape cannot have been in double quotes.
     return f"{last}{inner}{last}" if body.fullmatch(f"{last}{inner}") else quoted(inner)
 
 
 def end_of_line(text: str, start: int, end: int) -> int:
-    """Return where the line of ``start`` ends, without blanks, or ``end`` where that comes first."""
+    """Return the end of ``start``'s line without trailing whitespace, but ``end`` at most."""
     line_break = _BREAK.search(text, start, end)
     return start + len(text[start : line_break.start() if line_break else end].rstrip())
 
 
 def in_single_quotes(text: str, span: Span) -> Edit:
-    """Return the edit that puts a text in double quotes into single ones, its backslashes as they stand."""
+    """Return the edit that changes double quotes to single ones, leaving backslashes unchanged."""
     inner = _QUOTE_OR_BACKSLASH.sub(r"\1", text[span.start + 1 : span.end - 1])
     return Edit(span, quoted(inner))
 
 
 def _has_likely_escape(text: str, each: EscapedText) -> bool:
-    """Whether a text has an escape that may be meant, as that of a line break; in a path there is none."""
+    """Return whether a string probably has an intended escape, such as a line break; a path has none."""
     inner = text[each.start + 1 : each.closing]
     if _WINDOWS_PATH.match(inner) is not None:
         return False
@@ -137,7 +137,7 @@ def _has_likely_escape(text: str, each: EscapedText) -> bool:
 
 
 def _backslashes(text: str, each: EscapedText) -> Iterator[int]:
-    """Yield the backslashes of a text that escape nothing, and in a path all that stand alone."""
+    """Yield the backslashes of a string that escape nothing; in a path, all single ones."""
     end = each.closing if each.closing > each.stop else _end_of_text(text, each)
     inner = text[each.start + 1 : end]
     is_path = _WINDOWS_PATH.match(inner) is not None or _SEGMENTS.fullmatch(inner) is not None
@@ -152,6 +152,6 @@ def _end_of_text(text: str, each: EscapedText) -> int:
 
 
 def _has_bare_quote(text: str, each: EscapedText) -> bool:
-    """Whether the quote that YAML takes for the last of a text stands before the one that is meant."""
+    """Return whether the quote that YAML reads as the closing one is before the intended one."""
     loose = LOOSE_DOUBLE.match(text, each.start, each.closing + 1)
     return loose is not None and loose.end() <= each.closing

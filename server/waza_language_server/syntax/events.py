@@ -1,7 +1,8 @@
-"""Reading a piece of YAML strictly: the events of libyaml become green nodes with exact spans.
+"""Strict parsing of a piece of YAML: the events of libyaml become green nodes with exact spans.
 
-libyaml counts trailing blanks and comments into a block collection and blank lines into a block scalar; here
-a node ends with its last character. Empty values get an empty span at the place where one would type them.
+libyaml counts trailing whitespace and comments into a block collection and empty lines into a block scalar;
+here a node ends with its last character. Empty values get an empty span at the place where one would type
+them.
 
 Architecture invariant: nothing here recurses and no alias is expanded, so neither ``[[[[…`` nor an anchor
 bomb costs more than its own characters.
@@ -36,7 +37,7 @@ EVENTS_PER_PAUSE = 250
 
 _CHARACTERS_PER_UNIT = 500
 _MOST_DUPLICATES = 500
-"""Keys of one mapping that are said to stand there twice: no fewer than faults are told of a document."""
+"""The most duplicate keys reported for one mapping: at least as many as faults of a document."""
 _PROPERTIES = compiled_later(r"(?:[&!][^\s,\[\]{}]*\s*(?:#[^\r\n]*\s*)*)+")
 _BLOCK_STYLES = frozenset("|>")
 _STYLES: dict[str | None, Style] = {'"': "double", "'": "single", "|": "literal", ">": "folded"}
@@ -44,18 +45,18 @@ _STYLES: dict[str | None, Style] = {'"': "double", "'": "single", "|": "literal"
 
 @frozen()
 class ReadError:
-    """Where and why strict reading stopped, in libyaml's terms: for choosing a message, never for showing."""
+    """Where and why strict parsing stopped, in libyaml's terms: for choosing a message, never shown."""
 
     problem: str
     at: int
     context_at: int | None
     at_end: bool
-    """Whether the text ended too early: more text could make it whole."""
+    """True if the text ended too early: more text could complete it."""
 
 
 @dataclass(slots=True)
 class Notes:
-    """What a text holds beside its nodes."""
+    """Information about a text apart from its nodes."""
 
     anchors: dict[str, None] = field(default_factory=dict[str, None])
     aliases: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
@@ -65,12 +66,12 @@ class Notes:
 
 @dataclass(slots=True)
 class Reading(Notes):
-    """What strict reading found. With an error, ``root`` holds what stood before it."""
+    """The result of strict parsing. With an error, ``root`` holds the part before it."""
 
     root: Green | None = None
     error: ReadError | None = None
     work: int = 0
-    """What it cost, in units of about 20 microseconds: events, and characters at 500 each."""
+    """The cost, in units of about 20 microseconds: events, and one for every 500 characters."""
 
 
 @dataclass(slots=True)
@@ -82,7 +83,7 @@ class Part:
 
 
 def read(text: str) -> Reading:
-    """Read one document. The text must be free of characters that YAML forbids (see ``characters``)."""
+    """Parse one document. The text must be free of characters that YAML forbids (see ``characters``)."""
     return finished(read_in_steps(text))
 
 
@@ -110,10 +111,10 @@ def read_in_steps(text: str) -> Steps[Reading]:
 
 
 def read_parts(text: str, cuts: Sequence[int], kind: Literal["mapping", "sequence"]) -> Steps[list[Part]]:
-    """Read the pairs or items ``text[cuts[i]:cuts[i + 1]]`` together, with the same pauses.
+    """Parse the pairs or items ``text[cuts[i]:cuts[i + 1]]`` together, with the same pauses.
 
-    Each comes out as ``read`` reads it on its own, at a third of the cost. Return those in front of the first
-    that is not exactly one pair or item of a block, or cannot be read.
+    Each has the same result as if ``read`` parsed it on its own, at a third of the cost. Return those before
+    the first that is not exactly one pair or item of a block, or that cannot be parsed.
     """
     builder = Builder(text, Notes())
     parts: list[Part] = []
@@ -155,7 +156,7 @@ class _TooDeepError(Exception):
 
 
 def _belongs_outside(event: Event, kind: str, *, first: bool) -> bool:
-    """Whether an event may stand around the pairs or items of one block without properties."""
+    """Return whether an event may occur around the pairs or items of one block without properties."""
     if not isinstance(event, yaml.NodeEvent):
         return first or not isinstance(event, yaml.DocumentStartEvent)
     wanted = yaml.MappingStartEvent if kind == "mapping" else yaml.SequenceStartEvent
@@ -170,7 +171,7 @@ def _read_error(error: yaml.MarkedYAMLError, length: int) -> ReadError:
 
 @dataclass(slots=True)
 class _Open:
-    """A collection whose end was not seen yet."""
+    """An open collection."""
 
     kind: Kind
     start: int
@@ -179,11 +180,11 @@ class _Open:
     anchor: str | None
     children: list[Placed]
     aliases: int
-    """How many aliases stood in front of it."""
+    """The number of aliases before it."""
 
 
 class Builder:
-    """Turns events into green nodes, one by one. Their spans count from ``base``."""
+    """Turns events into green nodes, one by one. Their spans are relative to ``base``."""
 
     def __init__(self, text: str, notes: Notes) -> None:
         self.text = text
@@ -194,19 +195,19 @@ class Builder:
         self.aliases = 0
 
     def take(self, event: Event) -> None:
-        """Add one event; raises when it nests too deeply."""
+        """Add one event; raises if it nests too deeply."""
         taker = self.takers.get(event.__class__)
         if taker is not None:
             taker(self, event)
 
     def begins_part(self, event: Event, kind: str) -> bool:
-        """Whether an event is the first of a pair or an item of the outermost collection."""
+        """Return whether an event is the first of a pair or an item of the outermost collection."""
         return isinstance(event, yaml.NodeEvent) and (
             kind == "sequence" or not len(self.stack[0].children) % 2
         )
 
     def cut(self, at: int) -> Part:
-        """Return what the outermost collection holds and begin anew; spans count from ``at`` then."""
+        """Return the outermost collection's content and start again; later spans count from ``at``."""
         part = Part(tuple(self.stack[0].children), self.notes)
         self.stack[0].children = []
         self.notes = Notes({}, [], [])
@@ -214,9 +215,9 @@ class Builder:
         return part
 
     def close_all(self, at: int) -> None:
-        """Close what is open when reading stopped at an offset, as if it ended with what stands in it.
+        """Close open nodes when parsing stopped at an offset, as if each ended with its current content.
 
-        Brackets reach as far as they were read: what is missing in them may stand behind that.
+        Brackets extend as far as they were parsed, as their missing part may be after that.
         """
         while self.stack:
             top = self.stack[-1]
@@ -255,7 +256,7 @@ class Builder:
         anchor, tag = event.anchor, event.tag
         if anchor is not None or tag is not None:
             start = self._behind_properties(start, event.end_mark.index, anchor)
-        # With a list of its own: one that the class makes takes as long as all the rest.
+        # Passing a list is much faster than letting the class create one.
         flow = bool(event.flow_style)
         self.stack.append(_Open(kind, start - self.base, flow, tag, anchor, [], self.aliases))
 
@@ -284,7 +285,7 @@ class Builder:
         if not value.isascii():
             value = restore(value)
         if value == MERGE_KEY and style and self.stack and self.stack[-1].kind == "mapping":
-            # In quotes it is a key like others: with them it is taken for none that merges.
+            # A quoted `<<` is an ordinary key: with its quotes it is not read as a merge key.
             is_key = not len(self.stack[-1].children) % 2
             value = self.text[start:end] if is_key else value
         if anchor is not None or tag is not None:
@@ -301,7 +302,7 @@ class Builder:
             self._add(green)
 
     def _place_of_empty(self, at: int) -> int:
-        """Return where an empty value would be typed: a blank behind its colon or dash, when there is one."""
+        """Return where an empty value would be typed: a space after its colon or dash, if there is one."""
         text = self.text
         mark = at
         while mark and text[mark - 1] in " \t\r\n":
@@ -324,7 +325,7 @@ class Builder:
         if len({key.green.value for key in keys}) < len(keys):
             self.notes.duplicates.extend(islice(duplicate_keys(keys), _MOST_DUPLICATES))
 
-    # Of the class: methods bound to a builder would keep it, and all that it read, in a circle.
+    # Unbound methods: bound ones would create a reference cycle that keeps the builder and its nodes alive.
     takers: ClassVar[dict[type, Callable[[Builder, Event], None]]] = {
         yaml.ScalarEvent: _scalar,
         yaml.MappingStartEvent: _open_mapping,
@@ -336,7 +337,7 @@ class Builder:
 
 
 def duplicate_keys(keys: Iterable[Placed]) -> Iterator[SyntaxFault]:
-    """Yield a fault for each key that stood in the mapping before; the merge key may repeat."""
+    """Yield a fault for each key that occurs before in the mapping; the merge key may repeat."""
     first: dict[str, Placed] = {}
     for placed in keys:
         key = placed.green
@@ -354,7 +355,7 @@ def _span(placed: Placed) -> Span:
 
 
 def _end_of_block_scalar(text: str, start: int, end: int) -> int:
-    """Return the end of the last line that is not blank."""
+    """Return the end of the last line that is not empty."""
     last = start + len(text[start:end].rstrip())
     while last < end and text[last] not in "\r\n":
         last += 1

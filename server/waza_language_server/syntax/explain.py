@@ -1,7 +1,7 @@
-"""Why a value or a line cannot be read, in one sentence with the cure, at the characters that cause it.
+"""Syntax errors of a value or a line, in one sentence with the fix, at the characters that cause it.
 
 libyaml names the place where it gave up, often lines below the cause. Here a piece is already known to be one
-value or one line, so the cause is found by looking at how it begins.
+value or one line, so the cause is found from its first characters.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _WORD_AS_CODE = compiled_later(r"`(?P<word>[\w./-]+)`(?=[ \t]*(?:[ \t]#[^\n]*)?\
 
 
 def explain_value(text: str, start: int, end: int, error: ReadError | None) -> SyntaxFault:
-    """Say why the value at ``text[start:end]`` cannot be read. ``error.at`` is an offset into ``text``."""
+    """Return the fault of the value at ``text[start:end]``. ``error.at`` is an offset into ``text``."""
     end = start + len(text[start:end].rstrip())
     first_line = Span(start, end_of_line(text, start, end))
     head = text[start : start + 1]
@@ -78,7 +78,7 @@ def explain_value(text: str, start: int, end: int, error: ReadError | None) -> S
 
 
 def explain_line(text: str, line: Span) -> SyntaxFault:
-    """Say why a line that should be ``key: value`` is none."""
+    """Return the fault of a line that should be ``key: value``."""
     foreign = merge_mark(text, line) or fence(text, line)
     if foreign is not None:
         return foreign
@@ -93,7 +93,7 @@ def explain_line(text: str, line: Span) -> SyntaxFault:
 
 
 def explain_error(text: str, error: ReadError | None, fallback: Span) -> SyntaxFault:
-    """Say that the text is unreadable where reading stopped, when no better cause is known."""
+    """Return the fault at the place where parsing stopped, when no better cause is known."""
     if error is not None and error.problem == "too deep":
         return too_deep(fallback)
     if error is not None and text.startswith("\t", error.at):
@@ -107,7 +107,7 @@ def explain_error(text: str, error: ReadError | None, fallback: Span) -> SyntaxF
 
 
 def too_deep(span: Span) -> SyntaxFault:
-    """Say that collections nest deeper than is read."""
+    """Return the fault of collections that nest too deep to be parsed."""
     return SyntaxFault(span, sentence(TOO_DEEP), "too-deep")
 
 
@@ -129,7 +129,7 @@ def _explain_reserved(
     if head == "`" and (of_markdown := fence(text, first_line)) is not None:
         return of_markdown
     if (number := _SIGN_AND_NUMBER.fullmatch(text, start, end)) is not None:
-        # A limit where a text may stand as well.
+        # A limit in a place where a text is allowed as well.
         cut = Fix(f"Write `{number['number']}`", (Edit(Span(start, number.start("number")), ""),))
         others = tuple(replace(fix, preferred=False) for fix in quote)
         return SyntaxFault(first_line, sentence(reserved_start(head)), fixes=(cut, *others))
@@ -138,12 +138,12 @@ def _explain_reserved(
         cut = Fix(f"Delete the `{head}`", (Edit(place, ""),), preferred=True)
         return SyntaxFault(place, f"No `{head}` stands in front of a bracket; delete it.", fixes=(cut,))
     if (word := _WORD_AS_CODE.match(text, start, first_line.end)) is not None:
-        # In a text the backquotes may be meant.
+        # The backquotes may be intended as a part of the text.
         bare = Fix(f"Write `{word['word']}`", (Edit(Span(start, word.end()), word["word"]),))
         others = tuple(replace(fix, preferred=False) for fix in quote)
         return SyntaxFault(first_line, sentence(reserved_start(head)), fixes=(bare, *others))
     if (code := _TEXT_AS_CODE.match(text, start, first_line.end)) is not None:
-        # So JavaScript quotes; in a text the backquotes may be meant.
+        # JavaScript quotes this way; in a text the backquotes may be intended.
         place = Span(start, code.end("written"))
         other = Fix("Write quotes for the backquotes", (Edit(place, quoted(code["inner"])),))
         others = tuple(replace(fix, preferred=False) for fix in quote)
@@ -157,10 +157,10 @@ def _explain_reserved(
 
 
 def _text_below(text: str, start: int, line_end: int, end: int) -> tuple[Fix, ...]:
-    """Offer to begin a text below the sign of a block that stands before it: `| some words`.
+    """Offer to begin a text on the line below its block indicator: `| some words`.
 
-    It begins where the lines of the text stand that follow, up to ``end``. Of one without a blank
-    in between, such as `>all`, there must be such lines.
+    It begins at the column of the text's lines that follow, up to ``end``. Without a space in between, as in
+    `>all`, there must be such lines.
     """
     sign = _BLOCK_SIGN.match(text, start, line_end)
     lead = _LEAD.match(text, text.rfind("\n", 0, start) + 1, start)

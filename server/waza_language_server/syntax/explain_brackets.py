@@ -1,4 +1,4 @@
-"""Why a value in brackets or braces cannot be read, and where it ends."""
+"""Syntax errors of a value in brackets or braces, and where it ends."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CLOSING = {"[": "]", "{": "}"}
 
 
 def explain_brackets(text: str, start: int, end: int, error: ReadError | None) -> SyntaxFault:
-    """Say why the list or mapping at ``text[start:end]`` cannot be read; ``error.at`` counts in ``text``."""
+    """Return the fault of the list or mapping ``text[start:end]``; ``error.at`` is relative to ``text``."""
     if escaped := list(_wrong_escapes_in_flow(text, start, end)):
         return wrong_escapes(text, escaped, within=Span(start, end))
     unclosed, strange, _ = _scan_flow(text, start, end)
@@ -59,15 +59,15 @@ def explain_brackets(text: str, start: int, end: int, error: ReadError | None) -
 
 
 def _end_of_unclosed(text: str, start: int, end: int) -> int:
-    """Return where a bracket is to be closed: behind the lines that stand further to the right.
+    """Return where a bracket should be closed: after the lines that are indented further.
 
-    A key of its own on a line of a list is not of it.
+    A key on a line of its own does not belong to a list.
     """
     line = text.rfind("\n", 0, start) + 1
     margin = len(text[line:start]) - len(text[line:start].lstrip(" "))
     behind = end_of_line(text, start, end)
     if text[start] == "{" and text[start + 1 : behind].strip():
-        # Whether what is below is of it as well, nobody knows.
+        # It is unknown whether the lines below belong to it as well.
         return behind
     while (at := text.find("\n", behind, end) + 1) > 0:
         following = end_of_line(text, at, end)
@@ -91,7 +91,7 @@ def end_of_brackets(text: str, start: int, end: int) -> int:
 
 
 def odd_bracket(text: str, at: int) -> SyntaxFault:
-    """Say that a closing bracket has no partner."""
+    """Return the fault of a closing bracket without a partner."""
     return SyntaxFault(
         Span(at, at + 1), f"This `{text[at]}` closes nothing; delete it or add the opening bracket."
     )
@@ -111,17 +111,17 @@ def _wrong_escapes_in_flow(text: str, start: int, end: int) -> Iterator[EscapedT
 
 
 def _needs_quotes(text: str, start: int, end: int, at: int) -> SyntaxFault | None:
-    # Where a pattern is taken for an alias, reading stops behind its first letters.
+    # If a pattern is read as an alias, parsing stops after its first letters.
     behind = next((each for each in words_to_quote(text, start, end) if each.start <= at <= each.end), None)
     at = behind.start if behind is not None and text[behind.start] == "*" else at
     if text[at] not in RESERVED or text[at] in ",]}" or (word := _WORD_IN_FLOW.match(text, at, end)) is None:
         return None
     if behind is None and text[at] == "*" and text[start:at].rstrip()[-1:] not in set("[{,:"):
-        # Behind a value nobody knows what is one text with it.
+        # After a value it is unknown which text belongs together.
         return None
     place = Span(at, at + len(word[0].rstrip()))
     places = [place, *(each for each in words_to_quote(text, start, end) if each.start > place.start)]
-    # A comma between quotes would be in the middle of what is meant.
+    # A comma between quotes would be in the middle of the intended text.
     is_whole = not any({'"', "'"} & set(text[each.start : each.end]) for each in places)
     edits = tuple(Edit(each, quoted(text[each.start : each.end])) for each in places)
     title = "Put it in quotes" if len(edits) == 1 else "Put them in quotes"
@@ -145,7 +145,7 @@ def _items_need_quotes(text: str, start: int, end: int, at: int) -> SyntaxFault 
 
 def _needs_comma(text: str, start: int, end: int, at: int) -> SyntaxFault | None:
     commas = list(missing_commas(text, start, end))
-    # What comes before the first of them is another fault; libyaml may notice it at the colon behind a key.
+    # Anything before the first of them is another fault; libyaml may notice it at the colon after a key.
     if not commas or not commas[0].value <= at <= end_of_line(text, commas[0].value, end):
         return None
     edits = tuple(Edit(Span(each.at, each.at), ",") for each in commas)
@@ -163,7 +163,7 @@ def _unread(text: str, at: int, end: int) -> SyntaxFault:
 
 
 def _scan_flow(text: str, start: int, end: int) -> tuple[int | None, int | None, int]:
-    """Look for the partners of brackets.
+    """Find the partners of brackets.
 
     Return the offset of the innermost one never closed, that of a closing one without a partner, and where
     the first one is closed (``end`` when it is not).

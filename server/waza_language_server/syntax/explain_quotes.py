@@ -1,4 +1,4 @@
-"""Why a text in quotes cannot be read."""
+"""Explanations of syntax errors in quoted strings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SIGN_OF_BLOCK = compiled_later(r"[|>][-+]?")
 
 
 def explain_double(text: str, start: int, end: int) -> SyntaxFault:
-    """Say why the text in double quotes at ``text[start:end]`` cannot be read."""
+    """Return the fault of the double-quoted string at ``text[start:end]``."""
     if (python := _THREE_QUOTES.match(text, start, end)) is not None:
         place = Span(start, python.end("written"))
         edit = Edit(place, f'"{python["inner"]}"')
@@ -38,7 +38,7 @@ def explain_double(text: str, start: int, end: int) -> SyntaxFault:
 
 
 def explain_single(text: str, start: int, end: int) -> SyntaxFault:
-    """Say why the text in single quotes at ``text[start:end]`` cannot be read."""
+    """Return the fault of the single-quoted string at ``text[start:end]``."""
     body = SINGLE_BODY.match(text, start, end)
     stop = body.end() if body else start + 1
     if stop >= end:
@@ -47,7 +47,7 @@ def explain_single(text: str, start: int, end: int) -> SyntaxFault:
 
 
 def unclosed(text: str, start: int, end: int, quote: str) -> SyntaxFault:
-    """Say that the quote at ``start`` is never closed."""
+    """Return the fault of a quote that is never closed."""
     line_end = before_comment(text, start, end_of_line(text, start, end))
     close = Fix(f"Add the closing `{quote}`", (Edit(Span(line_end, line_end), quote),))
     message = sentence(unclosed_quote(quote))
@@ -67,7 +67,7 @@ def unclosed(text: str, start: int, end: int, quote: str) -> SyntaxFault:
 
 
 def is_unclosed(text: str, start: int, end: int) -> bool:
-    """Whether the quote at ``start`` has no partner before ``end``."""
+    """Return whether the quote at ``start`` has no partner before ``end``."""
     body = (DOUBLE_BODY if text[start] == '"' else SINGLE_BODY).match(text, start, end)
     stop = body.end() if body else end
     return stop >= end

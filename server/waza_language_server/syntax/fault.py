@@ -1,4 +1,4 @@
-"""Faults of the YAML text itself: what cannot be read, said in our words at the right characters."""
+"""Syntax errors of the YAML text, in our words and at the right characters."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ FAULT_CODES: dict[str, str] = {
     "too-deep": "Lists and mappings are nested deeper than any suite needs; the rest is not read.",
     "not-text": "The file is not text, or too large to be a suite.",
 }
-"""Every code a ``SyntaxFault`` may carry, and what it means."""
+"""Every code of a ``SyntaxFault``, and its meaning."""
 
 STRUCTURAL_CODES = frozenset({"yaml-syntax", "yaml-indentation", "yaml-tab", "yaml-escape", "too-deep"})
 """Codes of faults that make the tree around them a guess."""
 
 MISREADING_CODES = STRUCTURAL_CODES | {"unknown-anchor", "control-character"}
-"""Codes of faults that let a part of the text be read as something else, or not at all."""
+"""Codes of faults because of which a part of the text is misread, or not read at all."""
 
 
 @frozen()

@@ -1,4 +1,4 @@
-"""Where a cursor stands inside brackets: ``[a, |]`` and ``{key: |}``, closed or not."""
+"""The position of a cursor inside brackets: ``[a, |]`` and ``{key: |}``, closed or not."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _ENTRIES = {
     "[": compiled_later(rf"\s*+{_TOKEN}(?::[^\[\]{{}},#]*+)?,", re.DOTALL),
     "{": compiled_later(rf"\s*+{_TOKEN}(?::[ \n\r]\s*+{_TOKEN}|:(?![ \n\r])[^\[\]{{}},:#]*+)?,", re.DOTALL),
 }
-"""An entry with the comma behind it that is easily read: a text in quotes or not, short brackets, a key."""
+"""An entry with its comma that is easily parsed: a string with or without quotes, short brackets, a key."""
 _MARK = compiled_later(r"""[\[\]{},:"']|(?<=[ \t\r\n])#""")
 _BEHIND = compiled_later(r"(?:\s|(?<=\s)#[^\r\n]*)*+")
-"""Blanks, line breaks and comments."""
+"""Whitespace, line breaks and comments."""
 
 
 _BRACKETS_BEHIND = compiled_later(r"(?:\s|(?<=\s)#[^\r\n]*)*+[\[{]")
@@ -82,7 +82,7 @@ def flow_position(root: Node | None, text: str, offset: int, frames: list[Frame]
     role = "item" if level.bracket == "[" else "value" if level.key is not None else "key"
     replace = _token_span(text, token, offset, stop, role)
     if role == "value" and not len(replace) and _BRACKETS_BEHIND.match(text, offset):
-        # The value is there: what is written in front of it would be another one.
+        # The value is complete: text before it would be another one.
         return FlowPosition(here, "none", None, Span(offset, offset), node, ())
     needs_comma = _needs_comma(text, replace, role)
     if role == "item":
@@ -99,7 +99,7 @@ def flow_position(root: Node | None, text: str, offset: int, frames: list[Frame]
 
 
 def _is_complete(typed: str) -> bool:
-    """Whether what stands in front of the cursor has ended: a text in quotes, or brackets that are closed."""
+    """Return whether the text before the cursor is complete: a quoted string, or closed brackets."""
     if typed[:1] in {"[", "{"}:
         return True
     quoted = _QUOTED.match(typed)
@@ -107,12 +107,12 @@ def _is_complete(typed: str) -> bool:
 
 
 def _needs_comma(text: str, replace: Span, role: str) -> bool:
-    """Whether something stands behind the place that is parted from it by nothing."""
+    """Return whether the place is followed by text without a separator."""
     end = replace.end
     if text[replace.start - 1 : replace.start] in _QUOTES and text[end : end + 1] in _QUOTES:
         end += 1
     elif role == "value" and len(replace):
-        # A text may go on.
+        # An unquoted string may continue.
         return False
     blanks = _BEHIND.match(text, end)
     end = blanks.end() if blanks else end
@@ -155,7 +155,7 @@ def _on_line(root: Node | None, text: str, offset: int) -> tuple[int, tuple[str 
 
 
 def _scan(text: str, start: int, offset: int) -> tuple[list[_Level], int]:
-    """Return the brackets open at the cursor, and where the text of the last quoted token ends."""
+    """Return the brackets open at the cursor, and where the last quoted token ends."""
     levels: list[_Level] = []
     at, stop = start, -1
     while (mark := _MARK.search(text, at, offset)) is not None:
@@ -198,7 +198,7 @@ def _scan(text: str, start: int, offset: int) -> tuple[list[_Level], int]:
 
 
 def _behind_comment(text: str, at: int, level: _Level, offset: int) -> int:
-    """Pass over a comment; return where it ends."""
+    """Skip a comment; return where it ends."""
     end = at
     while end < len(text) and text[end] not in "\r\n":
         end += 1
@@ -209,7 +209,7 @@ def _behind_comment(text: str, at: int, level: _Level, offset: int) -> int:
 
 
 def _behind_entries(text: str, level: _Level, offset: int) -> int:
-    """Pass over the entries of a level that are easily read, whatever their number; return where to go on."""
+    """Skip the entries of a level that are easily parsed, whatever their number; return where to continue."""
     at = level.token
     while True:
         begun = at
@@ -232,13 +232,13 @@ def _token_span(text: str, start: int, offset: int, quoted_end: int, role: str) 
             behind = _BEHIND_QUOTE.match(text, closing + 1)
             if behind is not None:
                 return Span(start + 1, closing)
-        # Nobody has closed it yet: what stands behind belongs to others.
+        # The quote is not closed yet: the text after it belongs to others.
         end = offset
         while end < len(text) and text[end] not in ",[]{}:\"' \t\r\n":
             end += 1
         return Span(start + 1, end)
     if start >= offset and role != "value" and text[offset : offset + 1] in {" ", "\t"}:
-        # What stands further on is another entry.
+        # Text further on is another entry.
         return Span(offset, offset)
     ends = ",[]{}\r\n \t" if role == "key" else ",[]{}\r\n"
     end = offset

@@ -11,7 +11,7 @@ from waza_language_server.text.edit import Edit
 from waza_language_server.text.span import Span
 
 _LONGEST = 2_000
-"""Characters of a value in brackets that is looked at: its lists are read again for trial."""
+"""The most characters of a value in brackets to repair: its lists are parsed again for each attempt."""
 _LISTS_TRIED = 4
 _ITEMS_TRIED = 50
 _BLANKS = compiled_later(r"\s*")
@@ -19,17 +19,17 @@ _QUOTED = {
     '"': compiled_later(r'"(?P<inner>[^\r\n]*?)"(?=\s*[,\]])'),
     "'": compiled_later(r"'(?P<inner>[^\r\n]*?)'(?=\s*[,\]])"),
 }
-"""A text up to the first quote that ends an item: a comma or the end of the list is behind it."""
+"""A string up to the first quote that ends an item: followed by a comma or the end of the list."""
 _NO_TEXT = compiled_later(r":(?:\s|$)|\s#|[\"']")
-"""What may be a key, a comment, or the quotes of a value."""
+"""A possible key, a comment, or the quotes of a value."""
 _BRACKET = compiled_later(r"[\[\]{}]")
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
 
 
 def items_to_quote(text: str, start: int, end: int, at: int) -> tuple[Edit, ...]:
-    """Return the edits that put items of a list in quotes, so that all of ``text[start:end]`` can be read.
+    """Return the edits that quote items of a list, so that all of ``text[start:end]`` can be parsed.
 
-    ``at`` is where reading stopped. None where no list around it becomes readable so.
+    ``at`` is where parsing stopped. Empty if this makes no list around it parse.
     """
     if end - start > _LONGEST:
         return ()
@@ -42,7 +42,7 @@ def items_to_quote(text: str, start: int, end: int, at: int) -> tuple[Edit, ...]
 
 
 def reads_with(text: str, part: Span, edits: tuple[Edit, ...]) -> bool:
-    """Whether a part of a text can be read after edits in it."""
+    """Return whether a part of a text can be parsed after edits in it."""
     return _reads(_applied(text, part.start, part.end, edits))
 
 
@@ -56,7 +56,7 @@ def _edits_of_list(text: str, opening: int, end: int) -> tuple[Edit, ...]:
 
 
 def _items(text: str, at: int, end: int) -> Iterator[Span]:
-    """Yield the items of the list that is open at ``at``, as commas outside of brackets divide them."""
+    """Yield the items of the list that is open at ``at``, split at commas outside of brackets."""
     while at < end:
         blanks = _BLANKS.match(text, at, end)
         at = blanks.end() if blanks is not None else at
@@ -87,7 +87,7 @@ def _end_of_words(text: str, at: int, end: int) -> int:
 
 
 def _in_quotes(item: str) -> str | None:
-    """Return an item that cannot be read as one text in quotes; None where it is not clear which text."""
+    """Return an unparsable item as one quoted string; None if it is not clear which string."""
     if "\n" in item or "\r" in item or not item:
         return None
     if item[0] not in _QUOTED:
@@ -96,13 +96,13 @@ def _in_quotes(item: str) -> str | None:
         return None
     inner = item[1:-1]
     if item[0] == "'":
-        # A quote that is doubled already stands for one.
+        # A doubled quote already escapes one.
         return "'" + inner.replace("''", "'").replace("'", "''") + "'"
     return "'" + inner.replace("'", "''") + "'" if "\\" not in inner else None
 
 
 def _has_bracket_in_words(item: str) -> bool:
-    """Whether brackets are a part of a text: `[0-9]+`, `a{2}`; not what is a list or a mapping by itself."""
+    """Return whether brackets are a part of a string: `[0-9]+`, `a{2}`; not a list or mapping of its own."""
     if _NO_TEXT.search(item) is not None or _BRACKET.search(item) is None:
         return False
     return item[0] not in "[{" or _end_of_words(item, 1, len(item)) < len(item) - 1

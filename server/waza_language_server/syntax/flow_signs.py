@@ -1,6 +1,6 @@
-"""Signs in brackets that stand for another one: `["a";"b"]`, `[a, b)`, `["a", "b]`, `[a,, b]`, `{a: b c: d}`.
+"""Wrong characters in brackets: `["a";"b"]`, `[a, b)`, `["a", "b]`, `[a,, b]`, `{a: b c: d}`.
 
-A reading is believed only where all of the brackets can be read then.
+A repair is accepted only if all of the brackets parse afterwards.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 _LONGEST = 2_000
-"""Characters of a value in brackets that is looked at: it is read again for each trial."""
+"""The most characters of a value in brackets to repair: it is parsed again for each attempt."""
 _TRIALS = 12
 _TEXT = r"(?:\"(?:[^\"\\\r\n]|\\.)*\"|'(?:[^'\r\n]|'')*')"
 _TEXTS = compiled_later(rf"{_TEXT}(?:[ \t]*,[ \t]*{_TEXT})+")
@@ -45,7 +45,7 @@ _KEY_BEHIND_WORD = compiled_later(r"(?<=[\w.-])(?P<blank>[ \t]+)(?P<key>[A-Za-z_
 
 @frozen()
 class _Reading:
-    """How brackets may be meant: the edits, what they do, and why."""
+    """A possible meaning of brackets: the edits, their title, and the reason."""
 
     place: Span
     edits: tuple[Edit, ...]
@@ -54,7 +54,7 @@ class _Reading:
 
 
 def slip_in_brackets(text: str, part: Span) -> SyntaxFault | None:
-    """Return the fault of a wrong sign in a value in brackets that cannot be read; None without one."""
+    """Return the fault of a wrong character in an unparsable value in brackets, or None."""
     if len(part) > _LONGEST:
         return None
     for reading in islice(_readings(text, part), _TRIALS):
@@ -64,9 +64,9 @@ def slip_in_brackets(text: str, part: Span) -> SyntaxFault | None:
 
 
 def list_of_texts(text: str, place: Span) -> tuple[Fix, ...]:
-    """Return the fix that makes a list of texts in quotes with commas between them, or items of its own list.
+    """Return the fix that makes quoted strings with commas a list, or items of the list around them.
 
-    Items may stand there without commas, too.
+    For items of a list the commas may be missing, too.
     """
     line = text.rfind("\n", 0, place.start) + 1
     dash = _DASH.fullmatch(text, line, place.start)
@@ -111,7 +111,7 @@ def _readings(text: str, part: Span) -> Iterator[_Reading]:
 
 
 def _signs_of_pairs(text: str, start: int, end: int) -> Iterator[_Reading]:
-    """Yield how pairs in braces may be meant: `{a: 1; b: 2}`, `{a:[1]}`, `{a=[1]}`, `{"a: 1}`."""
+    """Yield possible meanings of pairs in braces: `{a: 1; b: 2}`, `{a:[1]}`, `{a=[1]}`, `{"a: 1}`."""
     for match in _SEMICOLON_BEFORE_KEY.finditer(text, start, end):
         place = Span(match.start("sign"), match.end("sign"))
         edit = Edit(Span(match.start(), match.end()), ", ")

@@ -1,4 +1,4 @@
-"""What is forgotten in brackets, all of it at once: commas between values, quotes around them."""
+"""Missing characters in brackets, all at once: commas between values, quotes around them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _TOKEN = compiled_later(
 _KEY = compiled_later(r"""(?:"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\r\n]|'')*'|[\w.-]+)[ \t]*:(?=\s)""")
 _BREAK = compiled_later(r"[\r\n]")
 _NO_START = frozenset("@`%|>")
-"""Characters that no value in brackets can start with, and that mean nothing else there."""
+"""Characters that no value in brackets can start with, and that have no other meaning there."""
 _ALIAS = compiled_later(r"\*[\w-]+\Z")
 _WORDS = compiled_later(r"[^,\[\]{}#\r\n]+")
 
 
 @frozen()
 class MissingComma:
-    """Where a comma is missing, and the offset of the value in front of which it is."""
+    """A missing comma, and the offset of the value after it."""
 
     at: int
     value: int
@@ -40,7 +40,7 @@ class _Token:
 def missing_commas(text: str, start: int, end: int) -> Iterator[MissingComma]:
     """Yield the places in brackets where one value ends and the next begins without a comma between.
 
-    Words that follow each other are one text, and quotes in front of a word on its line may be a part of it.
+    Consecutive words are one string, and quotes before a word on its line may be a part of it.
     """
     open_brackets: list[str] = []
     last = _Token("comma", start, start)
@@ -64,7 +64,7 @@ def missing_commas(text: str, start: int, end: int) -> Iterator[MissingComma]:
 
 
 def words_to_quote(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield the values in brackets that start with a sign with which none can, or with a `*` of no alias."""
+    """Yield the values in brackets that start with a reserved character, or with a `*` of no alias."""
     last = ""
     for token in _tokens(text, start, end):
         if (
@@ -78,7 +78,7 @@ def words_to_quote(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _is_pattern(word: str) -> bool:
-    """Whether a word starts with a `*` and cannot be the name of an alias: `*.yaml`, `**/*.md`."""
+    """Return whether a word starts with a `*` and cannot be the name of an alias: `*.yaml`, `**/*.md`."""
     return word[0] == "*" and _ALIAS.match(word) is None
 
 

@@ -1,4 +1,4 @@
-"""The containers that are open at the end of a line: what the next line may continue."""
+"""The containers that are open at the end of a line: those that the next line may continue."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Frame:
 
     For an empty value that of the key or dash before it.
 
-    ``count`` is how many items of a list stand above the line.
+    ``count`` is the number of a list's items above the line.
     """
 
     kind: Literal["mapping", "sequence", "empty", "flow"]
@@ -25,9 +25,9 @@ class Frame:
     node: Node | None
     count: int = 0
     indentless: bool = False
-    """Whether the dashes of a list stand at the column of the key that holds it."""
+    """True if the dashes of a list are at the column of the key that holds it."""
     in_list: bool = False
-    """Whether an empty value is an item of a list."""
+    """True if an empty value is an item of a list."""
 
 
 def frames_above(root: Node | None, text: str, line_start: int) -> list[Frame]:
@@ -64,11 +64,11 @@ def frames_above(root: Node | None, text: str, line_start: int) -> list[Frame]:
 
 
 def column_of(text: str, offset: int) -> int:
-    """Return how many characters stand before an offset on its line."""
+    """Return the number of characters before an offset on its line."""
     return offset - line_start_of(text, offset)
 
 
 def line_start_of(text: str, offset: int) -> int:
-    """Return the offset of the first character of a line, behind the mark of byte order if there is one."""
+    """Return the offset of the first character of a line, after the byte order mark if there is one."""
     start = max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
     return start or int(text.startswith(_BYTE_ORDER_MARK) and offset > 0)

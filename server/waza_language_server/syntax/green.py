@@ -1,7 +1,7 @@
-"""Green nodes: what was read of a piece of text, without a place, shared between versions of a document.
+"""Green nodes: parse results of a piece of text, without a place, shared between versions of a document.
 
 A green node knows its spans relative to the start of the piece of text it was parsed from; an unchanged piece
-keeps its green nodes when the text before it grows. ``nodes.py`` sees them at their places.
+keeps its green nodes when the text before it grows. ``nodes.py`` adds their places.
 
 Architecture invariant: nothing here mutates a green node after it is built, and none of them holds document
 offsets.
@@ -27,11 +27,11 @@ _known_keys: WeakKeyDictionary[Green, Mapping[str, int]] = WeakKeyDictionary()
 class Green:
     """A node without a place. ``start``/``end`` are relative to ``anchor point`` of its piece of text.
 
-    ``children`` are keys and values in turn for a mapping, and items for a sequence. Each child stands at its
-    own ``offset`` (see ``Placed``), so a whole subtree moves by changing one number. ``end`` is the end of
-    the last descendant, never the trailing blanks and comments that libyaml counts in. ``value`` is the
-    decoded text of a scalar and the name of an alias. A scalar with an empty span is an empty value: a place
-    to complete at. Green nodes compare by identity, so they serve as cache keys.
+    ``children`` are keys and values in turn for a mapping, and items for a sequence. Each child has its own
+    ``offset`` (see ``Placed``), so an entire subtree moves by changing one number. ``end`` is the end of the
+    last descendant, never the trailing whitespace and comments that libyaml counts in. ``value`` is the
+    decoded string of a scalar and the name of an alias. A scalar with an empty span is an empty value: a
+    place to complete at. Green nodes compare by identity, so they serve as cache keys.
     """
 
     kind: Kind
@@ -43,9 +43,9 @@ class Green:
     anchor: str | None = None
     children: Sequence[Placed] = ()
     names: tuple[str, ...] | None = None
-    """The keys of a small mapping (``names_of``): nearly all that is asked is what stands at a key."""
+    """The keys of a small mapping (``names_of``), cached because most lookups are by key."""
     aliased: bool | None = None
-    """Whether an alias stands in a collection; None where nobody has noted it (``refers_elsewhere``)."""
+    """True if a collection contains an alias; None if that is not computed yet (``refers_elsewhere``)."""
 
 
 @frozen(eq=False)
@@ -64,7 +64,7 @@ def names_of(children: Sequence[Placed]) -> tuple[str, ...] | None:
 
 
 def position_of(mapping: Green, key: str) -> int | None:
-    """Return where the first scalar key of this name stands among the children of a mapping."""
+    """Return the index of the first scalar key of this name among the children of a mapping."""
     children, names = mapping.children, mapping.names
     if names is not None:
         if key not in names:

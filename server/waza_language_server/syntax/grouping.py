@@ -1,7 +1,7 @@
-"""Which lines belong together: the entries of a mapping and the items of a list, judged by columns.
+"""Grouping of lines by columns: the entries of a mapping and the items of a list.
 
-In a file with a fault columns may be off by one and values may look like keys. What decides is which reading
-leaves most lines where their neighbours are.
+In a file with a fault columns may be off by one and values may look like keys. The grouping that leaves most
+lines with their neighbours wins.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Grouping:
         self.text = text
 
     def block_kind(self, lines: Sequence[Line]) -> str:
-        """Say whether lines look like a mapping or a list; empty when they are a single value."""
+        """Return whether lines look like a mapping or a list; empty when they are a single value."""
         text = self.text
         if text[lines[0].content] in "[{":
             return ""
@@ -63,7 +63,7 @@ class Grouping:
         return groups
 
     def item_head(self, line: Line) -> tuple[int, str | None]:
-        """Return the column where the content of an item stands and the first key in it."""
+        """Return the column of an item's content and its first key."""
         dash = item_at(self.text, line.content)
         if dash is None:
             return line.column + 1, None
@@ -104,7 +104,7 @@ class Grouping:
         return groups
 
     def usual_column(self, lines: Sequence[Line]) -> int:
-        """Return the column where the keys of a mapping stand, given that any one may be off by a blank."""
+        """Return the column of a mapping's keys, where any one may be off by a space."""
         first = lines[0].column
         solid = [line for line in lines if not line.blank]
         keys = [line.column for line in solid if line_kind(self.text, line) == "key"]
@@ -115,7 +115,7 @@ class Grouping:
         return usual
 
     def belongs(self, line: Line, own: int, inner: int, state: str, usual: int) -> bool:
-        """Whether a line continues the entry at column ``own`` whose lines stand at ``inner``."""
+        """Return whether a line continues the entry at column ``own`` whose lines are at ``inner``."""
         column = line.column
         kind = line_kind(self.text, line)
         if kind == "junk" and inner > own:
@@ -133,7 +133,7 @@ class Grouping:
         return True
 
     def is_nearer_outside(self, lines: Sequence[Line], index: int, own: int, inner: int) -> bool:
-        """Whether a key between the columns of an entry and of its lines was meant as its sibling."""
+        """Return whether a key between the columns of an entry and of its lines is probably its sibling."""
         line = lines[index]
         if line_kind(self.text, line) != "key":
             return False
@@ -143,13 +143,12 @@ class Grouping:
         below = next((other for other in lines[index + 1 :] if not other.blank), None)
         if self.entry_state(line) != "empty" or below is None or below.column != inner:
             return False
-        # Where dashes stand at the column of their key, a dash below says nothing about the level of this
-        # key.
+        # If dashes are at the column of their key, a dash below says nothing about the level of this key.
         before = (other for other in lines[:index] if not other.blank and other.column == inner)
         return line_kind(self.text, below) != "dash" or all(line_kind(self.text, o) != "dash" for o in before)
 
     def entry_state(self, line: Line) -> str:
-        """Say what stands behind the colon.
+        """Return the kind of value after the colon.
 
         Empty, block, flow, unclosed, value; or word when there is no colon.
         """
@@ -169,7 +168,7 @@ class Grouping:
         return "value"
 
     def inline_value(self, start: int, end: int) -> Span:
-        """Return the span of what stands on the line behind a colon, without a comment."""
+        """Return the span of the value on the line after a colon, without a comment."""
         while start < end and self.text[start] in " \t":
             start += 1
         if self.text.startswith("#", start) or slashes_at(self.text, start):
@@ -181,7 +180,7 @@ class Grouping:
         return Span(start, stop)
 
     def open_until(self, head: Line, lines: Sequence[Line]) -> int:
-        """Return where a quote that spans lines ends for sure, or -1 when closing it there makes no sense."""
+        """Return where a multi-line quoted string certainly ends, or -1 if no end is plausible."""
         match = key_at(self.text, head.content)
         if match is None:
             return -1
@@ -200,7 +199,7 @@ class Grouping:
 
 
 def significant(lines: Sequence[Line]) -> Sequence[Line]:
-    """Return the lines without blanks and comments at both ends."""
+    """Return the lines without empty lines and comments at both ends."""
     start, end = 0, len(lines)
     while start < end and lines[start].blank:
         start += 1
@@ -215,7 +214,7 @@ def usual_of(columns: Sequence[int]) -> int:
 
 
 def line_kind(text: str, line: Line) -> str:
-    """Say what a line looks like.
+    """Return the kind of a line.
 
     Dash, key, word (a key half typed, a value), or junk that begins none of these.
     """
@@ -228,11 +227,11 @@ def line_kind(text: str, line: Line) -> str:
 
 
 def _cuts_text(text: str, key: re.Match[str], end: int) -> bool:
-    """Whether the colon behind a key stands in a quoted text, as in `output.count('a: b')`."""
+    """Return whether the colon after a key is in a quoted string, as in `output.count('a: b')`."""
     opened = _OPENED.search(key["key"])
     return opened is not None and opened["quote"] in text[key.end() : end]
 
 
 def has_keys(text: str, lines: Sequence[Line]) -> bool:
-    """Whether any of the lines begins with a key."""
+    """Return whether any of the lines begins with a key."""
     return any(not line.blank and line_kind(text, line) == "key" for line in lines)

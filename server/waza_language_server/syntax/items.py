@@ -1,4 +1,4 @@
-"""The items of a long list where they stand: an edit of one moves the others without touching them."""
+"""The items of a long list with their offsets: editing one moves the others without touching them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from waza_language_server.text.offsets import Offsets
 
 
 class Items(Sequence[Placed]):
-    """Children of a green node, placed when somebody looks at them. They never change."""
+    """Children of a green node, placed on demand. Immutable."""
 
     __slots__ = ("greens", "offsets")
 
@@ -22,7 +22,7 @@ class Items(Sequence[Placed]):
 
     @staticmethod
     def of(placed: Iterable[Placed]) -> Items:
-        """Return items that stand where they are placed."""
+        """Return items at their given offsets."""
         known = list(placed)
         return Items(Chunks(one.green for one in known), Offsets(one.offset for one in known))
 
@@ -42,13 +42,13 @@ class Items(Sequence[Placed]):
         return starmap(Placed, zip(self.greens, self.offsets, strict=True))
 
     def changed(self, start: int, stop: int, new: Sequence[Placed], by: int) -> Items:
-        """Return the items with others in the place of ``start:stop``, and those behind moved ``by``."""
+        """Return the items with ``start:stop`` replaced, and later ones moved ``by``."""
         greens = self.greens.spliced(start, stop, [one.green for one in new])
         return Items(greens, self.offsets.changed(start, stop, [one.offset for one in new], by))
 
 
 def pairs_between(children: Sequence[Placed], start: int, stop: int) -> Iterable[tuple[Green, int]]:
-    """Return some children and their offsets; those of a long list are not placed for that."""
+    """Return some children and their offsets, without placing those of a long list."""
     if isinstance(children, Items):
         return zip(children.greens[start:stop], children.offsets[start:stop], strict=True)
     return [(one.green, one.offset) for one in children[start:stop]]

@@ -1,4 +1,4 @@
-"""Two lists made one: the items of the second stand below those of the first, as its author writes a list."""
+"""Joining two lists: the items of the second go below those of the first, in the author's style."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from waza_language_server.text.edit import Edit
 from waza_language_server.text.span import Span
 
 _ONE_WORD = compiled_later(r"[\w./-][\w ./*-]*")
-"""What means the same in brackets and behind a dash."""
+"""Words that mean the same in brackets and after a dash."""
 
 
 def items_added(text: str, holder: Entry, more: Entry) -> Edit | None:
-    """Return the edit that puts the items of ``more`` behind those of ``holder``; ``more`` stays as it is.
+    """Return the edit that puts the items of ``more`` after those of ``holder``; ``more`` is unchanged.
 
-    None where a value is no list of the document's own (an alias, an anchor, a tag), or where an item cannot
-    be written the way the first list is.
+    None if a value is not a list of the document's own (an alias, an anchor, a tag), or if an item cannot be
+    written in the style of the first list.
     """
     first, second = holder.value, more.value
     if not (_is_list(first) and _is_list(second)):

@@ -1,4 +1,4 @@
-"""Several pieces in one go: each as if it were read on its own, or joined where one ends too early."""
+"""Parsing several pieces in one go: with the same result as one by one, or joined if one ends too early."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from waza_language_server.syntax.kept_readings import KeptReadings
 from waza_language_server.syntax.piece import Piece, strict_piece
 
 MOST_WASTED = 2_000
-"""What joining the pieces of one list, or of one document, may cost in vain, in units of ``Reading.work``."""
+"""The budget for failed joins of one list, or of one document, in units of ``Reading.work``."""
 
 MOST_TOGETHER = 300
 _LONGEST_TOGETHER = 50_000
-"""Pieces, and characters, that are read in one go; what is more is read in several."""
+"""The most pieces, and characters, to parse in one go; more are parsed in several."""
 
 
 class Together:
-    """Reads pieces that follow each other in one go, as if each were read on its own, at a third of the cost.
+    """Parses consecutive pieces in one go, with the same results as one by one, at a third of the cost.
 
-    The pieces are ``text[cuts[i]:cuts[i + 1]]``. ``kind`` is what they make together: a block mapping or a
-    block sequence. ``is_apart`` says of the text of a piece that it is known or read in another way.
+    The pieces are ``text[cuts[i]:cuts[i + 1]]``. ``kind`` is the node that they form together: a block
+    mapping or a block sequence. ``is_apart`` returns whether a piece is known or parsed in another way.
     """
 
     def __init__(
@@ -41,9 +41,9 @@ class Together:
         self._refused = -1
 
     def piece(self, index: int) -> Steps[Piece | None]:
-        """Return a piece that is not apart; None when it must be read on its own.
+        """Return a piece that is not apart; None if it must be parsed on its own.
 
-        Where one must, fewer are tried behind it at first, so that little is read in vain.
+        After such a piece fewer are tried at first, so that little is parsed in vain.
         """
         piece = self._pieces.pop(index, None)
         if piece is not None or index == self._refused:
@@ -64,7 +64,7 @@ class Together:
         return self._pieces.pop(index, None)
 
     def _stop(self, index: int) -> int:
-        """Return the piece in front of which to stop reading."""
+        """Return the piece before which to stop parsing."""
         cuts, stop = self._cuts, index + 1
         last = min(len(cuts) - 1, index + self._most)
         while (
@@ -83,10 +83,10 @@ class Together:
 
 
 class Joining:
-    """Tries open pieces together with the ones behind them.
+    """Tries to join open pieces with the following ones.
 
-    ``texts(i, j)`` is the text of pieces i up to j, ``count`` how many pieces there are. ``kind`` is what is
-    to come out: a block mapping or a block sequence. ``known`` holds pieces read before, by their text.
+    ``texts(i, j)`` is the text of pieces i up to j, ``count`` the number of pieces. ``kind`` is the expected
+    result: a block mapping or a block sequence. ``known`` holds pieces parsed before, by their text.
     """
 
     def __init__(
@@ -103,12 +103,12 @@ class Joining:
         self._wasted = 0
 
     def join(self, first: int) -> Steps[tuple[Piece | None, int]]:
-        """Try the open piece ``first`` together with the ones behind it; pause between the trials.
+        """Try to join the open piece ``first`` with the following ones; pause between the attempts.
 
-        The number of joined pieces doubles, so an open quote costs no more than reading the rest of the text
-        twice. Return the piece and the index behind it. Without a piece the index tells whether the text
-        ended before the join was refused (it is ``count`` then). When too much was read in vain nothing is
-        tried any more: in a text that can be read every join succeeds.
+        The number of joined pieces doubles, so an open quote costs no more than parsing the rest of the text
+        twice. Return the piece and the index after it. Without a piece the index shows whether the text ended
+        before the join was rejected (it is ``count`` then). When too much was parsed in vain, no further
+        joins are tried: in a valid text every join succeeds.
         """
         size, work = 2, 0
         while self._wasted < MOST_WASTED:
@@ -129,9 +129,9 @@ class Joining:
 
 
 def _strict_or_open(text: str, kind: str) -> Steps[tuple[Piece | None, int]]:
-    """Read a block of a kind strictly; return it and what that cost.
+    """Parse a block of a kind strictly; return it and its cost.
 
-    A piece that is still open when only its end is missing; None when it cannot be read.
+    A piece is open if only its end is missing; None if it cannot be parsed.
     """
     known = _refused.known(text, kind)
     if known is not None:
@@ -152,4 +152,4 @@ def _strict_or_open(text: str, kind: str) -> Steps[tuple[Piece | None, int]]:
 
 
 _refused: KeptReadings[tuple[Piece | None, int]] = KeptReadings()
-"""What joined pieces are that cannot be read strictly, and what it cost to learn that."""
+"""The results of joined pieces that failed strict parsing, and the cost of finding out."""

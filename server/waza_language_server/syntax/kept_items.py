@@ -1,9 +1,9 @@
-"""What was made of each item of a list, kept over the edits that leave the item alone.
+"""A cache of results for each item of a list, across edits that do not touch the item.
 
-In front of an edit and behind it the items are the green nodes of before: what was made of them is taken over
-at once, whatever their number, and only what lies between is looked at.
+Before and after an edit the items are the same green nodes: their results are reused at once, whatever their
+number, and only the items between are processed.
 
-Architecture invariant: no offset is kept, and no list lives longer by it.
+Architecture invariant: the cache holds no offsets, and keeps no list alive.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ Value = TypeVar("Value")
 Derived = TypeVar("Derived")
 
 _LISTS_COMPARED = 8
-"""The lists read last among which the one before an edit is looked for."""
+"""How many recent lists are compared to find the one before an edit."""
 _ASKED_AT_ONCE = 16
 
 
 @frozen()
 class Exchanged(Generic[Value]):
-    """Values of which an edit has made others: from item ``at`` on ``new`` stands instead of ``old``."""
+    """Values that an edit has replaced: from item ``at`` on, ``new`` replaces ``old``."""
 
     at: int
     old: tuple[Value, ...]
@@ -42,10 +42,10 @@ class Exchanged(Generic[Value]):
 
 @frozen()
 class ItemValues(Generic[Value]):
-    """What was made of the items of a list: one value each, in order.
+    """The results for the items of a list: one value each, in order.
 
-    ``marked`` are the places of those that count, as ``KeptItems`` was told; ``uncertain`` the places of
-    values that are never taken over.
+    ``marked`` are the indexes of the values that count for ``KeptItems``; ``uncertain`` the indexes of values
+    that are never reused.
     """
 
     greens: Chunks[Green]
@@ -53,18 +53,18 @@ class ItemValues(Generic[Value]):
     marked: tuple[int, ...] = ()
     uncertain: tuple[int, ...] = ()
     made: dict[object, object] = field(default_factory=dict[object, object], repr=False)
-    """What was derived from the values."""
+    """Results that were derived from the values."""
     before: tuple[dict[object, object], Exchanged[Value]] | None = field(default=None, repr=False)
-    """What was derived from the values before the last edit, and the difference."""
+    """Results that were derived from the values before the last edit, and the difference."""
 
     def derived(
         self,
         derive: Callable[[Sequence[Value]], Derived],
         adapt: Callable[[Derived, Exchanged[Value]], Derived | None] | None = None,
     ) -> Derived:
-        """Return what a function makes of the values, kept as long as they are the same.
+        """Return the result of a function of the values, cached while they are the same.
 
-        ``adapt`` makes it of what was derived before an edit; None where that takes a look at all values.
+        ``adapt`` computes it from the result before an edit, or returns None if all values must be read.
         """
         if derive not in self.made:
             adapted: Derived | None = None
@@ -78,17 +78,17 @@ class KeptItems(Generic[Value]):
     """The values of one kind, of all lists that are alive."""
 
     def __init__(self, marks: Callable[[Value], bool] = lambda _: False) -> None:
-        """Let ``marks`` say which values count, of which there should be few."""
+        """Use ``marks`` to decide which values count; they should be few."""
         self._marks = marks
         self._last: deque[ref[_List]] = deque(maxlen=_LISTS_COMPARED)
 
     def of(
         self, items: Node, make: Callable[[Node], Steps[Value]], doubtful: Collection[int] = ()
     ) -> Steps[ItemValues[Value]]:
-        """Return what ``make`` makes of each item of a sequence, with a pause between those that it makes.
+        """Return the result of ``make`` for each item of a sequence, with a pause between computed ones.
 
-        A value may depend on the green node of its item alone. What is made of an item with an alias, or of
-        one at a ``doubtful`` place, is made again each time.
+        A value may depend only on the green node of its item. For an item with an alias, or at a ``doubtful``
+        index, it is computed again each time.
         """
 
         def make_all(places: Iterable[int], fresh: dict[int, Value]) -> Steps[None]:
@@ -101,7 +101,7 @@ class KeptItems(Generic[Value]):
         return (yield from self._known_or(make_all, items, doubtful))
 
     def asked(self, items: Node, ask: Callable[[Node], Value]) -> Steps[ItemValues[Value]]:
-        """Do the same with what a function says of an item at once, and with fewer pauses."""
+        """Do the same with a function that does not pause itself, and with fewer pauses."""
 
         def ask_all(places: Iterable[int], fresh: dict[int, Value]) -> Steps[None]:
             for stretch in _stretches(places):
@@ -117,7 +117,7 @@ class KeptItems(Generic[Value]):
         items: Node,
         doubtful: Collection[int],
     ) -> Steps[ItemValues[Value]]:
-        """Return the values; ``look_at`` adds those at some places that are not known."""
+        """Return the values; ``look_at`` adds those at some indexes that are not cached."""
         listed = _lists.get(items.green)
         if listed is None:
             listed = yield from _listed_in_steps(items.green)
@@ -169,7 +169,7 @@ class KeptItems(Generic[Value]):
         return ItemValues(greens, values, tuple(sorted(marked)), uncertain, made, since)
 
     def _newest_like(self, greens: Chunks[Green]) -> ItemValues[Value] | None:
-        """Return what is known of the list that was read last of those that begin or end like this one."""
+        """Return the results for the most recent list that begins or ends like this one."""
         for one in self._last:
             listed = one()
             known: ItemValues[Value] | None = listed.values.get(self) if listed is not None else None
@@ -179,7 +179,7 @@ class KeptItems(Generic[Value]):
 
 
 def items_where(items: Node, has: Callable[[Node], bool]) -> Steps[Iterator[Node]]:
-    """Return the items of a list of which something is so, with pauses; it must depend on the item alone."""
+    """Return the items for which ``has`` is true, with pauses; it must depend on the item alone."""
     kept = _where.get(has) or _where.setdefault(has, KeptItems(bool))
     listed = items.target
     if listed.green.kind != "sequence":
@@ -189,11 +189,11 @@ def items_where(items: Node, has: Callable[[Node], bool]) -> Steps[Iterator[Node
 
 
 _where: dict[Callable[[Node], bool], KeptItems[bool]] = {}
-"""By functions of modules, of which there are a few."""
+"""By module-level function; there are few of them."""
 
 
 def _stretches(places: Iterable[int]) -> Iterator[range]:
-    """Yield places as short ranges."""
+    """Yield indexes as short ranges."""
     if not isinstance(places, range):
         yield from (range(place, place + 1) for place in places)
         return
@@ -202,16 +202,16 @@ def _stretches(places: Iterable[int]) -> Iterator[range]:
 
 
 def _taken_over(places: tuple[int, ...], head: int, tail: int, moved: int) -> Iterable[int]:
-    """Return places in front of ``head``, and those from ``tail`` on where they have moved to."""
+    """Return indexes before ``head``, and those from ``tail`` on at their new place."""
     yield from places[: bisect_left(places, head)]
     for place in places[bisect_left(places, tail) :]:
         yield place + moved
 
 
 class _List:
-    """A list that is alive: its items, the places of those with an alias, and what was made of them.
+    """A list that is alive: its items, the indexes of those with an alias, and their results.
 
-    What stands at an alias depends on text elsewhere.
+    The value of an alias depends on text elsewhere.
     """
 
     __slots__ = ("__weakref__", "aliased", "greens", "reference", "values")
@@ -250,11 +250,11 @@ def _alike(old: Chunks[Green], new: Chunks[Green]) -> bool:
 
 
 def _common_ends(old: Chunks[Green], new: Chunks[Green]) -> tuple[int, int]:
-    """Return how many items are the same at the beginning and at the end; all of them at the beginning."""
+    """Return how many items are equal at the beginning and at the end; all of them at the beginning."""
     if not (_compared and _compared[-1][0] is old and _compared[-1][1] is new):
         _compared.append((old, new, old.common_ends(new)))
     return _compared[-1][2]
 
 
 _compared: deque[tuple[Chunks[Green], Chunks[Green], tuple[int, int]]] = deque(maxlen=1)
-"""The last two lists, which are compared for each kind of values in turn."""
+"""The last two lists, because they are compared for each kind of values in turn."""

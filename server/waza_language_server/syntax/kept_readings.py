@@ -1,10 +1,10 @@
-"""What was read of texts that cannot be read strictly, kept by the text.
+"""A cache of parse results for text that fails strict parsing, by the text.
 
-While a file has a fault, its slips are tried anew with each key (``analysis/text_rules``), and each trial
-cuts the text in another way: it would read the same broken pieces again. What a piece reads as depends on its
-text alone.
+While a file has a fault, repairs of its typos are tried again with each keystroke (``analysis/text_rules``),
+and each attempt cuts the text in another way: it would parse the same broken pieces again. The result for a
+piece depends on its text alone.
 
-Architecture invariant: what is kept is bounded in characters, and a text that can be read costs nothing here.
+Architecture invariant: the cache is bounded in characters, and costs nothing for valid text.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from typing import Generic, TypeVar
 Value = TypeVar("Value")
 
 MOST_CHARACTERS = 400_000
-"""In all that is kept of one kind: sixteen trials of the longest text that slips are looked for in."""
+"""The size limit of one cache: sixteen attempts for the longest text that is searched for typos."""
 LONGEST = 40_000
 _OF_EACH = 64
-"""Characters that each reading counts for besides its own: a tree of one line takes as much as that many."""
+"""The overhead of each result in characters: a tree of one line takes as much memory."""
 
 
 class KeptReadings(Generic[Value]):
-    """Readings of one kind, those that were wanted last."""
+    """The most recently used results of one kind."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, object], Value] = OrderedDict()
         self._characters = 0
 
     def known(self, text: str, how: object = None) -> Value | None:
-        """Return what a text was read as, ``how`` tells in which way; None when that is not known."""
+        """Return the cached result for a text, parsed in the way ``how``; None if there is none."""
         if len(text) > LONGEST:
             return None
         found = self._kept.get((text, how))
@@ -38,7 +38,7 @@ class KeptReadings(Generic[Value]):
         return found
 
     def keep(self, text: str, value: Value, how: object = None) -> None:
-        """Keep what a text was read as, and let go of what nobody has wanted for long."""
+        """Cache the result for a text, and evict the least recently used ones."""
         if len(text) > LONGEST or (text, how) in self._kept:
             return
         self._kept[text, how] = value

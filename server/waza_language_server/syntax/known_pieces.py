@@ -1,4 +1,4 @@
-"""What was read of the versions before, to be used again where the text is the same."""
+"""Parse results of earlier versions, reused where the text is the same."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from waza_language_server.syntax.pieces import Section
 
 
 class Known:
-    """Sections and list items that were read before, by their text."""
+    """Sections and list items that were parsed before, by their text."""
 
     def __init__(self) -> None:
         self.sections: dict[str, Section] = {}
@@ -18,14 +18,14 @@ class Known:
 
     @property
     def items(self) -> dict[str, Piece]:
-        """The list items, of which there may be thousands: collected when a list is cut anew."""
+        """Return the list items, of which there may be thousands: collected when a list is cut again."""
         for section in self._to_add:
             self._items.update((item.text, item) for item in section.items)
         self._to_add.clear()
         return self._items
 
     def add(self, sections: Iterable[Section]) -> None:
-        """Take the sections of a text."""
+        """Add the sections of a text."""
         for section in sections:
             self.sections[section.text] = section
             self._to_add.append(section)

@@ -1,7 +1,6 @@
-"""Patterns of the YAML library that nobody asks for are not compiled: its C parser does without them.
+"""Lazy compilation of the YAML library's patterns, which its C parser does not need.
 
-What its readers in Python look for takes several milliseconds to compile, a tenth of the way to the first
-problems.
+Compiling those of its Python scanner takes several milliseconds, a tenth of the time to the first problems.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _LIBRARY = "yaml."
 
 @contextmanager
 def patterns_compiled_later() -> Generator[None]:
-    """While this lasts, modules of the YAML library that are imported get patterns that wait for a use."""
+    """Delay compiling the patterns of the YAML library's modules that are imported in this context."""
     compile_now: Any = re.compile
 
     def compile_later(pattern: Any, flags: Any = 0) -> Any:

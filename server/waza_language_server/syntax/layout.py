@@ -1,8 +1,7 @@
-"""How a document is cut into sections, and which of them an edit leaves as they are.
+"""How a document is cut into sections, and which of them an edit leaves unchanged.
 
-Architecture invariant: ``update`` answers only when cutting the new text afresh would give the very same
-pieces; in every doubtful case it answers None and the text is cut again, pieces with a known text being used
-again.
+Architecture invariant: ``update`` answers only if cutting the new text from scratch would give the very same
+pieces; if in doubt it returns None and the text is cut again, reusing pieces with a known text.
 """
 
 from __future__ import annotations
@@ -50,14 +49,14 @@ _OUTCAST = compiled_later(
     r"(?=[^\r\n]*(?:\r\n|\n)?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*+([ ]*))"
 )
 _ODD_STARTS = frozenset("?:&!*|>%@`[{")
-"""A line at column 0 that starts so may be more than ``key: value``."""
+"""A line at column 0 that starts with one of these may be more than ``key: value``."""
 
 
 @frozen(eq=False)
 class Layout:
     """The cuts of one text. ``stop`` is where its first document ends.
 
-    Either ``sections`` (with the offsets they start at) or ``whole`` holds what was read.
+    Either ``sections`` (with their start offsets) or ``whole`` holds the parse result.
     """
 
     body: str
@@ -68,18 +67,18 @@ class Layout:
     whole_start: int = 0
     second_document: Span | None = None
     local: bool = False
-    """Whether an edit inside one piece concerns that piece alone."""
+    """True if an edit inside one piece affects that piece alone."""
 
 
 def lay_out(body: str, start: int, known: Known) -> Steps[Layout]:
-    """Cut and read a text from ``start`` on (behind a byte order mark), with many pauses.
+    """Cut and parse a text from ``start`` on (after a byte order mark), with many pauses.
 
-    What is known is used again.
+    Known pieces are reused.
     """
     preamble = _PREAMBLE.match(body, start)
     first = preamble.end() if preamble else start
     if body.startswith("%", first):
-        # Directives are rare and change how the rest is read.
+        # Directives are rare and change how the rest is parsed.
         stop, second = end_of_document(body, behind_first_marker(body, first))
         return (yield from _whole(body, start, stop, second))
     stop, second = end_of_document(body, first)
@@ -111,9 +110,9 @@ def lay_out(body: str, start: int, known: Known) -> Steps[Layout]:
 
 
 def update(old: Layout, body: str, known: Known) -> Steps[Layout | None]:
-    """Return the layout of a text that differs from the old one inside a single piece; None when in doubt.
+    """Return the layout of a text that differs from the old one inside a single piece; None if in doubt.
 
-    What was read in vain is added to what is known.
+    Sections that were parsed in vain are added to ``known``.
     """
     if not old.local or ("\r" in body and "\r" not in old.body):
         return None
@@ -138,7 +137,7 @@ def update(old: Layout, body: str, known: Known) -> Steps[Layout | None]:
 def last_item_start(body: str, most: int) -> int | None:
     """Return where a text can be cut within its first characters, at the start of a list item.
 
-    None when the list of a key at column 0 does not reach so far.
+    None if the list of a key at column 0 does not extend that far.
     """
     head = body[: body.rfind("\n", 0, most) + 1]
     start = max((match.start() + 1 for match in BOUNDARY.finditer(head)), default=0)
@@ -179,13 +178,13 @@ def _read_sections(
 
 
 def _without_outcasts(section: Section) -> Steps[list[Section]]:
-    """Cut a section that cannot be read at lines that look like keys of column 0, off by one blank.
+    """Cut an unparsable section at lines that look like keys of column 0, off by one space.
 
-    When such a line is as near to the lines of the section, what follows it decides.
+    If such a line is as near to the lines of the section, the next line decides.
     """
     if not any(piece.faults for _, piece in section.faulty):
         return [section]
-    # Put together once: there may be thousands of cuts.
+    # Joined once: there may be thousands of cuts.
     whole = section.text
     below = _BELOW.match(whole)
     if below is None:

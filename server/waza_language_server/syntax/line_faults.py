@@ -1,4 +1,4 @@
-"""What is wrong with the beginning of a line: its indentation, a sign before it, a dash that is missing."""
+"""Faults at the beginning of a line: its indentation, an extra character, a missing dash."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DASHES = compiled_later(r"--|-{4,}")
 
 
 def start_fault(text: str, line: Line, usual: int, others: str) -> SyntaxFault | None:
-    """Return what is wrong before the content of a line that belongs at the column ``usual``, like others."""
+    """Return the fault before the content of a line that belongs at the column ``usual``, like others."""
     if line.stray >= 0:
         char = text[line.stray]
         span = Span(line.stray, line.stray + 1)
@@ -28,7 +28,7 @@ def start_fault(text: str, line: Line, usual: int, others: str) -> SyntaxFault |
 
 
 def blanks_fault(line: Line, usual: int | None = None) -> SyntaxFault:
-    """Return the fault of a line that is indented with something else than spaces, where ``usual`` is due."""
+    """Return the fault of a line that is indented with anything but spaces, where ``usual`` is due."""
     if line.odd and not line.tabbed:
         return wrong_indent(line.start, line.content, line.end, usual)
     spaces = Edit(Span(line.start, line.content), " " * line.column)
@@ -37,12 +37,12 @@ def blanks_fault(line: Line, usual: int | None = None) -> SyntaxFault:
 
 
 def missing_dash(text: str, line: Line) -> SyntaxFault:
-    """Return the fault of a line among list items that begins with no dash."""
+    """Return the fault of a line without a dash among list items."""
     return SyntaxFault(_content(text, line), sentence(MISSING_DASH))
 
 
 def behind_value(text: str, head: Line, line: Line, key: re.Match[str]) -> SyntaxFault:
-    """Return the fault of a line that is indented below a key which has its value already."""
+    """Return the fault of a line that is indented below a key which already has its value."""
     name = text[head.content : key.end()].rstrip(": \t")[:40]
     spaces = "space" if head.column == 1 else "spaces"
     advice = f"indent this by {head.column} {spaces}" if head.column else "do not indent this"
@@ -51,7 +51,7 @@ def behind_value(text: str, head: Line, line: Line, key: re.Match[str]) -> Synta
 
 
 def dashes_of_start(text: str, line: Span) -> bool:
-    """Whether the first line of a text has dashes, but not the three with which a document begins."""
+    """Return whether the first line of a text has dashes, but not the three that begin a document."""
     return _DASHES.fullmatch(text, line.start, line.end) is not None and not text[: line.start].strip()
 
 
@@ -63,7 +63,7 @@ def wrong_start(line: Span) -> SyntaxFault:
 
 def _misplaced(text: str, line: Line, usual: int, others: str) -> SyntaxFault:
     move = Edit(Span(line.start, line.content), " " * usual)
-    # Behind a dash, or a sign that is read as one, the line does not begin with spaces alone.
+    # After a dash, or a character that is read as one, the line does not begin with spaces alone.
     fixes = () if text[line.start : line.content].strip() else (Fix("Align the line", (move,)),)
     spaces = "not at all" if usual == 0 else "by 1 space" if usual == 1 else f"by {usual} spaces"
     message = f"This line does not line up with {others}; indent it {spaces}."

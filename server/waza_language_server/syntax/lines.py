@@ -1,4 +1,4 @@
-"""The lines of a piece of YAML as a reader by indentation sees them."""
+"""The lines of a piece of YAML, for parsing by indentation."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _DASH_OR_BULLET = compiled_later(
 
 @frozen()
 class Line:
-    """One line. ``content`` is the offset behind the indentation, ``end`` excludes the line break.
+    """One line. ``content`` is the offset after the indentation, ``end`` excludes the line break.
 
-    ``column`` is where the content counts as standing: for a line indented with tabs an estimate.
+    ``column`` is the column of the content: for a line indented with tabs an estimate.
     """
 
     start: int
@@ -40,9 +40,9 @@ class Line:
     """Empty or a comment."""
     tabbed: bool = False
     odd: bool = False
-    """Indented with blanks that YAML does not know."""
+    """Indented with whitespace that YAML does not know."""
     stray: int = -1
-    """Where a character stands that was typed before the content, or over its indentation.
+    """The offset of a character that was typed before the content, or over its indentation.
 
     -1 when there is none.
     """
@@ -60,7 +60,7 @@ class Line:
 
 
 def split_lines(text: str) -> list[Line]:
-    """Return the lines of a text, without the empty one behind a final line break."""
+    """Return the lines of a text, without the empty one after a final line break."""
     lines: list[Line] = []
     column, dash_column, opens = 0, 0, False
     for match in _LINE.finditer(text):
@@ -77,7 +77,7 @@ def split_lines(text: str) -> list[Line]:
         if not blank:
             dash = _DASH_OR_BULLET.match(text, content, end)
             if tabbed:
-                # Nobody can tell how wide a tab was meant; the lines above show what would fit.
+                # The intended width of a tab is unknown; the lines above show what would fit.
                 here = dash_column if dash and not opens else column + 2 * opens
             if dash:
                 dash_column = here
@@ -92,22 +92,22 @@ def split_lines(text: str) -> list[Line]:
 def key_at(text: str, offset: int) -> re.Match[str] | None:
     """Match ``key:`` at an offset.
 
-    Group ``key`` holds the key with its quotes, perhaps with blanks behind it.
+    Group ``key`` holds the key with its quotes, perhaps with trailing whitespace.
     """
     return _KEY.match(text, offset)
 
 
 def dash_at(text: str, offset: int) -> re.Match[str] | None:
-    """Match the dash of a list item and the blanks behind it."""
+    """Match the dash of a list item and the whitespace after it."""
     return _DASH.match(text, offset)
 
 
 def behind_properties(text: str, start: int, offset: int) -> int:
-    """Return where a key or value begins behind its anchor and its tag, if these end before an offset."""
+    """Return where a key or value begins after its anchor and its tag, if these end before an offset."""
     found = _PROPERTIES.match(text, start)
     return found.end() if found is not None and found.end() <= offset else start
 
 
 def item_at(text: str, offset: int) -> re.Match[str] | None:
-    """Match the dash of a list item, or a sign of print in its place, and the blanks behind it."""
+    """Match the dash of a list item, or a typographic character in its place, and the whitespace after it."""
     return _DASH_OR_BULLET.match(text, offset)

@@ -1,4 +1,4 @@
-"""What merge keys (``<<``) bring into a mapping."""
+"""Merge keys (``<<``) of a mapping."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from waza_engine.spec.reading.scalars import MERGE_KEY
 from waza_language_server.syntax.nodes import Node
 
 _MOST_MERGED = 100
-"""How many mappings are looked at for one key, for one may be merged into itself."""
+"""The most mappings to search for one key, because one may be merged into itself."""
 
 
 def value_at(node: Node | None, key: str) -> Node | None:
-    """Return what a mapping has at a key, also what its merge keys bring in: the first that says it wins."""
+    """Return the value of a mapping's key, also from its merge keys: the first one wins."""
     found = None if node is None else node.get(key)
     if node is None or found is not None or node.get(MERGE_KEY) is None:
         return found

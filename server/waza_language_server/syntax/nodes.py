@@ -1,8 +1,8 @@
 """The YAML tree: immutable nodes with spans, shared between versions of a document.
 
 Two layers, as in rust-analyzer. A ``Green`` node (``green.py``) knows its spans relative to the start of the
-piece of text it was parsed from. A ``Node`` is a green node seen at its place in a document: it adds the
-offset and the way up. Nodes are made on demand and are cheap.
+piece of text it was parsed from. A ``Node`` is a green node at its place in a document: it adds the offset
+and the parent. Nodes are created on demand and are cheap.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Entry:
 
     @property
     def span(self) -> Span:
-        """From the first character of the key to the last of the value."""
+        """Return the span from the first character of the key to the last of the value."""
         return Span(self.key.span.start, max(self.key.span.end, self.value.span.end))
 
 
@@ -43,27 +43,27 @@ class Node:
 
     @property
     def kind(self) -> Kind:
-        """Mapping, sequence, scalar, alias, or broken (text that could not be read here)."""
+        """Return the kind: mapping, sequence, scalar, alias, or broken (text that was not parsed)."""
         return self.green.kind
 
     @property
     def span(self) -> Span:
-        """The characters of the node, without trailing blanks and comments."""
+        """Return the characters of the node, without trailing whitespace and comments."""
         return Span(self.green.start + self.offset, self.green.end + self.offset)
 
     @property
     def style(self) -> Style:
-        """How a scalar is quoted; ``flow`` or ``block`` for collections."""
+        """Return how a scalar is quoted; ``flow`` or ``block`` for collections."""
         return self.green.style
 
     @property
     def value(self) -> str:
-        """The decoded text of a scalar, or the name of an alias."""
+        """Return the decoded string of a scalar, or the name of an alias."""
         return self.green.value
 
     @property
     def path(self) -> tuple[str | int, ...]:
-        """Keys and indexes from the root."""
+        """Return the keys and indexes from the root."""
         steps: list[str | int] = []
         node: Node | None = self
         while node is not None:
@@ -74,11 +74,11 @@ class Node:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """The pairs of a mapping in order, duplicates included; empty for every other kind."""
+        """Return the pairs of a mapping in order, duplicates included; empty for every other kind."""
         return tuple(self.each_entry())
 
     def each_entry(self) -> Iterator[Entry]:
-        """Yield the same pairs one by one, for those who may stop or pause in between."""
+        """Yield the same pairs one by one, so that the caller may stop or pause in between."""
         if self.kind == "mapping":
             children = self.green.children
             for index in range(0, len(children) - 1, 2):
@@ -87,7 +87,7 @@ class Node:
 
     @property
     def last_entry(self) -> Entry | None:
-        """The last pair of a mapping; None for every other kind and when there is none."""
+        """Return the last pair of a mapping; None for every other kind and when there is none."""
         children = self.green.children
         if self.kind != "mapping" or len(children) < 2:
             return None
@@ -97,7 +97,7 @@ class Node:
 
     @property
     def items(self) -> tuple[Node, ...]:
-        """The items of a sequence in order; empty for every other kind."""
+        """Return the items of a sequence in order; empty for every other kind."""
         return tuple(self.each_item())
 
     def each_item(self) -> Iterator[Node]:
@@ -108,7 +108,7 @@ class Node:
                 yield Node(child.green, offset + child.offset, self, index)
 
     def items_between(self, start: int, stop: int) -> list[Node]:
-        """Return the items from ``start`` up to ``stop`` of a sequence, or of the one an alias stands for."""
+        """Return the items from ``start`` up to ``stop`` of a sequence, or of an alias's target."""
         items = self.target
         if items.green.kind != "sequence":
             return []
@@ -139,13 +139,13 @@ class Node:
 
     @property
     def holder(self) -> Entry | None:
-        """The entry of which this node is the key or the value."""
+        """Return the entry whose key or value this node is."""
         entry = self.parent.entry_at(self.span.start) if self.parent is not None else None
         return entry if entry is not None and self.green in (entry.key.green, entry.value.green) else None
 
     @property
     def key_names(self) -> tuple[str, ...]:
-        """The keys of a mapping in order, duplicates included; empty for every other kind."""
+        """Return the keys of a mapping in order, duplicates included; empty for every other kind."""
         if self.green.names is not None:
             return self.green.names
         children = self.green.children if self.kind == "mapping" else ()
@@ -154,7 +154,7 @@ class Node:
     def get(self, *keys: str | int) -> Node | None:
         """Follow keys and indexes downwards.
 
-        Aliases are followed to their anchors. None when a step is missing.
+        Aliases are followed to their anchors. None if a step is missing.
         """
         node = self
         for key in keys:
@@ -167,13 +167,13 @@ class Node:
         return node
 
     def written(self, key: str) -> Green | None:
-        """Return what stands as the value of the first entry with this key, for a look that needs no node."""
+        """Return the green value of the first entry with this key, without creating a node."""
         green = self.green
         index = position_of(green, key) if green.kind == "mapping" else None
         return None if index is None else green.children[index + 1].green
 
     def _value(self, key: str) -> Node | None:
-        """Return the value of the first entry with this key: as ``entry`` does, without making the key."""
+        """Return the value of the first entry with this key, as ``entry`` does, without creating the key."""
         green = self.green
         if green.kind != "mapping":
             return None
@@ -191,7 +191,7 @@ class Node:
 
     @property
     def target(self) -> Node:
-        """The node an alias stands for; the node itself when it is no alias or the anchor is unknown."""
+        """Return the target of an alias; the node itself if it is not an alias or the anchor is unknown."""
         if self.green.kind != "alias":
             return self
         node = self.root
@@ -207,7 +207,7 @@ class Node:
 
     @property
     def root(self) -> Node:
-        """The top of the tree this node was reached from."""
+        """Return the top of the tree this node was reached from."""
         node = self
         while node.parent is not None:
             node = node.parent
@@ -222,7 +222,7 @@ class Node:
             stack.extend(reversed(list(node.children())))
 
     def from_offset(self, offset: int) -> Iterator[Node]:
-        """Yield this node and those below it that end at the offset or behind it, in source order."""
+        """Yield this node and those below it that end at or after the offset, in source order."""
         yield self
         for index in range(max(0, self.children_before(offset) - 1), len(self.green.children)):
             below = self.nth_child(index)
@@ -249,13 +249,13 @@ class Node:
             node = below
 
     def children_before(self, offset: int) -> int:
-        """Return how many keys and values, or items, begin before the offset, without making them."""
+        """Return how many keys and values, or items, begin before the offset, without creating them."""
         return bisect_left(
             self.green.children, offset - self.offset, key=lambda placed: placed.green.start + placed.offset
         )
 
     def nth_child(self, index: int) -> Node | None:
-        """Return one of the keys and values in turn, or of the items; None when there are not so many."""
+        """Return the child at an index: keys and values in turn, or items; None if there are not so many."""
         children = self.green.children
         if self.kind != "mapping":
             return self._item(index)

@@ -1,4 +1,4 @@
-"""A piece of a document: a part of the text and what was read from it, strictly or with repairs."""
+"""A piece of a document: a part of the text and its parse result, strict or with repairs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from waza_language_server.syntax.repair import Repaired
 
 @frozen(eq=False)
 class Piece:
-    """A part of the text and what was read from it. Offsets count from its start.
+    """A part of the text and its parse result. Offsets count from its start.
 
-    ``children`` are pairs of a mapping or items of a list; ``root`` is set when the piece is a document of
-    another shape. ``open`` says that the text ended too early: what follows could change how it reads.
+    ``children`` are pairs of a mapping or items of a list; ``root`` is set if the piece is a document of
+    another shape. ``open`` means that the text ended too early: the following text could change its meaning.
     """
 
     text: str
@@ -30,20 +30,20 @@ class Piece:
 
 
 def noteworthy(piece: Piece) -> bool:
-    """Whether a piece holds something that the whole document must know."""
+    """Return whether a piece has faults, anchors or aliases, which concern the entire document."""
     return bool(piece.faults or piece.anchors or piece.aliases)
 
 
 def strict_piece(
     text: str, notes: Notes, children: Sequence[Placed], end: int, root: Placed | None = None
 ) -> Piece:
-    """Return the piece that a reading without a fault gave."""
+    """Return the piece of a result without a fault."""
     faults = tuple(notes.duplicates)
     return Piece(text, children, end, faults, tuple(notes.anchors), tuple(notes.aliases), root=root)
 
 
 def repaired_piece(text: str, repaired: Repaired, reading: Reading, root: Placed | None = None) -> Piece:
-    """Return the piece that was repaired because its reading has a fault."""
+    """Return the piece that was repaired because its result has a fault."""
     is_open = reading.error is not None and reading.error.at_end
     return Piece(
         text,

@@ -1,11 +1,11 @@
-"""Pieces: the parts of a document that are read on their own, so that an edit re-reads one of them.
+"""Pieces: the parts of a document that are parsed on their own, so that an edit re-parses one of them.
 
-The text is cut at the keys that stand at column 0 and, where such a key holds a list, at the items of that
-list. A cut is decided by single lines, never by what was read before, so the same text is always cut the same
-way. A piece is a pure function of its own text; that is why pieces of the version before can be used again.
+The text is cut at the keys at column 0 and, if such a key holds a list, at the items of that list. A cut is
+decided by single lines, never by earlier parse results, so the same text is always cut the same way. A piece
+is a pure function of its own text; that is why pieces of the version before can be reused.
 
 Two things can cross a cut, an open quote and an open bracket. Such a piece ends too early, strictly speaking,
-and is tried again joined with what follows; when that cannot be read either, it is repaired on its own.
+and is tried again joined with the following ones; if that cannot be parsed either, it is repaired on its own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from waza_language_server.text.offsets import Offsets
 from waza_language_server.text.span import Span
 
 _FEW_ITEMS = 64
-"""In lists up to this size each item has its own place: all are moved as fast."""
+"""In lists up to this size each item has its own offset: moving all of them is as fast."""
 
 _HEADER = compiled_later(
     r"""(?:[A-Za-z_][\w.-]*|"[\w .-]*"|'[\w .-]*')[ \t]*:(?:[ \t]+#[^\r\n]*|[ \t]*)(?:\r\n|\n)"""
@@ -56,11 +56,11 @@ class Section:
     items: Sequence[Piece] = ()
     open: bool = False
     faulty: tuple[tuple[int, Piece], ...] = ()
-    """Offset and piece wherever there is a fault, an anchor or an alias."""
+    """The offset and piece of each fault, anchor or alias."""
 
     @property
     def text(self) -> str:
-        """What the section was read from; put together when somebody wants it, for an edit does not."""
+        """Return the source of the section; joined on demand, because an edit does not need it."""
         return (
             self.head.text
             if not self.items
@@ -69,9 +69,9 @@ class Section:
 
 
 def read_section(text: str, known: Mapping[str, Piece]) -> Steps[Section]:
-    """Read one key at column 0 with its value, with a pause after every item of a list.
+    """Parse one key at column 0 with its value, with a pause after every item of a list.
 
-    ``known`` holds items read before, by their text.
+    ``known`` holds items parsed before, by their text.
     """
     first = first_item(text)
     if first is None:
@@ -93,7 +93,7 @@ class FirstItem(NamedTuple):
 
 
 def first_item(text: str) -> FirstItem | None:
-    """Return the first item in the text of a key at column 0 that holds a list; None for another one."""
+    """Return the first item in the text of a key at column 0 that holds a list, or None."""
     header = _HEADER.match(text)
     first = _FIRST_ITEM.match(text, header.end()) if header else None
     return None if first is None else FirstItem(first.start(1), len(first[1]))
@@ -107,7 +107,7 @@ def last_item_in(text: str) -> int | None:
 
 
 def is_list(text: str) -> bool:
-    """Whether the text of a key at column 0 looks like one that holds a list."""
+    """Return whether the text of a key at column 0 looks like one that holds a list."""
     return first_item(text) is not None
 
 
@@ -117,13 +117,13 @@ def plain_section(text: str) -> Steps[Section]:
 
 
 def section_of(piece: Piece) -> Section:
-    """Return the section of a key that was read in one go."""
+    """Return the section of a key that was parsed in one go."""
     faulty = ((0, piece),) if noteworthy(piece) else ()
     return Section(len(piece.text), piece, piece.children, open=piece.open, faulty=faulty)
 
 
 def outcast_section(text: str) -> Steps[Section]:
-    """Read a key that belongs at column 0 and is one blank away from it."""
+    """Parse a key that belongs at column 0 and is one space away from it."""
     piece = yield from read_entry(text)
     remove = Fix("Align the line", (Edit(Span(0, 1), ""),), preferred=True)
     line = text[1:].splitlines()[0].rstrip()
@@ -135,7 +135,7 @@ def outcast_section(text: str) -> Steps[Section]:
 
 @frozen()
 class Moved:
-    """What an edit of one item leaves of a list: the items where they stand now, and ``Section.faulty``."""
+    """A list after an edit of one item: the items at their new places, and ``Section.faulty``."""
 
     placed: Sequence[Placed]
     faulty: Sequence[tuple[int, Piece]]
@@ -151,7 +151,7 @@ def build_list(
     *,
     still_open: bool = False,
 ) -> Section:
-    """Put a section together from its parts."""
+    """Build a section from its parts."""
     if moved is None:
         parts = list(zip(starts, items, strict=True))
         placed = [
@@ -170,7 +170,7 @@ def build_list(
 
 
 def item_starts(dash: int, text: str, start: int) -> list[re.Match[str]]:
-    """Match the line break before each item whose dash stands at column ``dash``."""
+    """Match the line break before each item whose dash is at column ``dash``."""
     return [match for match in _ITEM.finditer(text, start) if match.end(1) - match.start(1) == dash]
 
 
@@ -181,7 +181,7 @@ def read_entry(text: str) -> Steps[Piece]:
         return known
     reading = yield from read_in_steps(text)
     root = reading.root
-    # A mapping that starts elsewhere has properties of its own, which concern the whole document.
+    # A mapping that starts elsewhere has properties of its own, which concern the entire document.
     start = int(text.startswith(" "))
     shape = (root.kind, root.style, root.start) if root is not None else None
     if reading.error is None and root is not None and shape == ("mapping", "block", start):
@@ -212,7 +212,7 @@ _items_repaired: KeptReadings[Piece] = KeptReadings()
 
 
 def read_whole(text: str) -> Steps[Piece]:
-    """Read a document that is no block mapping at column 0."""
+    """Parse a document that is not a block mapping at column 0."""
     reading = yield from read_in_steps(text)
     if reading.error is None:
         return _strict_whole(text, reading)
@@ -234,7 +234,7 @@ def _strict_whole(text: str, reading: Reading) -> Piece:
 def _read_items(
     text: str, cuts: list[int], dash: int, known: Mapping[str, Piece]
 ) -> Steps[tuple[list[int], list[Piece], bool]]:
-    """Return where items start, the items, and whether the text ends inside one of them."""
+    """Return the offsets of items, the items, and whether the text ends inside one of them."""
     cuts.append(len(text))
     starts: list[int] = []
     items: list[Piece] = []

@@ -1,6 +1,6 @@
-"""Where text goes in a file, and what it looks like there: lines, brackets, commas, indentation.
+"""Formatting of text to insert in a file: lines, brackets, commas, indentation.
 
-Nothing is tried here: ``edits.py`` does that with what comes out.
+Nothing is validated here: ``edits.py`` does that with the results.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from waza_language_server.text.span import Span
 
 
 def inserted(tree: Tree, mapping: Node | None, entry_text: str, after: Entry | None) -> Edits:
-    """Put an entry into a mapping, an empty value or an empty document (None), perhaps behind another."""
+    """Put an entry into a mapping, an empty value or an empty document (None), perhaps after another."""
     text = tree.text
     if mapping is None:
         end = len(text.rstrip())
@@ -47,7 +47,7 @@ def inserted(tree: Tree, mapping: Node | None, entry_text: str, after: Entry | N
 def insert_in_brackets(
     text: str, holder: Node, after: Node | None, block: str, last: Entry | None = None
 ) -> Edits:
-    """Put an item or an entry on one line behind another one in brackets, or in front of all."""
+    """Put an item or an entry on one line after another one in brackets, or before all."""
     if "\n" in block:
         return ()
     if after is None:
@@ -58,7 +58,7 @@ def insert_in_brackets(
 
 
 def deleted(text: str, mapping: Node, entry: Entry) -> Edits:
-    """Take an entry out with its lines, or with a comma; the only one leaves an empty mapping."""
+    """Remove an entry with its lines, or with a comma; the only one leaves an empty mapping."""
     count = len(mapping.green.children) // 2
     index = mapping.children_before(entry.key.span.start) // 2
     found = mapping.nth_child(2 * index)
@@ -79,8 +79,7 @@ def deleted(text: str, mapping: Node, entry: Entry) -> Edits:
     following = mapping.nth_child(2 * index + 2)
     if following is None:
         return ()
-    # The first entry stands behind the dash of an item: the next one takes its place, unless a comment is
-    # between.
+    # The first entry follows the dash of an item: the next one takes its place, unless a comment is between.
     between = text[entry.span.end : following.span.start]
     if "#" not in between:
         return (Edit(Span(start, following.span.start), ""),)
@@ -88,7 +87,7 @@ def deleted(text: str, mapping: Node, entry: Entry) -> Edits:
 
 
 def commented(text: str, span: Span, column: int) -> Edits:
-    """Make comments of the lines of a span, with the signs in one column where the text is that far in."""
+    """Comment out the lines of a span, with the `#` in one column if the text is indented that far."""
     edits: list[Edit] = []
     at = line_start_of(text, span.start)
     for row in text[at : span.end].splitlines(keepends=True):
@@ -100,14 +99,14 @@ def commented(text: str, span: Span, column: int) -> Edits:
 
 
 def emptied(text: str, node: Node, brackets: str) -> Edits:
-    """Write an empty collection where a block collection stood."""
+    """Replace a block collection with an empty collection."""
     start = node.span.start
     if node.style == "flow" or node.parent is None:
         return (Edit(node.span, brackets),)
     line = line_start_of(text, start)
     if text[line:start].strip():
         return (Edit(node.span, brackets),)
-    # The collection began on a line of its own; the brackets go behind the key.
+    # The collection began on a line of its own; the brackets go after the key.
     holder = next((e.key for e in node.parent.entries if e.value.span == node.span), None)
     colon = text.find(":", holder.span.end, start) if holder is not None else -1
     if colon < 0:
@@ -119,12 +118,12 @@ def emptied(text: str, node: Node, brackets: str) -> Edits:
 
 
 def without_comma(text: str, spans: list[Span], index: int) -> Edit:
-    """Take an item out of brackets with one of the commas beside it, and no comment."""
+    """Remove an item from brackets with one of the commas next to it, and no comment."""
     span = spans[index]
     if index and "#" not in text[spans[index - 1].end : span.start]:
         return Edit(Span(spans[index - 1].end, span.end), "")
     if index + 1 == len(spans):
-        # There may be a comma in front of the bracket.
+        # There may be a comma before the bracket.
         return Edit(span, "")
     following = spans[index + 1].start
     if "#" in (between := text[span.end : following]):
@@ -133,7 +132,7 @@ def without_comma(text: str, spans: list[Span], index: int) -> Edit:
 
 
 def whole_lines(text: str, span: Span) -> Span:
-    """Return the lines that hold a span with the break behind them; before them at the end of the text."""
+    """Return the lines that hold a span with their last break, or at the end of the text the one before."""
     start, end = line_start_of(text, span.start), line_end(text, span.end)
     if end == len(text):
         while start > 0 and text[start - 1] in "\r\n":
@@ -146,7 +145,7 @@ def whole_lines(text: str, span: Span) -> Span:
 
 
 def line_end(text: str, at: int) -> int:
-    """Return where the line of an offset ends, in front of its break."""
+    """Return where the line of an offset ends, before its break."""
     while at < len(text) and text[at] not in "\r\n":
         at += 1
     return at
@@ -163,7 +162,7 @@ def own_text(text: str, entry: Entry) -> str:
 
 
 def with_only_item(text: str, entry: Entry, *, in_brackets: bool) -> str:
-    """Return an entry's text with its value, which stands on one line, as the only item of a list."""
+    """Return an entry's text with its value, which is on one line, as the only item of a list."""
     key, value = (text[node.span.start : node.span.end] for node in (entry.key, entry.value))
     if in_brackets:
         return f"{key}: [{value}]"
@@ -172,7 +171,7 @@ def with_only_item(text: str, entry: Entry, *, in_brackets: bool) -> str:
 
 
 def value_text(text: str, mapping: Node, entry: Entry) -> str:
-    """Return what is written behind the colon, its lines relative to the key, a comment included."""
+    """Return the text after the colon, its lines relative to the key, a comment included."""
     start, end = text.find(":", entry.key.span.end) + 1, entry.value.span.end
     end = end if mapping.style == "flow" else line_end(text, end)
     column = entry.key.span.start - (text.rfind("\n", 0, entry.key.span.start) + 1)
@@ -188,7 +187,7 @@ def indented(block: str, by: int) -> str:
 
 
 def placed(block: str, column: int, ending: str) -> str:
-    """Return a block whose first line stands at a column, with the line ends of its file."""
+    """Return a block whose first line is at a column, with the line breaks of its file."""
     return indented(block, column).replace("\n", ending)
 
 

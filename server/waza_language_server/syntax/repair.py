@@ -1,13 +1,13 @@
-"""Reading a piece of YAML that strict reading refuses.
+"""Error recovery: parsing a piece of YAML that strict parsing rejects.
 
 Divide it by indentation until the faulty part is alone.
 
-A block is cut at the columns of its lines into entries and items; each that reads strictly keeps its exact
-nodes, each that does not is cut further. What is left in the end is one value or one line: it becomes a
-broken node with a fault in our words, and everything around it is as if nothing had happened.
+A block is cut at the columns of its lines into entries and items; each that parses strictly keeps its exact
+nodes, each that does not is cut further. The remainder is one value or one line: it becomes a broken node
+with a fault in our words, and everything around it is unaffected.
 
-Dividing reads the same lines again on each level, so it has a budget: what is not reached within it stays
-broken, and a piece that is far too long keeps what stands before its first error.
+Dividing parses the same lines again on each level, so it has a budget: a part that is not reached within it
+stays broken, and a piece that is far too long keeps only the part before its first error.
 
 Architecture invariant: the text is never rewritten to please the parser; every span is where the user wrote
 it.
@@ -52,7 +52,7 @@ LONGEST_LINES = 3_000
 LONGEST_CHARACTERS = 300_000
 """A longer piece is not divided."""
 MOST_WORK = 10_000
-"""What dividing one piece may cost, in units of ``Reading.work``; sorting a line counts one as well."""
+"""The budget for dividing one piece, in units of ``Reading.work``; sorting a line counts as one."""
 
 _MAX_FAULTS = 100
 _WORD_COLON = compiled_later(r"([A-Za-z_][\w.-]*):(?=[^\s/])")
@@ -67,9 +67,9 @@ ITEM_AMONG_KEYS = "A list item cannot stand among keys; indent it below the key 
 
 @dataclass(slots=True)
 class Repaired(Notes):
-    """What could be saved of a piece.
+    """The recovered parts of a piece.
 
-    Pairs of a mapping or items of a list, and what is wrong with the rest.
+    Pairs of a mapping or items of a list, and the faults of the rest.
     """
 
     children: list[Placed] = field(default_factory=list[Placed])
@@ -78,9 +78,9 @@ class Repaired(Notes):
 
 
 def repair_entries(text: str, reading: Reading) -> Steps[Repaired]:
-    """Read ``key: value`` lines of the same level as far as possible, with pauses.
+    """Parse ``key: value`` lines of the same level as far as possible, with pauses.
 
-    ``reading`` is what strict reading said.
+    ``reading`` is the result of strict parsing.
     """
     if _too_long(text):
         return _up_to_error(text, reading, "mapping")
@@ -106,7 +106,7 @@ def repair_items(text: str, parent: int, reading: Reading) -> Steps[Repaired]:
 
 
 def repair_block(text: str, reading: Reading) -> Steps[tuple[Placed | None, Repaired]]:
-    """Read a whole document as far as possible, with pauses; return its root as well."""
+    """Parse an entire document as far as possible, with pauses; return its root as well."""
     if _too_long(text):
         return Placed(reading.root) if reading.root is not None else None, _up_to_error(text, reading, "")
     reader = _Reader(text)
@@ -129,7 +129,7 @@ def _too_long(text: str) -> bool:
 
 
 def _up_to_error(text: str, reading: Reading, kind: str) -> Repaired:
-    """Keep what strict reading found before it stopped, when that is a block of this kind."""
+    """Return the nodes that strict parsing found before it stopped, if they are a block of this kind."""
     root = reading.root
     whole = Span(0, len(text.rstrip()))
     faults = [*reading.duplicates, explain_error(text, reading.error, whole)]
@@ -157,7 +157,7 @@ class _Reader:
     # Blocks.
 
     def block(self, lines: Sequence[Line], parent: int, depth: int) -> Steps[Placed | None]:
-        """Read the lines of one value; None when there is nothing but blanks and comments."""
+        """Parse the lines of one value; None if there are only whitespace and comments."""
         lines = significant(lines)
         if not lines:
             return None
@@ -202,7 +202,7 @@ class _Reader:
     # Lists.
 
     def items(self, lines: Sequence[Line], parent: int, depth: int) -> Steps[None]:
-        """Read the items of one list into ``out.children``."""
+        """Parse the items of one list into ``out.children``."""
         self.left -= len(lines)
         groups = self.lines.item_groups(significant(lines), parent)
         usual = usual_of([group[0].column for group in groups])
@@ -252,7 +252,7 @@ class _Reader:
     # Mappings.
 
     def entries(self, lines: Sequence[Line], parent: int, depth: int) -> Steps[None]:
-        """Read the entries of one mapping into ``out.children``."""
+        """Parse the entries of one mapping into ``out.children``."""
         lines = significant(lines)
         self.left -= len(lines)
         groups = self.lines.entry_groups(lines)
@@ -301,16 +301,16 @@ class _Reader:
         self.out.children.extend((key, child))
 
     def unread(self, lines: Sequence[Line]) -> None:
-        """Keep the key of an entry; its value stays broken."""
+        """Add the key of an entry; its value stays broken."""
         match = key_at(self.text, lines[0].content)
         if match is not None:
             end = max(match.end(), significant(lines)[-1].end)
             self.out.children.extend((self.key(match), Placed(Green("broken", match.end(), end))))
 
     def parent_of(self, below: Sequence[Line], head: Line) -> int:
-        """Return the column that the lines of a value are deeper than.
+        """Return the column that the lines of a value must exceed.
 
-        Dashes may stand at that of the key.
+        Dashes may be at that of the key.
         """
         return min([head.column, *(line.column - 1 for line in below if not line.blank)])
 
@@ -371,9 +371,9 @@ class _Reader:
     # Values and faults.
 
     def value(self, start: int, end: int, error: ReadError | None, base: int = 0) -> Steps[Placed]:
-        """Read one value that strict reading refused within its entry.
+        """Parse one value that strict parsing rejected within its entry.
 
-        On its own it may still be readable.
+        On its own it may still be valid.
         """
         end = start + len(self.text[start:end].rstrip())
         line_start = max(self.text.rfind("\n", 0, start), self.text.rfind("\r", 0, start)) + 1
@@ -402,7 +402,7 @@ class _Reader:
         return Placed(replace(child.green, anchor=anchor[1]), child.offset)
 
     def read(self, lines: Sequence[Line]) -> Steps[tuple[Reading, int]]:
-        """Read lines strictly, the first from its content on; return the offset to add to the spans."""
+        """Parse lines strictly, the first from its content on; return the offset to add to the spans."""
         head = lines[0]
         pad = head.content - head.start
         text = " " * pad + self.text[head.content : lines[-1].next]
@@ -415,7 +415,7 @@ class _Reader:
         return reading
 
     def take(self, reading: Reading, base: int) -> Placed:
-        """Keep what strict reading found and return its root."""
+        """Add the results of strict parsing and return its root."""
         known = self.out.anchors
         aliases = [alias for alias in reading.aliases if alias[0] not in known]
         self.out.aliases.extend((name, start + base, end + base) for name, start, end in aliases)
@@ -430,7 +430,7 @@ class _Reader:
             self.out.faults.append(fault)
 
     def check_start(self, line: Line, usual: int, others: str) -> None:
-        """Report what is wrong before the content of a line."""
+        """Report the fault before the content of a line."""
         fault = start_fault(self.text, line, usual, others)
         if fault is not None:
             self.fault(fault)

@@ -1,4 +1,4 @@
-"""What follows a value on its line, or on those below, where nothing may follow."""
+"""Text after a value on its line, or on those below, where none is allowed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ITEM_OR_KEY = compiled_later(r"-[ ]+\S|[A-Za-z_][\w-]*:(?:\s|\Z)")
 
 
 def text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFault:
-    """Say that something follows the last quote of a value."""
+    """Return the fault of text after the closing quote of a value."""
     behind = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
     line_end = end_of_line(text, behind, end)
     needless = (
@@ -49,7 +49,7 @@ def text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFau
 
 
 def text_behind_brackets(text: str, start: int, closed: int, end: int) -> SyntaxFault:
-    """Say that something follows the closing bracket of a value."""
+    """Return the fault of text after the closing bracket of a value."""
     behind = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
     line_end = end_of_line(text, behind, end)
     needless = needless_sign(text, behind, line_end) if line_end == end else None
@@ -64,14 +64,14 @@ def text_behind_brackets(text: str, start: int, closed: int, end: int) -> Syntax
         return SyntaxFault(Span(behind, line_end), message, fixes=(fix,))
     opening, closing = text[start], text[closed - 1]
     message = f"The value from `{opening}` to `{closing}` ends before this; quote it all or start a new line."
-    # Two braces are a template in many tools, and nothing in YAML.
+    # Double braces are a template in many tools, and invalid in YAML.
     is_template = text.startswith("{{", start)
     fixes = quote_fix(text, Span(start, end_of_line(text, start, end)), end, sure=is_template)
     return SyntaxFault(Span(behind, max(line_end, behind + 1)), message, fixes=fixes)
 
 
 def _item_without_dash(text: str, start: int, behind: int, line_end: int) -> SyntaxFault | None:
-    """Say that an item lacks its dash: a text in quotes below one, at its column."""
+    """Return the fault of an item without its dash: a quoted string below one, at its column."""
     above, line = (text.rfind("\n", 0, at) + 1 for at in (start, behind))
     is_item = _DASH.fullmatch(text, above, start) is not None and text[behind] in "\"'"
     if not is_item or above == line or text[line:behind] != " " * (start - above):
@@ -81,7 +81,7 @@ def _item_without_dash(text: str, start: int, behind: int, line_end: int) -> Syn
 
 
 def _item_behind_key(text: str, start: int, closed: int, behind: int) -> SyntaxFault | None:
-    """Say that the first item of a list stands behind its key, and the others below it."""
+    """Return the fault of a list whose first item follows its key, with the others below it."""
     line = text.rfind("\n", 0, behind) + 1
     key = text[text.rfind("\n", 0, start) + 1 : start].rstrip(" ")
     if line <= start or not text.startswith("- ", behind) or not key.endswith(":"):
@@ -93,27 +93,27 @@ def _item_behind_key(text: str, start: int, closed: int, behind: int) -> SyntaxF
 
 
 def _text_in_quotes(written: str, closed: int) -> str:
-    """Return the text that is meant by one in quotes which ends, for YAML, at ``closed`` in the middle."""
+    """Return the intended string of a quoted one that ends, for YAML, in the middle, at ``closed``."""
     quote = written[0]
     doubled = written.replace("''", "'") if quote == "'" else written
     if not written.endswith(quote):
         return doubled
     if written.startswith(quote * 3) and written.endswith(quote * 3) and len(written) > len(quote * 6):
-        # So Python writes a text.
+        # Python quotes strings this way.
         return written[3:-3]
     if closed == len(quote * 2):
-        # `""a""` has too many quotes, `''a' in b'` begins with a text in quotes.
+        # `""a""` has too many quotes, `''a' in b'` begins with a quoted string.
         inner = written[2:-2]
         return inner if written.endswith(quote * 2) and quote not in inner else written[1:-1]
-    # The quote that YAML takes for the last is an apostrophe, or begins a text inside: `'the users' log'`,
-    # `"a "b" c"`; in `'a' or 'b'` there are two texts.
+    # The quote that YAML reads as the closing one is an apostrophe, or begins an inner string:
+    # `'the users' log'`, `"a "b" c"`; in `'a' or 'b'` there are two strings.
     before, behind = written[closed - 2], written[closed]
     begins = behind.strip() and (before in ' "([{=' or (before.isalnum() and behind.isalnum()))
     return doubled[1:-1] if begins or doubled.count(quote) % 2 else doubled
 
 
 def _empty_above(text: str, start: int, closed: int, behind: int) -> SyntaxFault | None:
-    """Say that an empty value stands in front of what is written on the lines below it: `tasks: []`."""
+    """Return the fault of an empty value before its lines below: `tasks: []`."""
     if text[start + 1 : closed - 1].strip() or _ITEM_OR_KEY.match(text, behind) is None:
         return None
     if end_of_line(text, start, behind) == behind:

@@ -1,8 +1,8 @@
 """The tree of a document, in every state of its text.
 
-``parse`` never fails: it returns a tree of whatever can be read and the faults of the rest. Given the tree of
-the version before, it reads only the piece of text that changed; every list item the edit left alone keeps
-its green node, so that results can be cached by it.
+``parse`` never fails: it returns a tree of everything that can be parsed and the faults of the rest. Given
+the tree of the version before, it parses only the piece of text that changed; every list item that the edit
+did not touch keeps its green node, so that results can be cached by it.
 
 Architecture invariant: a tree depends on its text alone. Parsing with ``previous`` gives the same tree as
 without.
@@ -35,36 +35,36 @@ from waza_language_server.text.span import Span
 __all__ = ["SyntaxFault", "Tree", "parse"]
 
 MOST_FAULTS = 500
-"""Faults of one document that are told; nobody reads more, and each costs as much as a line."""
+"""The most faults reported for one document, because each costs as much as a line."""
 
 _SECTIONS_PER_PAUSE = 1_000
 
 _Placed = tuple[int, SyntaxFault]
-"""A fault as seen from the start of its piece, and where that is: of thousands few are told."""
+"""The place of a piece, and a fault relative to its start: few of thousands are reported."""
 
 
 @frozen(eq=False, slots=False)
 class Tree:
-    """What was read from a text.
+    """The parse result of a text.
 
-    ``root`` is None when there is nothing to read (blanks, comments, binary data).
+    ``root`` is None if there is nothing to parse (whitespace, comments, binary data).
     """
 
     text: str
     root: Node | None
     errors: tuple[SyntaxFault, ...]
     layout: Layout | None = field(default=None, repr=False)
-    """How the text was cut; for the next parse alone."""
+    """How the text was cut; only used by the next parse."""
     guesses: tuple[Span, ...] = field(default=(), repr=False)
-    """Where text could not be read, in order and apart from each other: also of faults that are not told."""
+    """Unparsed text, in order and without overlaps: also of faults that are not reported."""
 
     @cached_property
     def anchored(self) -> bool:
-        """Whether there is an anchor (``&name``): only then can a node stand in two places."""
+        """Return whether there is an anchor (``&name``): only then can a node be in two places."""
         return self.layout is not None and any(piece.anchors for _, piece in _noteworthy(self.layout))
 
     def broken(self, node: Node) -> bool:
-        """Whether the node holds or touches text that could not be read: nothing about it is certain."""
+        """Return whether the node contains or touches unparsed text: nothing about it is certain."""
         if node.kind == "broken":
             return True
         if not self.guesses:
@@ -75,17 +75,17 @@ class Tree:
 
 
 def parse(text: str, previous: Tree | None = None) -> Tree:
-    """Read a text. ``previous`` is the tree of an earlier version of the same document, if there is one."""
+    """Parse a text. ``previous`` is the tree of an earlier version of the same document, if there is one."""
     return finished(parse_in_steps(text, previous))
 
 
 def parse_in_steps(text: str, previous: Tree | None = None) -> Steps[Tree]:
-    """Do the same with pauses of about a millisecond, where the caller may do something else."""
+    """Do the same with pauses of about a millisecond, during which the caller may do something else."""
     if previous is None:
         return (yield from _read(text, None))
     if previous.text == text:
         return previous
-    # An edit is tried where it is made and once more where it is judged.
+    # An edit is parsed where it is created and once more where the fix is validated.
     if not (_newest and _newest[-1][0] is previous and _newest[-1][1].text == text):
         tree = yield from _read(text, previous)
         _newest.append((previous, tree))
@@ -93,7 +93,7 @@ def parse_in_steps(text: str, previous: Tree | None = None) -> Steps[Tree]:
 
 
 _newest: deque[tuple[Tree, Tree]] = deque(maxlen=1)
-"""The tree that was read last, behind the one before it."""
+"""The most recently parsed tree, after the one before it."""
 
 
 def _read(text: str, previous: Tree | None) -> Steps[Tree]:
@@ -132,7 +132,7 @@ def _tree(text: str, layout: Layout, refused: tuple[SyntaxFault, ...]) -> Steps[
 
 
 def _told(text: str, faults: Iterator[_Placed]) -> Steps[tuple[tuple[SyntaxFault, ...], tuple[Span, ...]]]:
-    """Return the first faults, and where text could not be read: also of faults that are not told."""
+    """Return the first faults, and the spans of unparsed text: also of faults that are not reported."""
     first: list[_Placed] = []
     spans: list[Span] = []
     while some := list(islice(faults, MOST_FAULTS)):
@@ -162,7 +162,7 @@ def _merged(spans: Iterable[Span]) -> tuple[Span, ...]:
 
 
 def _unsure(text: str, span: Span) -> Span:
-    """Return the place of a fault; a mark of a merge may cut in two what stands in front of it."""
+    """Return the span of a fault; a conflict marker may cut the text before it in two."""
     start = span.start
     if is_merge_mark(text, start):
         while start and text[start - 1].isspace():

@@ -1,4 +1,4 @@
-"""Trying an edit where it is made: whether the text then reads as intended, and no worse than before."""
+"""Validation of an edit where it is created: whether the text then parses as intended, and no worse."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Path = tuple[str | int, ...]
 
 
 def apply(text: str, edits: Iterable[Edit]) -> str:
-    """Return the text after edits that do not overlap, in whatever order they are given."""
+    """Return the text after edits that do not overlap, in any order."""
     parts: list[str] = []
     at = 0
     for edit in sorted(edits, key=lambda edit: edit.span):
@@ -28,7 +28,7 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
 
 
 def checked(tree: Tree, edits: Edits, path: Path, change: Callable[[object], object]) -> Steps[Edits]:
-    """Return the edits when the node at ``path`` then reads as ``change`` makes of it, else none."""
+    """Return the edits if the value at ``path`` then equals ``change`` of the old one, else none."""
     if not edits:
         return ()
     old = tree.root.get(*path) if tree.root is not None else None
@@ -40,7 +40,7 @@ def checked(tree: Tree, edits: Edits, path: Path, change: Callable[[object], obj
 
 @frozen(eq=False)
 class _Below:  # noqa: PLW1641 - it is compared only
-    """What stands below the node that an edit changes: read only if the edit has not left it alone."""
+    """A value below the node that an edit changes: read only if the edit touched it."""
 
     holder: Node
     index: int
@@ -57,9 +57,9 @@ class _Below:  # noqa: PLW1641 - it is compared only
 
 
 def _content(node: Node, *, whole: bool) -> object:
-    """Return the plain value of a node; unless it is read as a whole, what is below is yet to be read.
+    """Return the plain value of a node; its children are read lazily, unless ``whole``.
 
-    With aliases it must be: what one stands for may change though it stays as it is.
+    With aliases all must be read: the target of one may change though the alias stays the same.
     """
     if node.kind == "mapping" and not whole:
         children = node.green.children
@@ -73,7 +73,7 @@ def _content(node: Node, *, whole: bool) -> object:
 
 
 def reads(tree: Tree, edits: Edits, path: Path, good: Callable[[Node], bool]) -> Steps[bool]:
-    """Whether the node at ``path`` is good after the edits, and nothing else reads worse."""
+    """Return whether the node at ``path`` is ``good`` after the edits, and nothing else parses worse."""
     new = yield from parse_in_steps(apply(tree.text, edits), tree)
     yield
     if not is_no_worse(tree, new):
@@ -85,22 +85,22 @@ def reads(tree: Tree, edits: Edits, path: Path, good: Callable[[Node], bool]) ->
 
 
 def is_no_worse(old: Tree, new: Tree) -> bool:
-    """Whether a text has no more faults than the one before."""
+    """Return whether a text has no more faults than the one before."""
     return len(new.errors) <= len(old.errors)
 
 
 def value_of(text: str) -> Json:
-    """Return the plain value of a YAML text."""
+    """Return the plain value of YAML text."""
     root = parse(text).root
     return root.to_python() if root is not None else None
 
 
 def entries_of(value: object) -> dict[str, object]:
-    """Return the entries of what ``change`` is given; none when it is no mapping."""
+    """Return the entries of the argument of ``change``; empty if it is not a mapping."""
     value = value.to_python() if isinstance(value, _Below) else value
     return cast("dict[str, object]", value) if isinstance(value, dict) else {}
 
 
 def items_of(value: object) -> list[object]:
-    """Return the items of what ``change`` is given; none when it is no list."""
+    """Return the items of the argument of ``change``; empty if it is not a list."""
     return cast("list[object]", value) if isinstance(value, list) else []

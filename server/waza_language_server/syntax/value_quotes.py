@@ -11,11 +11,11 @@ from waza_language_server.text.span import Span
 
 _COMMENT = compiled_later(r"[ \t]+#[ \t]")
 ESCAPED_QUOTES = compiled_later(r"\\(?P<quote>[\"'])(?P<inner>(?:(?!(?P=quote))[^\\])+)\\(?P=quote)")
-"""A text in quotes as it is copied out of JSON."""
+"""A quoted string as copied from JSON."""
 
 
 def quote_fix(text: str, line: Span, end: int, *, sure: bool = True) -> tuple[Fix, ...]:
-    """Offer quotes around a value that stands on one line; a comment behind it stays outside."""
+    """Offer quotes around a value on one line; a comment after it stays outside."""
     if line.end < end:
         return ()
     value = text[line.start : line.end]
@@ -26,7 +26,7 @@ def quote_fix(text: str, line: Span, end: int, *, sure: bool = True) -> tuple[Fi
     written = text[line.start : stop]
     in_quotes = in_lost_quotes(written) or quoted(written)
     if (escaped := ESCAPED_QUOTES.fullmatch(written)) is not None:
-        # The quotes are there: only the backslashes are too many.
+        # The quotes exist: only the backslashes are wrong.
         in_quotes = f"{escaped['quote']}{escaped['inner']}{escaped['quote']}"
     elif written.startswith(('\\"', "\\'")):
         sure = False
@@ -34,6 +34,6 @@ def quote_fix(text: str, line: Span, end: int, *, sure: bool = True) -> tuple[Fi
 
 
 def before_comment(text: str, start: int, end: int) -> int:
-    """Return where a text ends that a comment follows; a sign and a blank make one, ``#10`` does not."""
+    """Return where a text ends before a comment; ` # ` begins one, ``#10`` does not."""
     comment = _COMMENT.search(text, start, end)
     return comment.start() if comment is not None else end

@@ -1,7 +1,7 @@
-"""A long sequence that never changes, of which an edit copies a small part and shares the rest.
+"""A long immutable sequence. An edit copies a small part of it and shares the rest.
 
-A tuple of ten thousand is copied whole for each edit, and each of its values is touched twice: when it is
-copied and when the one before goes. Here it is cut into pieces, of which an edit makes one or two anew.
+Editing a tuple of ten thousand copies all of it and touches each value twice: when it is copied and when the
+old one is freed. Here it is split into chunks, and an edit creates only one or two of them again.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from waza_language_server.text.common_ends import common_head, common_tail
 Value = TypeVar("Value", covariant=True)
 
 _MOST = 256
-"""Values that a piece may have; one that an edit leaves longer is cut again."""
+"""The most values of a chunk; a longer one is split again."""
 _FEW = 32
-"""A piece that an edit leaves shorter is put to the one behind it."""
+"""A chunk that becomes shorter than this in an edit is joined with the next one."""
 
 
 class Chunks(Sequence[Value]):
-    """Values in order. Those after an edit share their pieces with those before it."""
+    """Values in order. A sequence after an edit shares its chunks with the one before it."""
 
     __slots__ = ("_starts", "pieces")
 
     def __init__(self, values: Iterable[Value] = ()) -> None:
-        """Hold some values; as they are when they are such a sequence."""
+        """Hold some values; a sequence of this class is shared."""
         self.pieces: Sequence[tuple[Value, ...]] = (
             values.pieces if isinstance(values, Chunks) else _cut(tuple(values))
         )
@@ -66,7 +66,7 @@ class Chunks(Sequence[Value]):
         return hash(tuple(self))
 
     def spliced(self, start: int, stop: int, new: Iterable[Value]) -> Chunks[Value]:
-        """Return the values with others in the place of ``start:stop``."""
+        """Return the values with ``start:stop`` replaced."""
         pieces, starts = self.pieces, self._starts
         first = max(0, bisect_right(starts, start, hi=len(pieces)) - 1)
         last = max(first, bisect_right(starts, stop, hi=len(pieces)) - 1)
@@ -84,9 +84,9 @@ class Chunks(Sequence[Value]):
         return found
 
     def common_ends(self, other: Chunks[object]) -> tuple[int, int]:
-        """Return how many values are the same at the beginning and at the end; all of them at the beginning.
+        """Return how many values are equal at the beginning and at the end; all of them at the beginning.
 
-        Pieces that both share are not looked into.
+        Chunks that both share are not compared.
         """
         old, new = self.pieces, other.pieces
         most = min(len(old), len(new))

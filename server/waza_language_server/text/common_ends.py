@@ -1,4 +1,4 @@
-"""How much two sequences have in common at their ends, found by comparing slices: many items at a time."""
+"""The lengths of common prefixes and suffixes, found by comparing slices: many items at a time."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 _LONGEST_SLICE = 1 << 16
 _SHORTEST_SLICE = 16
-"""Behind what is known to be the same: an edit ends there, as a rule."""
+"""The first slice to compare after a part that is known to be equal: an edit usually ends there."""
 
 
 def difference(old: str, new: str) -> tuple[int, int, int]:
-    """Return where two texts differ: ``start`` and ``old_end`` in the old one, ``new_end`` in the new one.
+    """Return where two strings differ: ``start`` and ``old_end`` in the old one, ``new_end`` in the new one.
 
-    Of several ways to see it, the leftmost. It is kept for the two texts asked for last: an edit is looked at
-    by several.
+    If there are several possibilities, the leftmost. The last result is cached: several callers need it for
+    the same edit.
     """
     if not (_compared and _compared[-1][0] is old and _compared[-1][1] is new):
         most = min(len(old), len(new))
@@ -28,9 +28,9 @@ _compared: deque[tuple[str, str, tuple[int, int, int]]] = deque(maxlen=1)
 
 
 def note_edit(old: str, new: str, start: int, old_end: int) -> None:
-    """Keep the difference of two texts that are the same in front of ``start`` and from ``old_end`` on.
+    """Cache the difference of two strings that are equal before ``start`` and from ``old_end`` on.
 
-    Then nobody compares them whole.
+    Then they are never compared as a whole.
     """
     most = min(len(old), len(new))
     tail = common_tail(old, new, most, min(len(old) - old_end, most))

@@ -1,4 +1,4 @@
-"""Changes to a text, and places in it: what the parser and the rules offer to an author."""
+"""Edits of a text, and locations in it, as the parser and the rules offer them to an author."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from waza_language_server.text.span import Span
 
 @frozen()
 class Edit:
-    """Replace the characters of ``span`` by ``text``."""
+    """Replace the characters of ``span`` with ``text``."""
 
     span: Span
     text: str
@@ -26,7 +26,7 @@ Edits = tuple[Edit, ...]
 
 
 def composed(text: str, rounds: Iterable[Edits]) -> Edits:
-    """Return the edits of a text that do at once what these do to it one after the other."""
+    """Return the edits of a text that have the same effect at once as these, applied one after another."""
     pieces: list[Span | str] = [Span(0, len(text))]
     for edits in rounds:
         pieces = [*_after(pieces, sorted(edits, key=lambda edit: edit.span))]
@@ -43,7 +43,7 @@ def composed(text: str, rounds: Iterable[Edits]) -> Edits:
 
 
 def _after(pieces: Iterable[Span | str], edits: Iterable[Edit]) -> Iterator[Span | str]:
-    """Yield the pieces, old and new, that a text of pieces consists of after edits that do not meet."""
+    """Yield the old and new pieces of a text after edits that do not overlap."""
     left = list(pieces)[::-1]
     at = 0
 
@@ -72,9 +72,9 @@ def _after(pieces: Iterable[Span | str], edits: Iterable[Edit]) -> Iterator[Span
 class Fix:
     """One way to repair a problem, worded for a menu. ``preferred`` marks the only safe choice.
 
-    ``repair`` is the edits, or a function that makes them, with pauses if it wants: trying an edit out costs
-    a parse, and few fixes of a long file are ever looked at. ``offset`` is added to every edit. ``reveals``
-    says that with the repair the rules look for the first time into what it touches.
+    ``repair`` is the edits, or a function that creates them, possibly with pauses: validating an edit costs a
+    parse, and few fixes of a long file are ever shown. ``offset`` is added to every edit. ``reveals`` means
+    that the repair lets the rules check the edited part for the first time.
     """
 
     title: str
@@ -86,7 +86,7 @@ class Fix:
 
     @property
     def edits(self) -> Edits:
-        """The edits; empty when the text turns out to leave no room for the fix: then do not offer it."""
+        """Return the edits; if they are empty, the fix is not possible in this text: do not offer it."""
         return finished(self.edits_in_steps())
 
     def edits_in_steps(self) -> Steps[Edits]:
@@ -104,12 +104,12 @@ class Fix:
 
 @frozen()
 class Related:
-    """Another place that belongs to the problem. ``uri`` is None for the same document."""
+    """Another location that belongs to the problem. ``uri`` is None for the same document."""
 
     span: Span
     message: str
     uri: str | None = None
 
     def shifted(self, by: int) -> Related:
-        """Return the same place ``by`` characters further on, unless it lies in another document."""
+        """Return the same location ``by`` characters further on, unless it is in another document."""
         return self if self.uri is not None else Related(self.span.shifted(by), self.message)

@@ -1,7 +1,7 @@
-"""Text in the places that editors decorate: they draw icons in titles and labels, and links in messages.
+"""Escaping of text where editors decorate it: icons in titles and labels, links in messages.
 
 ``$(bell)`` in the title of a lens is an icon in VS Code, and ``[here](command:…)`` in a message a link that
-runs a command. What comes from files must become neither, nor hide or turn around what stands beside it.
+runs a command. Text from files must become neither, nor hide or reverse the text next to it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ _ICON = compiled_later(r"\$(?=\([\w-]+(?:~[\w-]+)?\))")
 
 
 def label(text: str) -> str:
-    """Return text for a title or a label."""
+    """Return text escaped for a title or a label."""
     # A backslash keeps VS Code from drawing the icon, and is not shown.
     return _ICON.sub(r"\\$", visible(text))
 
 
 def message(text: str) -> str:
-    """Return text for a message or a refusal."""
+    """Return text escaped for a message or an error."""
     return visible(text).replace("](", "] (")

@@ -1,10 +1,10 @@
-r"""Where an offset stands for an editor: line and column, and back.
+r"""Conversion between offsets and the editor's lines and columns.
 
 Editors count lines and columns; the core counts code points from the start of the text. The index is built
-once per version of a document and answers both ways in UTF-8, UTF-16 and UTF-32 columns.
+once per version of a document and converts both ways for UTF-8, UTF-16 and UTF-32 columns.
 
-Architecture invariant: only ``\n``, ``\r\n`` and ``\r`` break lines, as the Language Server Protocol
-says. Form feed, NEL and U+2028, where ``str.splitlines`` breaks too, are characters like any other.
+Architecture invariant: only ``\n``, ``\r\n`` and ``\r`` break lines, as the Language Server Protocol says.
+Form feed, NEL and U+2028, where ``str.splitlines`` breaks too, are characters like any other.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class LineIndex:
     __slots__ = ("_ascii", "_blocks", "_first_lines", "_offsets", "_text")
 
     def __init__(self, text: str, before: LineIndex | None = None) -> None:
-        """Of an earlier version, ``before``, what did not change is taken over."""
+        """Reuse the unchanged parts of an earlier version, ``before``."""
         self._text = text
         self._ascii = text.isascii()
         self._blocks = _blocks(text, is_last=True) if before is None else before._changed_blocks(text)
@@ -41,7 +41,7 @@ class LineIndex:
 
     @property
     def line_count(self) -> int:
-        """How many lines there are; the empty one behind a final line break counts."""
+        """Return the number of lines; the empty one after a final line break counts."""
         return self._first_lines[-1]
 
     def line_of(self, offset: int) -> int:
@@ -54,7 +54,7 @@ class LineIndex:
     def line_span(self, line: int) -> Span:
         """Return the characters of a line without its break.
 
-        Empty at the end of the text behind the last line.
+        Empty after the last line.
         """
         if line >= self.line_count:
             return Span(len(self._text), len(self._text))
@@ -89,7 +89,7 @@ class LineIndex:
         line, column = self.position(span.start, encoding)
         between = self._text[span.start : span.end] if span.start >= 0 else "\n"
         if len(between) == span.end - span.start and not ("\n" in between or "\r" in between):
-            # As nearly all: the end is in the same line.
+            # Usual: the end is on the same line.
             width = len(between) if self._ascii else _width(between, encoding)
             return line, column, line, column + width
         return line, column, *self.position(span.end, encoding)
@@ -97,7 +97,7 @@ class LineIndex:
     def offset(self, line: int, character: int, encoding: Encoding = "utf-16") -> int:
         """Return the offset of a position.
 
-        Columns behind the line end there, lines behind the text at its end.
+        Columns after the end of a line map to its end, lines after the last one to the end of the text.
 
         A column inside a character (between two surrogates, say) counts as the start of that character.
         """
@@ -120,10 +120,10 @@ class LineIndex:
         return bisect_right(self._offsets, offset, hi=len(self._blocks)) - 1
 
     def _changed_blocks(self, text: str) -> list[_Block]:
-        """Return the blocks of another text; those in front of the difference and behind it are the same."""
+        """Return the blocks of another text; those before and after the difference are the same."""
         head, old_end, _ = difference(self._text, text)
-        # The break in front of a block may be what has gone: a block that begins where the difference ends
-        # is cut again, too.
+        # The break before a block may be deleted: a block that begins where the difference ends is also split
+        # again.
         first, last = self._block_of(head), self._block_of(old_end)
         end = self._offsets[last + 1] + len(text) - len(self._text)
         is_last = last + 1 == len(self._blocks)
@@ -133,14 +133,14 @@ class LineIndex:
 
 @frozen()
 class _Block:
-    """Whole lines: how many characters they have together, and where each starts from the first one on."""
+    """Complete lines: their total length in characters, and the start of each, relative to the first."""
 
     length: int
     starts: Sequence[int]
 
 
 def _blocks(text: str, *, is_last: bool) -> list[_Block]:
-    """Cut text behind line breaks; only the last block has a line without one, perhaps an empty line."""
+    """Split text after line breaks; only the last block has a line without one, perhaps an empty line."""
     found: list[_Block] = []
     at = 0
     while (end := text.find("\n", at + _BLOCK_CHARACTERS) + 1) > 0:
@@ -161,7 +161,7 @@ def _width(text: str, encoding: Encoding) -> int:
 
 
 def _characters_within(text: str, units: int, encoding: Literal["utf-8", "utf-16"]) -> int:
-    """Return how many whole characters a text has within its first code units."""
+    """Return how many complete characters a text has within its first code units."""
     text = text[:units]
     if encoding == "utf-8":
         data, end = text.encode("utf-8", "surrogatepass"), units
@@ -170,14 +170,14 @@ def _characters_within(text: str, units: int, encoding: Literal["utf-8", "utf-16
         return len(data[:end].decode("utf-8", "surrogatepass"))
     data, end = text.encode("utf-16-le", "surrogatepass"), 2 * units
     if end < len(data) and data[end + 1] & 0b1111_1100 == 0b1101_1100:
-        # The second half of a pair comes next; the character is not whole.
+        # The second half of a surrogate pair comes next: the character is incomplete.
         end -= 2
     return len(data[:end].decode("utf-16-le", "surrogatepass"))
 
 
 def _line_starts(text: str) -> list[int]:
     if "\r" in text:
-        # Lines end where they did: a break of two characters stays as long.
+        # Line ends do not change: a break of two characters stays as long.
         text = text.replace("\r\n", " \n").replace("\r", "\n")
     lengths = map(len, text.split("\n"))
     starts = [0, *accumulate(map((1).__add__, lengths))]

@@ -1,4 +1,4 @@
-"""Offsets in ascending order, of which an edit moves all from one on without touching each of them."""
+"""Offsets in ascending order. An edit moves all later ones without touching each of them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from math import inf
 from typing import overload
 
 _MOST_MOVES = 64
-"""Places behind which offsets have moved that are kept apart; with more of them all offsets are added up."""
+"""The most moves that are stored as such; if there are more, all offsets are recomputed."""
 
 
 class Offsets(Sequence[int]):
-    """Offsets that never change. Those after an edit share their numbers with those before it."""
+    """Immutable offsets. Those after an edit share their numbers with those before it."""
 
     __slots__ = ("_moves", "_numbers")
 
     def __init__(self, numbers: Iterable[int] = (), moves: tuple[tuple[int, int], ...] = ()) -> None:
-        """Let ``moves`` be indexes in order, with what is added to the numbers from there to the next one."""
+        """Let ``moves`` be ordered indexes, each with the number to add to the offsets up to the next one."""
         self._numbers = tuple(numbers)
         self._moves = moves
         if len(moves) > _MOST_MOVES:
@@ -50,7 +50,7 @@ class Offsets(Sequence[int]):
             yield from map(by.__add__, self._numbers[start:stop])
 
     def changed(self, start: int, stop: int, new: Sequence[int], by: int) -> Offsets:
-        """Return the offsets with others in the place of ``start:stop``, and those behind moved ``by``."""
+        """Return the offsets with ``start:stop`` replaced, and later ones moved ``by``."""
         longer = len(new) - (stop - start)
         numbers = self._numbers
         moves = [move for move in self._moves if move[0] < start]

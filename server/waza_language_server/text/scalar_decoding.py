@@ -1,8 +1,8 @@
-r"""Decoding a YAML scalar while remembering where each character comes from.
+r"""Decoding of a YAML scalar that records the source of each character.
 
-The rules are those of libyaml, which the tree is read with: how lines fold, what a block scalar keeps at its
-end, which escapes there are. When a decoded value differs from the tree's (it should not), the whole scalar
-maps to its span.
+The rules are those of libyaml, which parses the tree: how lines fold, which line breaks a block scalar has at
+its end, which escapes there are. If a decoded value differs from the tree's (it should not), the entire
+scalar maps to its span.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ _ROW = compiled_later(r"([ ]*)([^\r\n]*)(\r\n|\r|\n|\Z)")
 
 @dataclass(slots=True)
 class Decoded:
-    """A value and, for each of its characters, the source offsets where it starts and ends.
+    """A value and, for each of its characters, the source offsets of its start and end.
 
     ``end`` is where the content ends. ``indent`` and ``signs`` describe a block scalar: the column of its
-    content and the indicators behind ``|`` or ``>``.
+    content and the indicators after ``|`` or ``>``.
     """
 
     end: int
@@ -57,17 +57,17 @@ class Decoded:
 
     @property
     def value(self) -> str:
-        """The decoded text."""
+        """Return the decoded string."""
         return "".join(self.chars)
 
     def add(self, char: str, start: int, end: int) -> None:
-        """Append one character that is written at ``start`` up to ``end``."""
+        """Append one character whose source is ``start`` up to ``end``."""
         self.chars.append(char)
         self.starts.append(start)
         self.ends.append(end)
 
     def add_all(self, pieces: Iterable[tuple[str, int, int]]) -> None:
-        """Append characters with their places."""
+        """Append characters with their source offsets."""
         for char, start, end in pieces:
             self.add(char, start, end)
 
@@ -75,7 +75,7 @@ class Decoded:
 def decode(source: str, span: Span, style: str, expected: str, *, raw: bool = False) -> Decoded:
     """Decode the scalar at ``span``.
 
-    ``raw`` takes the characters as they are; ``expected`` is the tree's value.
+    with ``raw`` the characters stay as they are; ``expected`` is the tree's value.
     """
     if raw:
         decoded = Decoded(span.end)
@@ -117,7 +117,7 @@ def _quoted(source: str, start: int, end: int, quote: str) -> Decoded:
 
 
 def _blanks(source: str, start: int, end: int, out: Decoded, *, escaped: bool = False) -> int:
-    """Decode a run of blanks and line breaks; behind an escaped break the first break is already gone."""
+    """Decode a run of whitespace and line breaks; after an escaped break the first break is already gone."""
     at = start
     while at < end and source[at] in " \t\r\n":
         at += 1
@@ -157,7 +157,7 @@ def _block(source: str, span: Span, folded: bool, expected: str) -> Decoded:
     rows = _rows(source, header.end(), span.end)
     if not any(char.isdigit() for char in signs):
         return _block_at(rows, span.end, _natural_indent(rows), signs, folded)
-    # The indicator counts from the indentation of the parent, which the scalar alone does not tell.
+    # The indicator counts from the indentation of the parent, which the scalar alone does not contain.
     widest = max((len(row.spaces) for row in rows), default=0)
     for indent in range(widest, 0, -1):
         decoded = _block_at(rows, span.end, indent, signs, folded)
@@ -178,7 +178,7 @@ class _Row:
 
 
 def _rows(source: str, start: int, end: int) -> list[_Row]:
-    """Return the lines up to ``end``, which is the end of the last text, and the blank ones behind it."""
+    """Return the lines up to ``end``, which is the end of the last text, and the empty ones after it."""
     rows: list[_Row] = []
     for match in _ROW.finditer(source, start):
         if match.start() == len(source) or (match.start() >= end and match[2]):

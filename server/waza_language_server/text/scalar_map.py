@@ -1,8 +1,8 @@
-r"""From a character of a decoded YAML value to the characters that wrote it, and back.
+r"""Mapping between characters of a decoded YAML value and the characters in the source.
 
-Assertions, patterns and globs are checked as the values they are; their problems belong under the very
-characters in the file. The map knows every style: folded plain text, ``''``, the escapes of double quotes,
-and both kinds of block text.
+Assertions, patterns and globs are checked as decoded values; their problems are reported at the exact
+characters in the file. The map supports every style: folded plain text, ``''``, the escapes of double quotes,
+and both kinds of block scalars.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class ScalarMap:
 
     @staticmethod
     def of(source: str, node: Node) -> ScalarMap:
-        """Return the map of a scalar; an alias or text that could not be read maps character by character."""
+        """Return the map of a scalar; an alias or unparsed text maps character by character."""
         decoded = decode(source, node.span, node.style, node.value, raw=node.kind != "scalar")
         return ScalarMap(decoded.value, source, node, decoded)
 
     def to_source(self, offset: int) -> int:
-        """Return where the character at a value offset is written; behind the last one, where it ends."""
+        """Return the source offset of the character at a value offset; after the last one, its end."""
         starts = self._decoded.starts
         if offset >= len(starts):
             return self._decoded.end
@@ -51,7 +51,7 @@ class ScalarMap:
         return Span(begin, max(self._decoded.ends[end - 1], begin))
 
     def to_value(self, source_offset: int) -> int:
-        """Return the value offset of the character that is written at a source offset.
+        """Return the value offset of the character at a source offset.
 
         Inside an escape it is that of the escape, outside the scalar the nearest end, in indentation the next
         character.
@@ -63,8 +63,8 @@ class ScalarMap:
         return index if source_offset < ends[index] else index + 1
 
     def write(self, new_value: str) -> str:
-        """Return the source of the whole scalar with another value, to replace ``node.span``.
+        """Return the source of the entire scalar with another value, to replace ``node.span``.
 
-        The style is kept when it can hold the value; text never turns into a number, a boolean or null.
+        The style stays if it can represent the value; a string never turns into a number, a boolean or null.
         """
         return write_scalar(self.source, self.node, new_value)

@@ -1,4 +1,4 @@
-r"""Writing a value back as YAML in the style the author chose, as long as that style can hold it."""
+r"""Writing a value back as YAML in the author's style, as long as that style can represent it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OTHER_READERS = compiled_later(
     r"(?i:y|n|yes|no|on|off|true|false|null|~)\Z|[-+]?[\d_]+(?::[0-5]?\d)+(?:\.\d*)?\Z|0[0-7_]+\Z|\d{4}-\d\d?-\d\d?"
     r"|(?i:[-+]?\.inf|\.nan)\Z|<<\Z|=\Z"
 )
-"""Text that another reader takes for a boolean, a number, a date, or for a sign of YAML 1.1."""
+"""Strings that another parser reads as a boolean, a number, a date, or a special value of YAML 1.1."""
 
 
 def write_scalar(source: str, node: Node, value: str) -> str:
@@ -34,7 +34,7 @@ def write_scalar(source: str, node: Node, value: str) -> str:
 
 
 def plain_or_quoted(value: str, *, flow: bool = False, typed: bool = False) -> str:
-    """Return the simplest way to write a text on one line.
+    """Return the simplest way to write a string on one line.
 
     ``typed`` allows it to be read as a number or the like.
     """
@@ -47,12 +47,12 @@ def plain_or_quoted(value: str, *, flow: bool = False, typed: bool = False) -> s
 
 
 def double_quoted(value: str) -> str:
-    """Return a text in double quotes on one line; every text can be written so."""
+    """Return a string in double quotes on one line; this works for every string."""
     return '"' + _ESCAPED.sub(_escape, value) + '"'
 
 
 def single_quoted(value: str) -> str | None:
-    """Return a text in single quotes on one line; None when it holds characters that need an escape."""
+    """Return a string in single quotes on one line; None if it has characters that need an escape."""
     return None if _CONTROL.search(value) else "'" + value.replace("'", "''") + "'"
 
 
@@ -75,7 +75,7 @@ def _candidates(source: str, node: Node, value: str) -> Iterator[str | None]:
 
 def _plain(value: str, *, flow: bool, typed: bool) -> str | None:
     if not value or _CONTROL.search(value) or (flow and "?" in value):
-        # In brackets older readers end a text at its question mark.
+        # In brackets older parsers end a text at its question mark.
         return None
     if not typed and (not isinstance(resolve_scalar(value), str) or _OTHER_READERS.match(value)):
         return None
@@ -96,7 +96,7 @@ def _plain(value: str, *, flow: bool, typed: bool) -> str | None:
 
 
 def _block(source: str, node: Node, value: str, *, folded: bool) -> str | None:
-    """Write a block scalar at the columns of the old one, with the comment behind its sign."""
+    """Write a block scalar at the columns of the old one, with the comment after its indicator."""
     body = value.rstrip("\n")
     ends = len(value) - len(body)
     if not body or _CONTROL.search(body.replace("\n", "").replace("\t", "")):
@@ -108,8 +108,8 @@ def _block(source: str, node: Node, value: str, *, folded: bool) -> str | None:
         return None
     digits = "".join(char for char in old.signs if char.isdigit())
     if ends > 1:
-        # Blank lines behind the text belong to the value and lie outside the span: only the same number can
-        # stay.
+        # Empty lines after the text belong to the value but are outside the span, so their number cannot
+        # change.
         if "+" not in old.signs or ends != len(node.value) - len(node.value.rstrip("\n")):
             return None
         chomping = "+"
@@ -166,4 +166,4 @@ def _column(source: str, offset: int) -> int:
     return len(row) - len(row.lstrip(" "))
 
 
-# Compiled with the first value that is written: sets of so many characters take milliseconds.
+# Compiled with the first value that is written: such large character sets take milliseconds.

@@ -17,7 +17,7 @@ class Span:
         return Span(self.start + by, self.end + by)
 
     def contains(self, offset: int) -> bool:
-        """Whether the offset lies inside or at either end, as a cursor does."""
+        """Return whether the offset is inside or at either end, as a cursor is."""
         return self.start <= offset <= self.end
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Writing a whole value as YAML: a list or a mapping where one stood, in the style that this had."""
+"""Writing an entire value as YAML: a list or a mapping, in the style of the one that it replaces."""
 
 from __future__ import annotations
 

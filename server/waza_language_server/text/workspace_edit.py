@@ -1,7 +1,7 @@
-"""Changes of several files that are done, and undone, as one.
+"""Changes of several files that are applied, and undone, together.
 
-A file is named by its URI, for not every open document is on a disk. Its edits come with the text that they
-were made for: whoever hands them on can tell whether that is still the text, and counts its lines.
+A file is identified by its URI, because some open documents are not on disk. Its edits come with the text
+that they were created for, so that the caller can check that it is current, and count its lines.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from waza_language_server.text.span import Span
 
 @frozen()
 class FilePlace:
-    """A place in a file; ``text`` is what the file holds."""
+    """A location in a file; ``text`` is the content of the file."""
 
     uri: str
     text: str
@@ -24,7 +24,7 @@ class FilePlace:
 
 @frozen()
 class FileEdit:
-    """The edits of one file, none of which overlap; ``text`` is what the file holds before them."""
+    """The edits of one file, none of which overlap; ``text`` is its content before them."""
 
     uri: str
     text: str
@@ -33,7 +33,7 @@ class FileEdit:
 
 @frozen()
 class FileCreation:
-    """A new file, where none may be yet."""
+    """A new file, which must not exist yet."""
 
     uri: str
     text: str
@@ -41,7 +41,7 @@ class FileCreation:
 
 @frozen()
 class FileRename:
-    """Another name, or another folder, for a file; nothing may have the new name yet."""
+    """A new name, or a new folder, for a file; the new name must not exist yet."""
 
     uri: str
     new_uri: str
@@ -49,16 +49,16 @@ class FileRename:
 
 @frozen()
 class FileDeletion:
-    """A file that goes."""
+    """A file to delete."""
 
     uri: str
 
 
 @frozen()
 class WorkspaceEdit:
-    """Edits, then new files, then renames: the edits of a file that is renamed name it as it was called.
+    """Edits, then new files, then renames: the edits of a renamed file use its old name.
 
-    Last go the files that are deleted.
+    Deletions come last.
     """
 
     files: tuple[FileEdit, ...] = ()
@@ -68,7 +68,7 @@ class WorkspaceEdit:
 
     @staticmethod
     def of(places: Iterable[tuple[FilePlace, str]]) -> WorkspaceEdit:
-        """Return the edit that replaces each place by a text, those of a file together and in order."""
+        """Return the edit that replaces each location with a string, grouped by file and in order."""
         found: dict[tuple[str, str], dict[Span, Edit]] = {}
         for place, text in places:
             found.setdefault((place.uri, place.text), {})[place.span] = Edit(place.span, text)

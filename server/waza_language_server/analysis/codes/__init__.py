@@ -1,7 +1,7 @@
-"""Every diagnostic code: what it means, how bad it is, why, and a file that shows it.
+"""Every diagnostic code: its meaning, its severity, the reason, and an example file.
 
-The codes are stable: configuration and ``docs/diagnostics.md`` refer to them. The page is made from this
-table, each example drawn by the rules themselves, so it cannot say anything that the editor does not do.
+The codes are stable: configuration and ``docs/diagnostics.md`` refer to them. The page is generated from this
+table, and the rules themselves annotate each example, so it always matches the editor.
 ``python -m waza_language_server.diagnostics_page`` prints it.
 """
 

@@ -1,4 +1,4 @@
-"""What is known about one diagnostic code, for the documentation and for the tests."""
+"""The metadata of one diagnostic code, for the documentation and for the tests."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _NO_FILES: Mapping[str, str] = MappingProxyType({})
 class Code:
     """One code: a title, the usual severity, why it matters, and an example that has the problem.
 
-    ``fixed`` is the example repaired by the first fix, or by hand when there is none; ``no_fix`` then says
-    why there is none. ``files`` are other files the rule looks at, by their path from the example's folder.
+    ``fixed`` is the example repaired by the first fix, or by hand when there is none; ``no_fix`` then
+    explains why. ``files`` are other files that the rule reads, by their path from the example's folder.
     """
 
     code: str

@@ -1,4 +1,4 @@
-"""Files without a problem, which the examples of codes begin with."""
+"""Files without a problem, with which the examples of codes begin."""
 
 from __future__ import annotations
 

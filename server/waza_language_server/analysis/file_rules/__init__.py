@@ -1,1 +1,1 @@
-"""Rules about one file that no schema states."""
+"""Rules about one file that no schema expresses."""

@@ -1,4 +1,4 @@
-"""What only an eval file as a whole shows: rows that run backwards, names and ids taken twice, weights."""
+"""Rules about an entire eval file: reversed ranges, duplicate names and ids, weights."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Edits, Fix, Related
 
 ROUNDED = 0.011
-"""How far from one weights may add up that were rounded to two places."""
+"""How far from one the sum of weights may be that were rounded to two places."""
 
 
 def rows(view: FileView) -> Iterator[Problem]:
-    """Yield the ``range`` whose first row is behind its last."""
+    """Yield the ``range`` whose first row is after its last."""
     given = view.tree.root.get("range") if view.kind == "eval" and view.tree.root is not None else None
     nodes = [item.target for item in given.target.items] if given is not None else []
     if len(nodes) != 2:
@@ -66,7 +66,7 @@ def weights(view: FileView) -> Found:
 
 
 def metric_names(view: FileView) -> Found:
-    """Yield the names of metrics that nothing computes: their thresholds ask for nothing."""
+    """Yield the names of metrics that are never computed: their thresholds have no effect."""
     metrics = view.tree.root.get("metrics") if view.kind == "eval" and view.tree.root is not None else None
     for number, metric in enumerate(metrics.target.each_item() if metrics is not None else (), 1):
         if not number % NODES_AT_ONCE:
@@ -87,7 +87,7 @@ def metric_names(view: FileView) -> Found:
 
 
 def _in_percent(nodes: Sequence[tuple[Node, float]]) -> Iterator[Problem]:
-    """Yield the weights that are written in percent beside others that are not."""
+    """Yield the weights that are written in percent next to others that are not."""
     for node, value in nodes:
         if value > 1:
             share = f"{value / 100:g}"
@@ -111,7 +111,7 @@ def _written_at(places: Sequence[Node], values: Sequence[float]) -> Steps[Edits]
 
 
 def inline_ids(view: FileView) -> Found:
-    """Yield the id of a task in the eval file that an earlier one there has."""
+    """Yield the id of a task in the eval file that duplicates that of an earlier one there."""
     tasks = view.tree.root.get("tasks") if view.kind == "eval" and view.tree.root is not None else None
     if tasks is None or tasks.target.kind != "sequence":
         return
@@ -146,7 +146,7 @@ def _repeats(ids: Iterable[str | None]) -> bool:
 
 
 def mock_servers(view: FileView) -> Iterator[Problem]:
-    """Yield every mock server whose name an earlier one has; blanks around a name do not count."""
+    """Yield every mock server with the name of an earlier one, ignoring surrounding whitespace."""
     mocks = view.tree.root.get("mcp_mocks") if view.kind == "eval" and view.tree.root is not None else None
     first: dict[str, Node] = {}
     for mock in mocks.target.items if mocks is not None else ():

@@ -1,4 +1,4 @@
-"""Graders that somebody has put under `expected`, where upstream does not look for them."""
+"""Graders under `expected`, where upstream does not look for them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from waza_language_server.text.edit import Edits, Fix
 
 
 def expected_graders(view: FileView) -> Found:
-    """Yield the lists of whole graders under `expected`; bare names of graders there are for readers."""
+    """Yield the lists of complete graders under `expected`; bare names there are notes for readers."""
     root = view.tree.root
     if root is None or view.kind not in {"task", "eval"}:
         return
@@ -54,7 +54,7 @@ def _of_task(tree: Tree, task: Node) -> Iterator[Problem]:
 
 
 def _joined(tree: Tree, own: Entry, entry: Entry) -> Steps[Edits]:
-    """Return the edits that move graders behind those that the task has already."""
+    """Return the edits that move graders after those that the task already has."""
     more = items_added(tree.text, own, entry)
     gone = yield from delete_entry(tree, entry)
     return (more, *gone) if more is not None and gone else ()

@@ -1,4 +1,4 @@
-"""Names of graders: results are kept by name, so two graders of one name overwrite each other."""
+"""Names of graders: results are stored by name, so two graders of one name overwrite each other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from waza_language_server.text.scalar_map import ScalarMap
 
 
 def duplicate_names(view: GradersView) -> Found:
-    """Yield every grader whose name an earlier grader of the same document has, within one list of graders.
+    """Yield every grader with the name of an earlier grader in the same list of the document.
 
     Lists are compared on their own: the graders of two checkpoints never meet.
     """
@@ -42,13 +42,13 @@ def duplicate_names(view: GradersView) -> Found:
 
 
 def name_of(grader: Node) -> str | None:
-    """Return a grader's name, or None when it has none that is text."""
+    """Return a grader's name, or None if it has none that is a string."""
     node = name_node(grader)
     return node.value if node is not None else None
 
 
 def name_node(grader: Node) -> Node | None:
-    """Return the node of a grader's name, or None when it has no name that is text."""
+    """Return the node of a grader's name, or None if it has none that is a string."""
     node = grader.get("name")
     named = None if node is None else node.target
     return None if named is None or named.kind != "scalar" or not named.value.strip() else named

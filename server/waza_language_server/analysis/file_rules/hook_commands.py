@@ -1,4 +1,4 @@
-"""Commands of hooks that only a shell understands: none reads them, in this engine as upstream."""
+"""Commands of hooks that need a shell: neither this engine nor upstream starts one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from waza_language_server.text.span import Span
 _FOR_A_SHELL = compiled_later(
     r"(?<!\S)(?:&&|\|\|?|\d?>>?|<|;)(?!\S)|;(?=\s)|\d>&\d|\$\{?[A-Za-z_]\w*\}?|\A(?:cd|export|source)(?!\S)"
 )
-"""Signs between commands, builtins, variables. Quotes are not told: many texts in them have no blank."""
+"""Operators between commands, builtins, variables. Quotes are ignored: many quoted strings have no space."""
 
 
 def hook_commands(view: FileView) -> Found:
-    """Yield the signs of a shell in the commands of hooks, the first of each."""
+    """Yield the shell syntax in the commands of hooks, the first of each."""
     hooks = view.tree.root.get("hooks") if view.tree.root is not None and view.kind == "eval" else None
     for entry in hooks.target.entries if hooks is not None else ():
         for item in entry.value.target.items:

@@ -1,4 +1,4 @@
-"""Numbers in the steps of mocks that are written with a point, which upstream and a run refuse."""
+"""Numbers in the steps of mocks that are written with a point, which upstream and a run reject."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NUMBERS = ("delay_ms", "exit_code")
 
 
 def mock_steps(view: FileView) -> Found:
-    """Yield the whole numbers of steps that are written as `1.0`; a schema cannot tell them from `1`."""
+    """Yield whole numbers of steps that are written as `1.0`, which a schema accepts like `1`."""
     root = view.tree.root
     if root is None or view.kind not in {"eval", "task"}:
         return

@@ -1,4 +1,4 @@
-"""The comment that tells other YAML tools a schema, when it is the schema of another kind of file."""
+"""The modeline with a schema for other YAML tools, when it is the schema of another kind of file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MODELINE = compiled_later(
     r"(?m)^#[ \t]*+yaml-language-server:[ \t]*+\$schema=[^\s#]*?(?P<word>eval|task|config)\.schema\.json"
 )
 _LOOKED_AT = 4_000
-"""Characters: the comment stands at the top of a file."""
+"""In characters: the comment is at the top of a file."""
 _WORDS: Mapping[str, str] = MappingProxyType({"eval": "eval", "task": "task", "project_config": "config"})
 _TITLES: Mapping[str, str] = MappingProxyType(
     {"eval": "eval files", "task": "tasks", "config": "`.waza.yaml`"}

@@ -1,4 +1,4 @@
-"""Items that a list has twice: metrics of one name, tags, prompts of one side, files of one path."""
+"""Duplicate items of a list: metrics of one name, tags, prompts of one side, files of one path."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _LISTS: dict[str, tuple[tuple[tuple[str, ...], str, Severity, str], ...]] = {
         for key in ("should_trigger_prompts", "should_not_trigger_prompts")
     ),
 }
-"""By the kind of a file: where a list is, the key by which its items are known, and what is said."""
+"""By the kind of a file: where a list is, the key that identifies its items, severity and message."""
 
 
 def repeated_items(view: FileView) -> Found:
-    """Yield the items that an earlier one of their list is like."""
+    """Yield the items that duplicate an earlier one of their list."""
     root = view.tree.root
     for path, key, severity, message in _LISTS.get(view.kind, ()) if root is not None else ():
         found = root.get(*path) if root is not None else None
@@ -61,6 +61,6 @@ def _name(item: Node, key: str) -> Node | None:
 
 
 def _fixes(tree: Tree, item: Node, earlier: Node) -> Iterator[Fix]:
-    """Yield the deletion of an item that says nothing else than the earlier one."""
+    """Yield the deletion of an item that duplicates the earlier one."""
     if item.to_python() == earlier.to_python() and item.green.anchor is None:
         yield Fix("Delete the repeated item", partial(delete_item, tree, item))

@@ -1,4 +1,4 @@
-"""Checks of requirements that name a turn where there is none."""
+"""Checks of requirements with a turn where there is none."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from waza_language_server.text.edit import Fix
 
 
 def requirements(view: FileView) -> Found:
-    """Yield the `after_turn` of checks that look at a grader of the suite or the task."""
+    """Yield the `after_turn` of checks that refer to a grader of the suite or the task."""
     listed = view.tree.root.get("requirements") if view.kind == "task" and view.tree.root else None
     for requirement in listed.target.each_item() if listed is not None else ():
         yield None

@@ -1,4 +1,4 @@
-"""Eval files of a version that is newer than this: worth a mark, and their unknown keys are no mistakes."""
+"""Eval files of a newer version: reported as a hint, and their unknown keys are not errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MINOR = compiled_later(r"^\s*1\.([0-9]{1,9})\s*$")
 
 
 def newer_version(view: FileView) -> Iterator[Problem]:
-    """Yield the mark at a version that is newer than the newest that is known."""
+    """Yield the hint at a version that is newer than the newest known one."""
     node = _newer(view)
     if node is not None:
         known = _newest(view.catalog)
@@ -25,7 +25,7 @@ def newer_version(view: FileView) -> Iterator[Problem]:
 
 
 def as_newer(view: FileView, found: Found) -> Found:
-    """Yield problems as they are in a file of its version: in a newer one unknown keys are hints."""
+    """Yield problems adapted to the version of their file: in a newer one unknown keys are hints."""
     if _newer(view) is None:
         yield from found
         return
@@ -46,6 +46,6 @@ def _newer(view: FileView) -> Node | None:
 
 
 def _newest(catalog: Catalog) -> str:
-    """Return the version that counts when none is written, "" without schemas."""
+    """Return the default version, "" without schemas."""
     known = catalog.document("eval").properties.get(VERSION_KEY)
     return "" if known is None else str(known.shape.default)

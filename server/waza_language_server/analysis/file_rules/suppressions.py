@@ -1,6 +1,6 @@
-"""Comments that leave problems out by a code that no problem has, or call one as grave as nothing is.
+"""Directives with an unknown code or severity.
 
-Such a comment does nothing, and nobody sees why.
+Such a comment has no effect, and its author would not notice.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PAIR = compiled_later(r"([^,\s=\]]+)[ \t]*+=[ \t]*+([^,\s=\]]+)")
 
 
 def unknown_codes(view: FileView) -> Found:
-    """Yield the words of the comments of a file that no problem is called by, and that are no severity."""
+    """Yield the words in a file's directives that are neither a code nor a severity."""
     text = view.tree.text
     if MARK not in text:
         return
@@ -68,7 +68,7 @@ def _unknown(
 
 
 def _is_in_value(tree: Tree, offset: int) -> bool:
-    """Whether a scalar holds this place; behind the sign that begins a block there may be a comment."""
+    """Return whether a scalar contains this offset; the line that opens a block may have a comment."""
     node = tree.root.at(offset) if tree.root is not None else None
     if node is None or node.kind != "scalar" or not node.span.start < offset < node.span.end:
         return False

@@ -1,4 +1,4 @@
-"""Prompts of a trigger file that stand on both sides: one of the two expectations always fails."""
+"""Prompts of a trigger file that are on both sides: one of the two expectations always fails."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from waza_language_server.text.edit import Related
 
 
 def both_sides(view: FileView) -> Found:
-    """Yield the prompts that must not trigger the skill and must, too."""
+    """Yield the prompts that both must and must not trigger the skill."""
     root = view.tree.root
     if root is None or view.kind != "trigger_tests":
         return

@@ -1,6 +1,6 @@
-"""Turns of a conversation that never come, or that two checkpoints wait for.
+"""Turns of a conversation that never happen, or that two checkpoints wait for.
 
-A turn that is no number is passed over: its type is told elsewhere.
+A turn that is not a number is skipped: another rule reports its type.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from waza_language_server.text.edit import Related
 
 
 def turns(view: FileView) -> Found:
-    """Yield the checkpoints at a turn that another one has, or that the conversation never reaches."""
+    """Yield the checkpoints with a duplicate turn, or with one that the conversation never reaches."""
     root = view.tree.root
     if root is None or view.kind not in {"task", "eval"}:
         return
@@ -54,7 +54,7 @@ def _turns_of(task: Node, known: Container[str]) -> Iterator[Problem]:
         elif last is not None and turn > last:
             there = "there is only one turn" if last == 1 else f"there are only {last} turns"
             if answered:
-                # Upstream and this engine take the file.
+                # Upstream and this engine use the file.
                 message = f"Turn {turn} never comes: with this responder there are at most {last} turns."
                 yield Problem("turn-never-comes", node.span, message, "warning")
                 continue
@@ -76,7 +76,7 @@ def _checkpoints(task: Node) -> Iterator[tuple[int, Node]]:
 def _last_turn(task: Node, known: Container[str]) -> tuple[int | None, bool]:
     """Return how many turns the conversation has at most, and whether a responder decides.
 
-    None when it cannot be told: a key of the inputs that is not ``known`` may be meant to hold more of them.
+    None when unknown: a key of the inputs that is not ``known`` may be intended to hold more of them.
     """
     inputs = task.get("inputs")
     if inputs is None or inputs.target.kind != "mapping":

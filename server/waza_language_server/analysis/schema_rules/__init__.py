@@ -1,1 +1,1 @@
-"""Rules that the schemas state: keys, types and values."""
+"""Rules that the schemas express: keys, types and values."""

@@ -1,7 +1,7 @@
-"""The errors that the validator finds in a document, a piece of its long lists at a time.
+"""The errors that the validator finds in a document, validating long lists in chunks.
 
-The validator answers when it has found everything: of ten thousand wrong tasks that is a quarter of a second.
-What it says of an item of a list depends on the item alone, so a long list is shown to it in pieces.
+The validator returns only when it has found everything: ten thousand wrong tasks take a quarter of a second.
+Its errors for an item of a list depend on the item alone, so a long list is validated in chunks.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from jsonschema_rs import ValidationError, Validator
 
 ITEMS_AT_ONCE = 200
-"""Items of each list at the top of a document that the validator looks at between two pauses."""
+"""Items of each top-level list that the validator checks between two pauses."""
 
 
 @frozen()
 class FoundError:
-    """An error of the validator. ``moved`` is how many items of its list stand in front of the piece."""
+    """An error of the validator. ``moved`` is the number of items of its list before the chunk."""
 
     error: ValidationError
     moved: int = 0
 
     @property
     def path(self) -> list[str | int]:
-        """The keys and positions that lead to the value."""
+        """Return the keys and positions that lead to the value."""
         path = list(self.error.instance_path)
         if self.moved:
             path[1] = cast("int", path[1]) + self.moved
@@ -36,28 +36,28 @@ class FoundError:
 
     @property
     def schema_path(self) -> list[str | int]:
-        """The way to the keyword that the value does not fit."""
+        """Return the path to the keyword that the value violates."""
         return self.error.schema_path
 
     @property
     def details(self) -> Any:
-        """What the validator says of the error beyond its place."""
+        """Return the validator's details of the error, without its location."""
         return self.error.kind
 
     @property
     def is_of_nothing(self) -> bool:
-        """Whether there is no value."""
+        """Return whether there is no value."""
         return self.error.instance is None
 
     @property
     def of_branches(self) -> list[list[FoundError]]:
-        """What is wrong with the value by each of several alternatives."""
+        """Return the errors of the value for each of several alternatives."""
         contexts = cast("list[list[ValidationError]]", getattr(self.error.kind, "context", []))
         return [[FoundError(each, self.moved) for each in errors] for errors in contexts]
 
 
 def found_errors(validator: Validator, value: Json) -> Iterator[FoundError | None]:
-    """Yield the errors of a document, and None wherever a pause is welcome."""
+    """Yield the errors of a document, and None wherever a pause is possible."""
     long = {key: items for key, items in _lists_of(value) if len(items) > ITEMS_AT_ONCE}
     if not long:
         yield from map(FoundError, validator.iter_errors(value))

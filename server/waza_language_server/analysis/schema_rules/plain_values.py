@@ -1,7 +1,7 @@
-"""The plain value of a node for the validator, as upstream's decoder sees it.
+"""The plain value of a node for the validator, as upstream's decoder reads it.
 
-``Node.to_python`` reads what stands there; this also follows merge keys (``<<: *anchor``) and leaves grader
-entries out of a document, because each of them is validated by its own type.
+``Node.to_python`` returns the value as written; this module also follows merge keys (``<<: *anchor``) and
+removes grader entries from a document, because each of them is validated by its own type.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from waza_language_server.syntax.nodes import Node
 
 _DEEPEST = 100
 _COLLECTIONS = (dict, list)
-"""A union that is put together for each value takes longer than to ask."""
+"""A constant, because building the union for each value takes longer than the check."""
 _VALUES_PER_PAUSE = 100
 _LONG = 64
-"""Items of a list from which on their values are kept over edits of the others."""
+"""Length from which the values of a list's items are cached across edits of the others."""
 _values: WeakKeyDictionary[Shape, dict[int, KeptItems[Json]]] = WeakKeyDictionary()
-"""The values of items, by what they may be and how deep they stand."""
+"""The values of items, by their shape and their depth."""
 
 
 def document_value(node: Node, shape: Shape) -> Steps[Json]:
-    """Return the value of a document in which every grader entry that is a mapping is empty, with pauses."""
+    """Return the value of a document with empty mappings as grader entries, with pauses."""
     return (yield from _without_graders(node, shape, _DEEPEST))
 
 
@@ -39,7 +39,7 @@ def entry_value(node: Node) -> Json:
 
 
 def _is_merged(value: Json, depth: int) -> bool:
-    """Whether ``merged`` would return a copy of a value: it has no merge key, and is not too deep."""
+    """Return whether ``merged`` would return a copy of a value: it has no merge key, and is not too deep."""
     if depth <= 1 or (isinstance(value, dict) and MERGE_KEY in value):
         return False
     below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
@@ -50,7 +50,7 @@ def _is_merged(value: Json, depth: int) -> bool:
 
 
 def merged(value: Json, depth: int) -> Json:
-    """Return the value with merge keys followed; keys that are written out win."""
+    """Return the value with merge keys resolved; explicit keys win."""
     if depth <= 0:
         return None
     if isinstance(value, list):
@@ -78,7 +78,7 @@ def _without_graders(node: Node, shape: Shape, depth: int) -> Steps[Json]:
         return (yield from _entries_without_graders(node, shape, depth))
     if node.kind == "sequence" and depth > 0 and (items := shape.branch("sequence").items) is not None:
         if items.kind == "grader" and not (yield from holds_others(node)):
-            # Thousands of graders are the one thing that makes a document long: no node is made for them.
+            # Only thousands of graders make a document long: no nodes are created for them.
             empty: list[Json] = [{}]
             return empty * len(node.green.children)
         if len(node.green.children) >= _LONG:
@@ -101,7 +101,7 @@ def _entries_without_graders(node: Node, shape: Shape, depth: int) -> Steps[Json
         if not number % _VALUES_PER_PAUSE:
             yield
         if entry.key.value in result:
-            # A path leads to the first of two, so that is the one that is judged.
+            # A path leads to the first of two equal keys, so that one is validated.
             continue
         below = shape_below(shape, entry.key.value)
         if below is None or entry.value.kind == "scalar":

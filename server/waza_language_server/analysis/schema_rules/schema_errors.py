@@ -1,7 +1,7 @@
-"""From what the validator says to what a person is told: one problem a mistake, at its own characters.
+"""Translation of the validator's errors into problems: one problem for each mistake, at its own characters.
 
-The validator tells the kind of each error, the path of the value and the path of the schema. Its wording is
-never shown, and of the alternatives of a value only the one that the author chose is explained.
+The validator reports the kind of each error, the path of the value and the path of the schema. Its wording is
+never shown, and only the alternative that the author chose for a value is explained.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from waza_language_server.spelling import slip_of
 from waza_language_server.syntax.nodes import Entry, Node
 
 _HIDDEN = {"graders": "graders", "tasks": "tasks", "tasks_from": "tasks"}
-"""Keys of a file that are missed by nobody when they are misspelt: a run passes without them."""
+"""Keys of a file whose misspelling nothing else reveals: a run passes without them."""
 _MOST_SLIPS = 100
-"""Unknown keys of a mapping, parts of which cannot be read, that are looked at."""
+"""The most unknown keys to check in a mapping with unparsed parts."""
 
 
 @frozen()
 class _Collected:
-    """The problems of one subject before they are weighed against each other."""
+    """The problems of one subject before related ones are combined."""
 
     problems: list[Problem] = field(default_factory=list[Problem])
     unknown: list[UnknownKey] = field(default_factory=list[UnknownKey])
@@ -69,8 +69,8 @@ def explained(subject: Subject, errors: Iterable[FoundError | None]) -> Generato
 def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> Iterator[Problem]:
     """Yield the problems, a missing key and its misspelling as one.
 
-    A misspelt or misplaced key that leaves a mapping without a needed key, or without any effect, is the
-    error; what it leaves missing is not said twice.
+    A misspelt or misplaced key that leaves a mapping without a required key, or without any effect, is the
+    error; the missing key is not reported a second time.
     """
     grave: dict[int, str] = {}
     for mapping, key, problem in collected.missing:
@@ -82,7 +82,7 @@ def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> I
     beyond = {problem.span for problem in collected.problems if problem.code == "out-of-range"}
     for mapping, keys, problem in collected.nothing:
         if problem.span in beyond:
-            # What checks nothing is the number that cannot be.
+            # The out-of-range number is the reason that nothing is checked.
             continue
         culprits = _culprits(unknown, mapping, keys)
         outcome = "nothing is checked" if subject.is_grader else "the run fails"
@@ -98,21 +98,21 @@ def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> I
         else:
             yield each.problem
     for problem in collected.problems:
-        # The validator says both of a fraction: what is in range is whole.
+        # The validator reports both for a fraction: out of range, and not a whole number.
         if problem.code != "wrong-type" or problem.span not in beyond:
             yield problem
 
 
 def _removed(key: UnknownKey) -> str | None:
-    """Return what a misspelt key of a file takes from a run that goes on without it; None for another key."""
+    """Return the part that a misspelt key of a file removes from a run; None for another key."""
     is_own = key.mapping.parent is None and key.home.parent is None and len(key.meant) == 1
     return _HIDDEN.get(key.meant[0]) if is_own and key.home.entry(key.meant[0]) is None else None
 
 
 def _culprits(unknown: UnknownKeys, mapping: Node, keys: tuple[str, ...]) -> list[UnknownKey]:
-    """Return the unknown keys that were meant to be one of the needed ones.
+    """Return the unknown keys that were intended as one of the required ones.
 
-    A block of options in which no word is known at all has only itself to blame.
+    In a block of options without any known word, no single key is to blame.
     """
     meant = [each for key in keys for each in unknown.standing_for(mapping, key)]
     if not meant and mapping.step == "config":
@@ -128,12 +128,12 @@ def _explain(subject: Subject, error: FoundError, collected: _Collected) -> Iter
         return
     shape = subject.root.lookup(error.schema_path[:-1])
     details = error.details
-    # A rule of the block around the value may need it where the key alone does not.
+    # A rule of the block around the value may require it although the key alone does not.
     is_needed = "else" in error.schema_path
     if error.is_of_nothing and not is_needed and (shape.nullable or _holder_nullable(subject, node)):
         return
     if shape.enum and {"type": node.kind == "scalar", "enum": not shape.fits(node.kind)}.get(keyword):
-        # The validator says both: of the wrong type, and none of the allowed values.
+        # The validator reports both: the wrong type, and none of the allowed values.
         return
     match keyword:
         case "additionalProperties" | "unevaluatedProperties":
@@ -179,9 +179,9 @@ def _explain_unknown(
 def _unexpected(
     subject: Subject, mapping: Node, shape: Shape, unexpected: frozenset[str]
 ) -> Iterator[tuple[Entry, Shape]]:
-    """Yield the entries with some keys, and what is known of their mapping.
+    """Yield the entries with some keys, and the shape of their mapping.
 
-    Beside what cannot be read a key may be at home elsewhere, unless it is a slip of one that is due here.
+    In a mapping with unparsed text a key may belong elsewhere, unless it is a typo of one that is due here.
     """
     whole = _whole(subject, mapping, shape)
     in_parts = subject.tree.broken(mapping)
@@ -197,7 +197,7 @@ def _unexpected(
 
 
 def _of_merged(subject: Subject, node: Node, error: FoundError, problem: Problem) -> Problem:
-    """Say of a value that ``<<`` brings in where it is: what is written here is right."""
+    """Reword the problem of a value from ``<<``, which has to be fixed where it is written."""
     if node.step != MERGE_KEY or not error.path or error.path[-1] == MERGE_KEY:
         return problem
     written = subject.text[node.span.start : node.span.end]
@@ -207,7 +207,7 @@ def _of_merged(subject: Subject, node: Node, error: FoundError, problem: Problem
 
 def _explain_missing(subject: Subject, node: Node, shape: Shape, key: str, collected: _Collected) -> None:
     if subject.document_kind == "trigger_tests" and key == "skill" and node.parent is None:
-        # Which one the suite around tests is known to ``suite_rules/trigger_skills.py``.
+        # ``suite_rules/trigger_skills.py`` knows the skill of the suite around the tests.
         return
     problem = missing_keys.missing_key(subject, node, _whole(subject, node, shape), key)
     collected.missing.append((node, key, problem))
@@ -238,7 +238,7 @@ def _explain_alternatives(
 
 
 def _where_it_counts(subject: Subject, node: Node, error: FoundError, problem: Problem) -> Problem:
-    """Return the problem of a value, at the alias that stands for it: where it is written it may be right."""
+    """Return the problem of a value, moved to the alias that refers to it: it may be valid at its anchor."""
     alias = subject.alias(error.path)
     if alias is None:
         return problem
@@ -274,7 +274,7 @@ def _value_problem(subject: Subject, node: Node, shape: Shape, keyword: str, err
 
 
 def _conflict(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield the problem of keys that must not stand together, at the last of them."""
+    """Yield the problem of keys that exclude each other, at the last of them."""
     named = set(_required_keys(shape.schema.get("not", {})))
     present = [entry for entry in node.entries if entry.key.value in named]
     if not present:
@@ -296,7 +296,7 @@ def _required_keys(rule: Any) -> Iterator[str]:
 
 
 def _whole(subject: Subject, node: Node, shape: Shape) -> Shape:
-    """Return the shape of the mapping itself where the schema of the error is only a rule about it."""
+    """Return the shape of the mapping itself if the schema of the error is only a rule about it."""
     if shape.properties and "additionalProperties" in shape.schema:
         return shape
     return subject.shape_at(node) or shape

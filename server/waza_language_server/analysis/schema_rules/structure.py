@@ -1,4 +1,4 @@
-"""Whether a document and its graders are built as they must be: keys, types, allowed values.
+"""Validation of the structure of a document and its graders: keys, types, allowed values.
 
 The document is validated without its grader entries, each entry by the schema of its own type. So there is
 never a choice between twenty forms to explain, and after an edit only the touched entry is validated again.
@@ -64,7 +64,7 @@ def structure_of_file(view: FileView) -> Found:
     """Yield the structural problems of a file outside its grader entries."""
     tree, kind, catalog = view.tree, view.kind, view.catalog
     if tree.root is None:
-        # Settings that are all comments leave the defaults as they are.
+        # Settings that consist only of comments leave the defaults unchanged.
         if not tree.errors and kind not in {"skill", "project_config"}:
             message = "The file is empty; a run cannot read it."
             yield Problem("empty-file", Span(0, min(1, len(tree.text))), message)
@@ -78,13 +78,13 @@ def structure_of_file(view: FileView) -> Found:
         yield None
         problems, unknown = yield from explained(subject, found_errors(validator, value))
         yield from (_in_scenario(tree.root, problem) for problem in problems)
-    # A key that is not known may stand for one that is recommended.
+    # An unknown key may be a misspelling of a recommended one.
     kept = "" if unknown.all else "advice"
     yield from found_outside(view, tree.root, root.top, partial(_advice, subject, unknown=unknown), kept)
 
 
 def _in_scenario(root: Node, problem: Problem) -> Problem:
-    """Return a problem as it is in a suite with a `scenario`, where a run refuses unknown keys of mocks."""
+    """Return a problem adapted to a suite with a `scenario`, where a run rejects unknown keys of mocks."""
     is_key = problem.severity != "error" and problem.code in {"unknown-key", "misplaced-key"}
     if not is_key or root.get("scenario") is None or "responses" not in root.at(problem.span.start).path:
         return problem
@@ -95,7 +95,7 @@ def structure_of_grader(view: GraderView) -> Found:
     """Yield the structural problems of one grader entry."""
     tree, kind, catalog, entry = view.file.tree, view.file.kind, view.file.catalog, view.entry
     if entry.key_names.count("type") > 1:
-        # The duplicate is said; which of the two types the options belong to is anyone's guess.
+        # The duplicate is already reported; which of the two types the options belong to is unknown.
         return
     if entry.written("ref") is not None:
         yield from _packaged(view)
@@ -149,7 +149,7 @@ def _untyped(
 
 
 def _may_need_advice(text: str, node: Node, shape: Shape) -> bool:
-    """Whether ``_advice`` may say something: a look that is cheaper than to begin with it."""
+    """Return whether ``_advice`` may report something. Cheaper than calling it."""
     green = node.green
     if green.kind == "scalar":
         if not green.value or green.tag is not None:
@@ -178,7 +178,7 @@ def _may_need_advice(text: str, node: Node, shape: Shape) -> bool:
 
 
 def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) -> Iterator[Problem]:
-    """Yield what is no mistake and still worth saying."""
+    """Yield advice: findings that are not mistakes."""
     if node.kind == "scalar":
         yield from _advice_on_scalar(subject, node, shape)
     elif node.kind == "sequence":

@@ -1,4 +1,4 @@
-"""What a structural rule looks at: a part of a document, its schema, and the way between the two."""
+"""The input of a structural rule: a part of a document, its schema, and the paths between the two."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from waza_language_server.text.span import Span
 
 @frozen()
 class Subject:
-    """A whole document without its grader entries, or one grader entry.
+    """An entire document without its grader entries, or one grader entry.
 
-    ``node`` is the part, ``root`` its schema file. ``is_grader`` tells the two apart.
+    ``node`` is the part, ``root`` its schema file. ``is_grader`` distinguishes the two.
     """
 
     tree: Tree
@@ -33,7 +33,7 @@ class Subject:
 
     @property
     def text(self) -> str:
-        """The text of the whole document."""
+        """Return the text of the entire document."""
         return self.tree.text
 
     def find(self, path: Sequence[str | int]) -> Node:
@@ -48,7 +48,7 @@ class Subject:
         return node
 
     def alias(self, path: Sequence[str | int]) -> Node | None:
-        """Return the alias at a path, None where the value itself is written there."""
+        """Return the alias at a path, None if the value itself is written there."""
         if self.tree.root is None or not path or not refers_elsewhere(self.tree.root.green):
             return None
         found = self.find(path[:-1]).get(path[-1])
@@ -65,14 +65,14 @@ class Subject:
         return shape_of(self.document_kind, node, self.catalog)
 
     def disturbed(self, node: Node) -> bool:
-        """Whether text between a key and its value could not be read, so that the value is a guess."""
+        """Return whether text between a key and its value was not parsed, so that the value is a guess."""
         if not self.tree.guesses:
             return False
         holder = self.entry(node)
         return holder is not None and bool(self._unreadable(holder.key.span.end, node.span.start))
 
     def may_lack(self, mapping: Node) -> bool:
-        """Whether a key that seems to be missing in a mapping may stand in text that could not be read."""
+        """Return whether a key that seems to be missing in a mapping may be in text that was not parsed."""
         if not self.tree.guesses:
             return False
         holder = self.entry(mapping)
@@ -83,13 +83,13 @@ class Subject:
         return any(not _is_within_collection(mapping, guess.start) for guess in self._unreadable(start, end))
 
     def _unreadable(self, start: int, end: int) -> Sequence[Span]:
-        """Return the places from ``start`` up to ``end`` that could not be read."""
+        """Return the unparsed spans from ``start`` up to ``end``."""
         guesses = self.tree.guesses
         first, behind = (bisect_left(guesses, at, key=lambda guess: guess.start) for at in (start, end))
         return guesses[first:behind]
 
     def _end_of_block(self, node: Node) -> int:
-        """Return where the next thing after a node starts; a grader is looked at up to its own end."""
+        """Return where the node after this one starts; for a grader its own end."""
         while (parent := node.parent) is not None:
             if self.is_grader and node.span == self.node.span:
                 return node.span.end
@@ -124,7 +124,7 @@ class Subject:
         return Span(span.start, min(breaks, default=span.end))
 
     def name_of(self, mapping: Node) -> str:
-        """Return how a sentence calls a mapping: by its key in backticks, "this grader", "the file"."""
+        """Return a mapping's name for messages: its key in backticks, "this grader", "the file"."""
         if isinstance(mapping.step, str):
             return f"`{mapping.step}`"
         if isinstance(mapping.step, int):
@@ -136,7 +136,7 @@ class Subject:
 
 
 def needed_key_with(mapping: Node, shape: Shape, written: str) -> str | None:
-    """Return the needed key that a mapping lacks and that has a written value among its few."""
+    """Return the required key that a mapping lacks and for which a value is one of its few."""
     for key in shape.required:
         known = shape.properties.get(key)
         if known is not None and mapping.entry(key) is None and written in known.shape.enum:
@@ -145,7 +145,7 @@ def needed_key_with(mapping: Node, shape: Shape, written: str) -> str | None:
 
 
 def _is_within_collection(mapping: Node, offset: int) -> bool:
-    """Whether an offset lies in a list or a mapping that is a value of a mapping."""
+    """Return whether an offset is in a list or a mapping that is a value of a mapping."""
     entry = mapping.entry_at(offset)
     if entry is None or entry.value.kind not in {"mapping", "sequence"}:
         return False

@@ -1,1 +1,1 @@
-"""Rules about what other files say."""
+"""Rules about the content of other files."""

@@ -1,4 +1,4 @@
-"""The table that ``tasks_from`` names: what keeps a run from finding the prompts in it."""
+"""The table that ``tasks_from`` names: problems that keep a run from finding its prompts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LINES = (".jsonl", ".ndjson")
 
 
 def datasets(view: SuiteView) -> Found:
-    """Yield why a run refuses the dataset of an eval file."""
+    """Yield the reason why a run rejects the dataset of an eval file."""
     document, path, root = view.document, path_of(view.document.uri), view.document.tree.root
     node = root.get("tasks_from") if root is not None and document.kind == "eval" else None
     written = word(node) if node is not None else None
@@ -51,7 +51,7 @@ def datasets(view: SuiteView) -> Found:
 
 
 def _faults_of_lines(text: str) -> Iterator[str | None]:
-    """Yield where and why a run refuses a file of prompts, the first fault alone, and None now and then."""
+    """Yield the first reason why a run rejects a file of prompts, and None now and then."""
     first: dict[str, int] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if not number % NODES_AT_ONCE:

@@ -1,4 +1,4 @@
-"""Prompts that hold all that a grader of their task looks for: an answer that repeats them passes."""
+"""Prompts that satisfy all checks of their task's graders: an answer that repeats them passes."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _LONGEST_PROMPT = 20_000
 
 
 def echoed_prompts(view: SuiteView) -> Found:
-    """Yield the first text of each grader, and of `expected`, that the prompt of its task satisfies.
+    """Yield the first string of each grader, and of `expected`, that the prompt of its task satisfies.
 
-    The mock answers with the prompt, so nothing is said of suites that run with it.
+    The mock answers with the prompt, so suites that run with it are skipped.
     """
     document, path = view.document, path_of(view.document.uri)
     root = document.tree.root
@@ -69,7 +69,7 @@ def _of_task(task: Node, graders: Iterable[Node]) -> Found:
 
 
 def _echoed(block: Node, prompt: str) -> Node | None:
-    """Return the first of the wanted texts when a prompt has all of them, and none that is forbidden."""
+    """Return the first required string if a prompt has all of them, and none of the forbidden ones."""
     wanted = [(key, item) for key in _WANTED for item in items_of(block.get(key))]
     forbidden = [(key, item) for key in _FORBIDDEN for item in items_of(block.get(key))]
     if not all(_has(prompt, *each) for each in wanted) or any(_has(prompt, *each) for each in forbidden):

@@ -1,4 +1,4 @@
-"""Which files the graders of each type need, where a run looks for them, and what happens without them."""
+"""The files that graders of each type need, where a run searches them, and what happens without them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ _ABOVE = "beside the eval file or in a folder above it"
 
 @frozen()
 class NeededFile:
-    """A path that a grader names, and where that may start.
+    """A path that a grader names, and the folder that it is relative to.
 
-    At ``folder`` below that of the eval file and nowhere else; None for where a run looks for what a suite
-    names, with ``with_fixtures`` among the files of its tasks, too. ``so`` says what happens without it;
-    ``inside`` is a file that it must hold when it is a folder.
+    With ``folder`` None a run searches it like every path of a suite, ``with_fixtures`` also among the files
+    of its tasks; "" is the folder of the eval file alone, and any other ``folder`` is below each searched
+    one. ``so`` describes the consequence if it is missing; ``inside`` is a file that it must contain if it is
+    a folder.
     """
 
     node: Node
@@ -39,14 +40,14 @@ class NeededFile:
 
 
 def files_needed(grader: Node) -> Iterator[NeededFile]:
-    """Yield the files that a grader entry needs beside the suite."""
+    """Yield the files that a grader entry needs next to the suite."""
     of_type = _NEEDED.get(grader_type(grader) or "")
     if of_type is not None:
         yield from of_type(grader)
 
 
 def needs_files(grader: Node) -> bool:
-    """Whether a grader entry needs any."""
+    """Return whether a grader entry needs any files."""
     return any(True for _ in files_needed(grader))
 
 
@@ -63,7 +64,7 @@ def _inline(grader: Node) -> Iterator[NeededFile]:
 
 
 def _program(grader: Node) -> Iterator[NeededFile]:
-    """Yield the script that a program is to run, or the program itself when it is a path."""
+    """Yield the script that a program should run, or the program itself if it is a path."""
     command = grader.get("config", "command")
     if command is None or not word(command):
         return

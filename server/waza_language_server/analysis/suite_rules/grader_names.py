@@ -30,14 +30,14 @@ _CALIBRATING = "human_calibration"
 
 @frozen()
 class _Elsewhere:
-    """Where a grader of another file is named."""
+    """A grader's name in another file."""
 
     uri: str
     span: Span
 
 
 def names_taken_by_suite(view: SuiteView) -> Iterator[Problem]:
-    """Yield the graders of a task that are called like a grader of its suite."""
+    """Yield the graders of a task with the name of one of its suite's graders."""
     path = path_of(view.document.uri)
     if view.document.kind != "task" or path is None:
         return
@@ -58,7 +58,7 @@ def names_taken_by_suite(view: SuiteView) -> Iterator[Problem]:
 
 
 def unknown_names(view: SuiteView) -> Found:
-    """Yield the names in ``expected.graders`` that neither the suite has, when it is known, nor the task."""
+    """Yield unknown names in ``expected.graders``: neither the suite, if known, nor the task has them."""
     document, root = view.document, view.document.tree.root
     if document.kind == "eval":
         yield from _unknown_in_inline_tasks(document)
@@ -67,7 +67,7 @@ def unknown_names(view: SuiteView) -> Found:
     nodes: list[Node] = []
     of_task: dict[str, list[Node]] = {}
     for node, shape in outside_graders(root, view.workspace.catalog.document("task")):
-        # A check of a requirement says whose grader it names.
+        # The rule about requirements reports whose grader it names.
         scope = word(node.parent.get("scope")) if node.step == "grader" and node.parent is not None else None
         if (
             shape.kind == "grader.name"
@@ -99,7 +99,7 @@ def _unknown_in_inline_tasks(document: Document) -> Found:
     file = SuiteFile(document.tree)
     of_suite = list(file.own_graders())
     if any(not grader.name and grader.node.get("ref") is not None for grader in of_suite):
-        return  # a package may name it
+        return  # A package may name it.
     for task in file.tasks():
         listed_names = task.node.get("expected", "graders")
         nodes = [item.target for item in listed_names.items] if listed_names is not None else []
@@ -130,7 +130,7 @@ def _calibrated(grader: Node) -> Node | None:
     """Return the node of the name in a grader's ``calibrate_grader``."""
     node = grader.get("config", "calibrate_grader")
     if grader_type(grader) != _CALIBRATING:
-        # Others have no such option, which is said of the key.
+        # Other types have no such option; that is reported at the key.
         return None
     return node.target if node is not None and node.target.kind == "scalar" else None
 
@@ -167,7 +167,7 @@ def _unknown(
 
 
 def _places_of_names(project: Project, path: Path) -> dict[str, _Elsewhere]:
-    """Return where the graders of an eval file are named; only asked for when a name is taken."""
+    """Return where the graders of an eval file are named; only computed when a name is taken."""
     graders = SuiteFile(project.tree(path)).graders()
     nodes = (name_node(grader.node) for grader in graders if grader.task is None)
     return {node.value: _Elsewhere(uri_of(path), node.span) for node in nodes if node is not None}

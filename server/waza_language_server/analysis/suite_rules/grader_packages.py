@@ -1,4 +1,4 @@
-"""Graders of packages: that ``ref`` stands where it counts, and that the package is there as it is locked."""
+"""Graders of packages: ``ref`` is in a valid place, and the package exists as it is locked."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def packages(view: SuiteView) -> Found:
-    """Yield each ``ref`` that a run refuses, and None before each package that is read."""
+    """Yield each ``ref`` that a run rejects, and None before reading each package."""
     yield from packages_of(view, (yield from view.graders.where(_is_packaged)))
 
 
@@ -81,7 +81,7 @@ def _check_type(grader: Node, packaged: str, catalog: Catalog) -> None:
 
 
 def _sources(project: Project, path: Path) -> tuple[object, Read]:
-    """Return what the lock says, None when there is none, and how files of packages are read."""
+    """Return the lock file's content, or None, and a function that reads files of packages."""
 
     def read(place: Path) -> object:
         tree = project.tree(place)

@@ -1,4 +1,4 @@
-"""Graders that ask a model, in a suite whose executor has none."""
+"""Graders that call a model, in a suite whose executor has none."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from waza_language_server.spelling import listed
 
 
 def nobody_to_judge(view: SuiteView) -> Found:
-    """Yield the executor of an eval file that cannot judge what its graders ask."""
+    """Yield the executor of an eval file that does not support the judge models of its graders."""
     root = view.document.tree.root
     node = root.get("config", "executor") if root is not None and view.document.kind == "eval" else None
     executor = word(node) or ""

@@ -1,4 +1,4 @@
-"""Graders that wait for the agent to load the tested skill, whose text is in its instructions already."""
+"""Graders that wait for the agent to load the tested skill, whose text is already in its instructions."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _OFF = "inject_skill_body"
 
 
 def loaded_skills(view: SuiteView) -> Found:
-    """Yield the required skills of graders that the agent has no reason to load."""
+    """Yield the required skills in graders that the agent has no reason to load."""
     yield from loaded_skills_of(view, (yield from view.graders.of_types((_TYPE,))))
 
 
 def loaded_skills_of(view: SuiteView, graders: Iterable[Node]) -> Found:
-    """Yield the same of some graders; only where every suite of the file gives the text of this skill."""
+    """Yield the same for some graders; only if every suite of the file gives the text of this skill."""
     path, project = path_of(view.document.uri), view.workspace.project
     graders = [grader for grader in graders if word(grader.get("type")) == _TYPE]
     suites = project.suites_of(path) if path is not None and graders else ()
@@ -45,7 +45,7 @@ def loaded_skills_of(view: SuiteView, graders: Iterable[Node]) -> Found:
 
 
 def _gives_text(root: Node) -> bool:
-    """Whether the agent of a suite has the text of the tested skill in its instructions."""
+    """Return whether the agent of a suite has the text of the tested skill in its instructions."""
     config = root.get("config")
     if config is None or not loads_skills(word(config.get("executor"))) or word(root.get("skill")) is None:
         return False

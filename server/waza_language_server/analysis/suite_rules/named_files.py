@@ -1,6 +1,6 @@
-"""Files that tasks and graders need and that are not there.
+"""Files that tasks and graders need and that do not exist.
 
-Nothing is said where a hook may still make them, and where it cannot be seen whether they are there.
+Nothing is reported if a hook may still create them, or if the server cannot see whether they exist.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ _FIXTURES, _FIXTURES_OF_TASK = "in `fixtures`", "in `context_dir`"
 _NAMING = frozenset({"files", "prompt_file", "context"})
 """Keys of ``inputs`` that name files."""
 _MOST_BESIDE = 500
-"""Names in a folder that one of them is compared with."""
+"""The most names in a folder to compare a missing one with."""
 _MOST_TASKS = 200
-"""Task files that are asked for folders of their own."""
+"""Task files that are searched for directories of their own."""
 _MOST_WITH_FIXES = 20
-"""For how many files of one text similar ones are looked for on the disk."""
+"""For at most this many missing files of one text the disk is searched for similar names."""
 
 
 def missing_files(view: SuiteView) -> Found:
-    """Yield what the tasks and the graders of a file name and what is not there."""
+    """Yield the missing files that the tasks and the graders of a file name."""
     document, files = view.document, _files_around(view)
     path, root = path_of(document.uri), document.tree.root
     if files is None or path is None or root is None:
@@ -68,7 +68,7 @@ def missing_files(view: SuiteView) -> Found:
 
 
 def missing_files_of(view: SuiteView, graders: Iterable[Node]) -> Found:
-    """Yield what some graders name and what is not there."""
+    """Yield the missing files that some graders name."""
     needing = list(filter(needs_files, graders))
     files = _files_around(view) if needing else None
     if files is None:
@@ -79,7 +79,7 @@ def missing_files_of(view: SuiteView, graders: Iterable[Node]) -> Found:
 
 
 def _files_around(view: SuiteView) -> _Files | None:
-    """Return the files around a document, None where nothing can be said of them."""
+    """Return the files around a document, None if they are unknown."""
     path, project = path_of(view.document.uri), view.workspace.project
     if path is None or view.document.kind not in ("eval", "task"):
         return None
@@ -98,7 +98,7 @@ def _may_name_files(task: Node) -> bool:
 
 
 def hooks_may_make(root: Node | None) -> bool:
-    """Whether a suite has hooks that run before its tasks: what is not there now may be there then."""
+    """Return whether a suite has hooks that run before its tasks and may create missing files."""
     hooks = root.get("hooks") if root is not None else None
     return hooks is not None and any(hooks.get(key) is not None for key in ("before_run", "before_task"))
 
@@ -115,7 +115,7 @@ class _Files:
         self._told = 0
 
     def of_task(self, task: Node, path: Path) -> Found:
-        """Yield what a task needs: its prompt, its fixtures, its instruction files."""
+        """Yield the files that a task needs: its prompt, its fixtures, its instruction files."""
         inputs = task.get("inputs")
         if inputs is None or inputs.target.kind != "mapping":
             return
@@ -152,7 +152,7 @@ class _Files:
                 yield from self._empty_folder(needed)
 
     def _empty_folder(self, needed: NeededFile) -> Iterator[Problem]:
-        """Yield a folder that is there without the file that it is named for."""
+        """Yield a folder that lacks the file that it is named for."""
         written = needed.node.value.strip()
         for suite in self._suites:
             place = next(found_at(self._project, suite.folder, self._bases_of_run(suite), written), None)
@@ -163,7 +163,7 @@ class _Files:
         yield self._problem(needed.node, what, needed.so)
 
     def _bases_of(self, needed: NeededFile, suite: Suite) -> tuple[Path, ...] | None:
-        """Return where the path of a grader may start, None when that is not known."""
+        """Return the base folders of a grader's path, None if unknown."""
         if needed.folder is not None:
             if not needed.folder:
                 return (suite.folder,)
@@ -173,7 +173,7 @@ class _Files:
         return (*fixtures, *self._bases_of_run(suite)) if fixtures is not None else None
 
     def _fixtures_of(self, suite: Suite) -> tuple[Path, ...] | None:
-        """Return the folders with the files of a suite's tasks, each of which may have one of its own."""
+        """Return the fixture folders of a suite's tasks, each of which may have its own."""
         if suite.path not in self._fixtures:
             written = self._context_dirs(suite)
             places = None
@@ -241,7 +241,7 @@ class _Files:
     def _beside(
         self, bases: Callable[[Suite], Sequence[Path]], written: str, kind: Kind | None
     ) -> Sequence[str]:
-        """Return the paths of what lies in the folders that a path leads to."""
+        """Return the paths of entries in the folders of a path."""
         if not is_plain(written):
             return ()
         folder, _, _ = written.rpartition("/")
@@ -257,7 +257,7 @@ class _Files:
         return tuple(found)
 
     def _may_be_there(self, suite: Suite, bases: tuple[Path, ...], written: str, kind: Kind | None) -> bool:
-        """Whether it is in one place, or one where nobody can tell; tasks name the same again and again."""
+        """Return whether it exists in some place, or may exist. Cached, as tasks often name the same file."""
         key = suite.folder, bases, written, kind
         if key not in self._seen:
             self._seen[key] = any(True for _ in found_at(self._project, suite.folder, bases, written, kind))
@@ -283,7 +283,7 @@ def _of_suite(places: Mapping[Path, tuple[Path, ...]], suite: Suite) -> tuple[Pa
 
 
 def _listed_file(item: Node) -> Node | None:
-    """Return the path of a file that is copied from the fixtures, None for one with its own text."""
+    """Return the path of a file that is copied from the fixtures, None for one with inline content."""
     item = item.target
     if item.kind != "mapping":
         return item

@@ -1,4 +1,4 @@
-"""Paths that lead out of the boundary of the suite: a run refuses them before it reads anything."""
+"""Paths outside the boundary of the suite: a run rejects them before it reads anything."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from waza_language_server.syntax.nodes import Node
 
 CODE = "outside-repository"
 _UNKNOWN = frozenset("\0{$")
-"""Characters of paths that name no file yet."""
+"""Characters of paths that do not name a file yet."""
 TYPES_WITH_PATHS = frozenset({"diff", "json_schema", "llm", "prompt", "script", "trigger"})
 _KEYS_OF_GRADERS = ("context_dir", "schema_file", "script", "skill_path")
 _KEYS_OF_TASKS = frozenset({"context_dir", "inputs", "skill_directories"})
@@ -27,7 +27,7 @@ _KEYS_OF_CONFIG = ("adapter", "recording")
 
 
 def outside_paths(view: SuiteView) -> Found:
-    """Yield the paths of a suite or task, and of its graders, that lead out of the boundary."""
+    """Yield the paths of a suite or task, and of its graders, that are outside the boundary."""
     path, root = path_of(view.document.uri), view.document.tree.root
     if path is None or root is None or view.document.kind not in ("eval", "task"):
         return
@@ -49,7 +49,7 @@ def outside_paths(view: SuiteView) -> Found:
 
 
 def outside_paths_of(view: SuiteView, graders: Iterable[Node]) -> Found:
-    """Yield the paths of some graders that lead out of the boundary."""
+    """Yield the paths of some graders that are outside the boundary."""
     path = path_of(view.document.uri)
     if path is not None:
         for grader in graders:
@@ -58,7 +58,7 @@ def outside_paths_of(view: SuiteView, graders: Iterable[Node]) -> Found:
 
 
 def names_paths(grader: Node) -> bool:
-    """Return whether a grader names a path that starts at the suite."""
+    """Return whether a grader names a path relative to the suite."""
     return any(_paths_of(grader))
 
 
@@ -81,7 +81,7 @@ def _outside(view: SuiteView, path: Path, nodes: Iterable[Node | None]) -> Found
         written = (word(node) or "") if node is not None and node.target.kind == "scalar" else ""
         if node is None or not written or _UNKNOWN.intersection(written):
             continue
-        # Before the first star of a glob is a folder.
+        # The part of a glob before its first star is a folder.
         place = from_home(written.partition("*")[0])
         within = [(start, project.disk.reach.around(start)) for start in starts]
         inside = any(

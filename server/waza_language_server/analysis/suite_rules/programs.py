@@ -1,4 +1,4 @@
-"""Programs that graders start and that are not on PATH: they fail whatever the agent answers."""
+"""Programs of graders that are not on PATH: the graders fail whatever the agent answers."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 _WITH_PROGRAMS = ("program", "inline")
 _SHELL = compiled_later(r"\A(?:[|<>;]|&&|\d?>)|\$[A-Za-z({]|[|;]\Z")
-"""What only a shell understands."""
+"""Syntax that only a shell understands."""
 
 
 def missing_programs(view: SuiteView) -> Found:
-    """Yield the programs of grader entries, and what runs their files, that this computer does not have."""
+    """Yield the programs and interpreters of grader entries that are not installed on this computer."""
     yield from missing_programs_of(view, (yield from view.graders.of_types(_WITH_PROGRAMS)))
 
 
@@ -69,7 +69,7 @@ def missing_programs_of(view: SuiteView, graders: Iterable[Node]) -> Found:
 
 
 def _with_arguments(tree: Tree, command: Node, words: Sequence[str]) -> Problem:
-    """Return the problem of a program that is written as a line for a shell, as other tools take it."""
+    """Return the problem of a program written as a shell command line, as other tools accept it."""
     program, *arguments = words
     message = f"The whole of `{shown(command.target.value)}` is taken for the name of a program, so this "
     fixes: tuple[Fix, ...] = ()

@@ -1,4 +1,4 @@
-"""Where a task file that is listed and missing may have gone: one beside it, in no list."""
+"""Renamed task files: an unlisted file next to the place of one that is listed and missing."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _MOST_LOOKED_AT = 50
 
 @frozen()
 class Renamed:
-    """The file that a missing one may be now, as an eval file would list it; ``id`` is "" unless it tells."""
+    """The probable new file, as an eval file would list it; ``id`` is "" unless it identifies the task."""
 
     pattern: str
     id: str = ""
 
     @property
     def words(self) -> str:
-        """Say so in a sentence."""
+        """Return the sentence for a message."""
         if self.id:
             return f'"{self.pattern}" has the id "{self.id}" and is in no list: was it renamed?'
         return f'"{self.pattern}" is the only task beside it that is in no list: was it renamed?'
 
 
 def renamed_to(document: Document, project: Project, path: Path, pattern: str) -> Renamed | None:
-    """Return the file that a missing one has most likely become, None when that is anybody's guess.
+    """Return the most likely new file for a missing one, None if there is no clear candidate.
 
     It is the one whose ``id`` the missing file was named after, or the only one that no suite lists.
     """
@@ -51,7 +51,7 @@ def renamed_to(document: Document, project: Project, path: Path, pattern: str) -
     ]
     if named:
         return named[0] if len(named) == 1 else None
-    # Of those that were not looked at another one may be in no list either.
+    # One of those that were not checked may be unlisted as well.
     is_only = len(unlisted) == 1 and len(beside) <= _MOST_LOOKED_AT
     return Renamed(unlisted[0]) if is_only else None
 

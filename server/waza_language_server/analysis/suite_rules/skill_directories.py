@@ -1,8 +1,8 @@
-"""Skill directories that are not there, and those that are not where upstream looks.
+"""Skill directories that do not exist, and those that upstream does not find.
 
-A run looks beside the eval file, where it is started and in the folders above; upstream looks beside the eval
-file alone, and says nothing when there is no such folder. Nothing is said where a hook may still make it,
-and where no skill is loaded.
+A run searches next to the eval file, in its working directory and in the folders above; upstream searches
+only next to the eval file, and silently ignores a missing folder. Nothing is reported if a hook may still
+create it, or if no skill is loaded.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 _MOST_BESIDE = 500
-"""Names in a folder that one of them is compared with."""
+"""The most names in a folder to compare a missing one with."""
 
 
 def skill_directories(view: SuiteView) -> Found:
@@ -54,7 +54,7 @@ def skill_directories(view: SuiteView) -> Found:
 
 
 def _loads(project: Project, suite: Suite, root: Node, path: Path) -> bool:
-    """Whether skills are loaded that no hook makes."""
+    """Return whether skills are loaded that no hook creates."""
     read = root if suite.path == path else project.tree(suite.path).root
     if read is None or hooks_may_make(read):
         return False
@@ -64,7 +64,7 @@ def _loads(project: Project, suite: Suite, root: Node, path: Path) -> bool:
 
 
 def _similar(view: SuiteView, node: Node, suites: tuple[Suite, ...]) -> tuple[Fix, ...]:
-    """Return the fix that writes the folder beside the missing one whose name is near to its name."""
+    """Return the fix that writes the folder next to the missing one that has a similar name."""
     project, written = view.workspace.project, node.value.strip()
     above, _, _ = written.rstrip("/").rpartition("/")
     found: set[str] = set()

@@ -1,4 +1,4 @@
-"""What is wrong with a ``SKILL.md`` beside what its schema says: its keys, its name, its last line."""
+"""Problems of a ``SKILL.md`` that its schema does not cover: its keys, its name, its closing line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NEEDED = {
 }
 
 _OF_AGENTS = frozenset({"mode", "modes", "models"})
-"""Keys that agents read, or authors write, which look like slips in others and are none."""
+"""Keys that agents read, or authors write, which look like typos of others."""
 _MORE_KEYS = compiled_later(
     r"---[ \t]*(?:\r\n|\r|\n)(?P<rows>[a-z][\w-]*:[ \t][^\r\n]*(?:\r\n|\r|\n)"
     r"(?:(?:[a-z][\w-]*:|[ \t]+\S|-[ \t])[^\r\n]*(?:\r\n|\r|\n))*)---[ \t]*(?=[\r\n]|\Z)"
@@ -31,11 +31,11 @@ _MORE_KEYS = compiled_later(
 """A line that closes the front matter, more rows of it, and another such line."""
 _KEY = compiled_later(r"^([a-z][\w-]*):", re.MULTILINE)
 _OTHER_CLOSING = compiled_later(r"(?:--|[—–]+|-[ ]-[ ]-|\*{3,}|={3,}|_{3,}|\.{3})(?=[ \t]*(?:[\r\n]|\Z))")
-"""What stands on a line of its own in place of the three dashes."""
+"""A line on its own in place of the three dashes."""
 
 
 def skill_file(view: SuiteView) -> Found:
-    """Yield the problems of the front matter of a ``SKILL.md``; nothing for other files."""
+    """Yield the problems of the front matter of a ``SKILL.md``; none for other files."""
     if view.document.kind != "skill":
         return
     opening = lost_opening(view.document.text)
@@ -62,7 +62,7 @@ def _open_end(view: SuiteView) -> Found:
     end = len(matter.text)
     closing = f"---{ending}" if matter.text.endswith(("\n", "\r")) else f"{ending}---{ending}"
     rest = document.text[end:]
-    # What stands right below may have been meant to be a part of it.
+    # Text directly below may have been intended as a part of it.
     fixes: tuple[Fix, ...] = ()
     if not rest or rest[0] in "\r\n":
         fixes = (Fix("Close it with `---`", (Edit(Span(end, end), closing),)),)
@@ -73,7 +73,7 @@ def _open_end(view: SuiteView) -> Found:
 
 
 def _closed_twice(view: SuiteView) -> Found:
-    """Yield that more keys stand between the line that ends the front matter and another such line."""
+    """Yield keys between the line that ends the front matter and another such line."""
     more = _more_keys(view)
     if more is None:
         return
@@ -85,7 +85,7 @@ def _closed_twice(view: SuiteView) -> Found:
 
 
 def _more_keys(view: SuiteView) -> re.Match[str] | None:
-    """Return the end of the front matter with the keys of a skill below it, which are closed as well."""
+    """Return the end of the front matter with the skill's keys below it, which are closed as well."""
     text, matter = view.document.text, front_matter(view.document.text)
     more = _MORE_KEYS.match(text, len(matter.text)) if matter.opened and matter.closed else None
     known = view.workspace.catalog.document("skill").properties
@@ -93,7 +93,7 @@ def _more_keys(view: SuiteView) -> re.Match[str] | None:
 
 
 def _keys(view: SuiteView) -> Found:
-    """Yield misspelt keys, and the needed ones that are missing and are not among them."""
+    """Yield misspelt keys, and the missing required ones that are not among them."""
     tree, root = view.document.tree, view.document.tree.root
     if root is None or root.kind != "mapping":
         return
@@ -140,7 +140,7 @@ def _keys(view: SuiteView) -> Found:
 
 
 def _other_folder(view: SuiteView) -> Found:
-    """Yield the name that is not that of the folder, where the folder is one among others of a repository."""
+    """Yield the name if it differs from the folder's, unless the folder is the root of a checkout."""
     root, path = view.document.tree.root, path_of(view.document.uri)
     node, project = root.get("name") if root is not None else None, view.workspace.project
     name = word(node)
@@ -149,7 +149,7 @@ def _other_folder(view: SuiteView) -> Found:
     shape = view.workspace.catalog.document("skill").properties["name"].shape
     folder = path.parent
     if folder in project.roots or ".git" in project.names(folder) or not shape.takes_text(name):
-        # What a checkout is called is up to whoever makes it.
+        # The name of a checkout's folder is arbitrary.
         return
     fixes: tuple[Fix, ...] = ()
     if shape.takes_text(folder.name):

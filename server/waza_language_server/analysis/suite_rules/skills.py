@@ -1,8 +1,8 @@
-"""The skills that a suite needs, the tested one and those in ``required_skills``, and that nobody finds.
+"""Skills that a suite needs and that do not exist: the tested one and those in ``required_skills``.
 
-The skills are looked for where a run looks (``runs/agent/skills.py`` of the engine); nothing is said where
-it cannot be seen what is there. An executor that loads no skills misses none: there the tested skill may be
-anywhere, unless its name is a slip of the pen for the skill that the suite lies with.
+The skills are searched where a run searches them (``runs/agent/skills.py`` of the engine); nothing is
+reported if the server cannot see what exists there. An executor that loads no skills misses none: there the
+tested skill may be anywhere, unless its name is a typo of the skill next to the suite.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 CODE = "skill-not-found"
 _MOST_TASKS = 200
-"""Task files that are asked for skill directories of their own; of more nobody knows."""
+"""Task files that are searched for skill directories of their own; more than these count as unknown."""
 
 
 def missing_skills(view: SuiteView) -> Found:
-    """Yield the tested skill and the required ones that are not found; nothing for other files."""
+    """Yield the tested skill and the required ones that do not exist; none for other files."""
     document, project = view.document, view.workspace.project
     path, root = path_of(document.uri), document.tree.root
     if document.kind != "eval" or path is None or root is None or hooks_may_make(root):
@@ -49,7 +49,7 @@ def missing_skills(view: SuiteView) -> Found:
     yield None
     suite = project.suite(path)
     if any(no_folder_at(project, suite.folder, written.strip()) for written in listed):
-        # It is told there, and the skill may lie where it should have led.
+        # That directory is reported already, and the skill may be in there.
         return
     try:
         found = skills_of_run(project, suite, listed)
@@ -75,18 +75,18 @@ def missing_skills(view: SuiteView) -> Found:
 
 
 def loads_skills(executor: str | None) -> bool:
-    """Whether an executor is an agent that loads skills."""
+    """Return whether an executor is an agent that loads skills."""
     return executor is not None and executor in EXECUTORS and EXECUTORS[executor].costs
 
 
 def _is_among(found: dict[Path, str], name: str) -> bool:
-    """Whether a skill of this name is there, also one whose folder is called so."""
+    """Return whether a skill of this name exists, or one whose folder has it."""
     wanted = name.casefold()
     return any(wanted in (known.casefold(), folder.name.casefold()) for folder, known in found.items())
 
 
 def _lies_with(suite: Suite, found: dict[Path, str]) -> Iterator[str]:
-    """Yield the skills in whose folder a suite lies, or whose name its own folder has."""
+    """Yield the skills whose folder contains the suite, or whose name or folder name is its folder's."""
     for folder, name in found.items():
         if (
             folder == suite.folder
@@ -97,7 +97,7 @@ def _lies_with(suite: Suite, found: dict[Path, str]) -> Iterator[str]:
 
 
 def _check_tasks(project: Project, suite: Suite) -> Found:
-    """Raise ``UnknownSkillsError`` when a task has skill directories of its own, or nobody knows."""
+    """Raise ``UnknownSkillsError`` when a task has skill directories of its own, or may have."""
     paths = project.task_paths(suite).value
     if len(paths) > _MOST_TASKS:
         raise UnknownSkillsError
@@ -108,7 +108,10 @@ def _check_tasks(project: Project, suite: Suite) -> Found:
 
 
 def _problem(view: SuiteView, node: Node, missing: str, advice: str, known: Iterable[str]) -> Problem:
-    """Return what is said of a skill; to one of the ``known`` that it is a slip for the ``advice`` leads."""
+    """Return the problem of a missing skill.
+
+    ``advice`` is added, unless the name is a typo of a ``known`` skill.
+    """
     names = sorted(set(known))
     slip = slip_of(node.value, names)
     meant = slip or nearest(node.value, names)
@@ -122,7 +125,7 @@ def _problem(view: SuiteView, node: Node, missing: str, advice: str, known: Iter
 
 
 def items_of(node: Node | None) -> Iterator[Node]:
-    """Yield the items of a list, or the one text that stands for a list of it."""
+    """Yield the items of a list, or the single string that may replace a list."""
     if node is None:
         return
     if node.target.kind == "sequence":

@@ -1,8 +1,8 @@
-"""What an eval file refers to and what is not there: globs of ``tasks`` that pick up nothing, or no text.
+"""Globs of ``tasks`` in an eval file that match nothing, or that match binary files.
 
-A run fails only when all globs together find no task, so that is an error; a single glob that finds nothing
-beside others that do is a hint, a file that is named and missing a warning. Nothing is said when a folder
-cannot be read.
+A run fails only when all globs together match no task, so that is an error; a single glob that matches
+nothing next to others that do is a hint, a named file that does not exist a warning. Nothing is reported when
+a folder cannot be read.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
 
 MAX_RELATED = 20
-"""How many other places one problem points at."""
+"""The most other locations of one problem."""
 MAX_GLOBS_WITH_FIXES = 20
-"""For how many globs that find nothing others are looked for on the disk."""
+"""The most globs without a match for which the disk is searched."""
 CODE = "no-matching-tasks"
 UNREADABLE = "unreadable-task"
 _MOST_LOOKED_AT = 200
-"""Files of one glob that are asked whether they can be read."""
+"""The most files of one glob that are checked for being readable."""
 _SLASHES = " Write `/` between folders: `\\` takes the meaning off the next character."
 _TASK_FOLDERS = ("tasks", "evals", "cases", "scenarios", "tests", ".")
 
@@ -55,7 +55,7 @@ class _Glob:
 
 
 def task_globs(view: SuiteView) -> Found:
-    """Yield the problems of what an eval file refers to; nothing for other files."""
+    """Yield the problems of an eval file's references; none for other files."""
     document, project, root = view.document, view.workspace.project, view.document.tree.root
     path = path_of(document.uri)
     if document.kind != "eval" or root is None or path is None or root.entry("tasks_from"):
@@ -121,7 +121,7 @@ def _unreadable(document: Document, project: Project, path: Path, globs: list[_G
 def _files_in(
     document: Document, project: Project, path: Path, folder: _Glob, globs: list[_Glob]
 ) -> Iterator[Fix]:
-    """Yield the globs of the task files in a folder that is named as if it were one of them."""
+    """Yield the globs of the task files in a folder that is listed as if it were one of them."""
     if not _is_named(folder):
         return
     taken = _taken(folder.node, globs)
@@ -133,12 +133,12 @@ def _files_in(
 
 
 def _taken(node: Node, globs: list[_Glob]) -> set[Path]:
-    """Return the files that the other items of the list pick up."""
+    """Return the files that the other items of the list match."""
     return {file for each in globs if each.node is not node for file in each.files.value}
 
 
 def _picked_up_twice(document: Document, globs: list[_Glob]) -> Found:
-    """Yield the files that are named and that another item of the list picks up, too: they run twice."""
+    """Yield the named files that another item of the list matches, too: they run twice."""
     found = [glob for glob in globs if glob.files.value]
     named: list[_Glob] = []
     first: dict[Path, _Glob] = {}
@@ -149,7 +149,7 @@ def _picked_up_twice(document: Document, globs: list[_Glob]) -> Found:
             named.append(glob)
         else:
             first.update((file, glob) for file in glob.files.value if file not in first)
-    # Of a file that is named and picked up by a pattern the name is too many, of two names the second.
+    # If a file is named and also matched by a pattern, the name is redundant; of two names, the second.
     for number, glob in enumerate(named, 1):
         if not number % NODES_AT_ONCE:
             yield None
@@ -185,7 +185,7 @@ def _nothing_at_all(document: Document, project: Project, path: Path, globs: lis
 def _fixes(
     document: Document, project: Project, path: Path, node: Node, renamed: Renamed | None, globs: list[_Glob]
 ) -> Iterator[Fix]:
-    """Offer what does match: the new name, another ending, or the folders where task files usually are."""
+    """Offer existing files: the new name, another extension, or the usual folders of task files."""
     taken = _taken(node, globs)
     others = _candidates(document, project, path.parent, pattern_of(node))
     found = [
@@ -226,7 +226,7 @@ def _candidates(document: Document, project: Project, folder: Path, pattern: str
 def _picks_up_tasks(
     document: Document, project: Project, path: Path, pattern: str, taken: Collection[Path]
 ) -> bool:
-    """Whether a pattern picks up task files, and none that another item of the list has."""
+    """Return whether a pattern matches task files, and none that another item of the list matches."""
     files = project.matching_tasks(document, pattern).value
     return (
         bool(files)

@@ -1,7 +1,6 @@
-"""What a task says and its suite makes wrong: paths in a prompt without files, an id that is taken.
+"""Problems of a task that depend on its suite: paths in a prompt without files, a duplicate id.
 
-Whether a value has the right type is not asked
-here; a value that has not is passed over.
+Values of a wrong type are skipped here.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ if TYPE_CHECKING:
 
 _ASKS_NOTHING = "The prompt is empty, so a run refuses to pay for an answer; write what the agent is asked."
 _RELATIVE = "./"
-"""What upstream searches a prompt for; ``../`` holds it too."""
+"""The string that upstream searches for in a prompt; ``../`` contains it too."""
 
 
 def relative_paths(view: SuiteView) -> Iterator[Problem]:
-    """Yield the relative path in the prompt of a task that brings no files, which upstream refuses.
+    """Yield the relative path in the prompt of a task without files, which upstream rejects.
 
-    The suites of the task must be known, because they may bring files too.
+    The suites of the task must be known, because they may have files too.
     """
     document, project = view.document, view.workspace.project
     root, path = document.tree.root, path_of(document.uri)
@@ -58,7 +57,7 @@ def relative_paths(view: SuiteView) -> Iterator[Problem]:
 
 
 def duplicate_ids(view: SuiteView) -> Found:
-    """Yield the id of a task that another task of the same suite has, and None after each file."""
+    """Yield duplicate ids of tasks in the same suite, and None after each file."""
     document, project = view.document, view.workspace.project
     root, path = document.tree.root, path_of(document.uri)
     node = root.get("id") if root is not None else None
@@ -78,7 +77,7 @@ def duplicate_ids(view: SuiteView) -> Found:
 
 
 def orphans(view: SuiteView) -> Iterator[Problem]:
-    """Yield the task beside an eval file whose globs leave it out, so that no run knows it."""
+    """Yield the task next to an eval file whose globs leave it out, so that no run includes it."""
     document, project = view.document, view.workspace.project
     root, path = document.tree.root, path_of(document.uri)
     if document.kind != "task" or root is None or path is None or path.parent.name != "tasks":
@@ -128,7 +127,7 @@ def _word(node: Node) -> str:
 
 
 def blank_prompts(view: SuiteView) -> Found:
-    """Yield the prompts that ask nothing, where the run of a suite would pay for the answer."""
+    """Yield empty prompts, if a run of the suite would pay for the answer."""
     document, project = view.document, view.workspace.project
     root, path = document.tree.root, path_of(document.uri)
     if root is None or path is None or document.kind not in ("eval", "task"):
@@ -152,7 +151,7 @@ def _is_blank(task: Node) -> bool:
 
 
 def _blank_prompts_of(task: Node) -> Iterator[Node]:
-    """Yield the prompt and the follow-up prompts of a task that are written and ask nothing."""
+    """Yield the prompt and the follow-up prompts of a task that exist and are empty."""
     first, further = task.get("inputs", "prompt"), task.get("inputs", "follow_up_prompts")
     written = [first] if first is not None and task.get("inputs", "prompt_file") is None else []
     for node in (*written, *(further.target.each_item() if further is not None else ())):

@@ -1,6 +1,6 @@
-"""The skill of trigger prompts, when it is a misspelling of the one that the suite beside them tests.
+"""The skill of trigger prompts, when it is a misspelling of the one that the suite next to them tests.
 
-A run compares the name with those of the invoked skills, letter by letter: with a slip no prompt triggers.
+A run compares the name exactly with those of the invoked skills: with a typo no prompt triggers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CODE = "skill-not-found"
 
 
 def skill_of_triggers(view: SuiteView) -> Iterator[Problem]:
-    """Yield the skill that no skill of the workspace is called, and that is near to the tested one."""
+    """Yield an unknown skill with a name similar to the tested one."""
     document, project = view.document, view.workspace.project
     if document.kind != "trigger_tests":
         return
@@ -72,5 +72,5 @@ def _without_skill(view: SuiteView, root: Node) -> Iterator[Problem]:
 
 
 def _line_above(start: int, name: str, ending: str) -> Edits:
-    """Return the edit that names a skill in front of the first key, which stands at the margin."""
+    """Return the edit that names a skill before the first key, which is at the margin."""
     return (Edit(Span(start, start), f"skill: {plain_or_quoted(name)}{ending}"),)

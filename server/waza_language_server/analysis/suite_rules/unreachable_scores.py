@@ -1,4 +1,4 @@
-"""Thresholds of metrics that no run of the suite reaches, for nothing in it is scored."""
+"""Thresholds of metrics that no run of the suite reaches, because nothing is scored."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 _SCORED = "behavior_quality"
 _SCORING = ("graders", "expected", "checkpoints")
 MOST_TASKS = 500
-"""Tasks of a suite that are asked for graders; the first one that has some is the last."""
+"""Tasks of a suite that are searched for graders; the search ends at the first one that has some."""
 
 
 def scores_without_graders(view: SuiteView) -> Found:
-    """Yield the threshold of ``behavior_quality`` where no trial is graded: the mean score is 0 then."""
+    """Yield the threshold of ``behavior_quality`` if no trial is graded: the mean score is 0 then."""
     root, path = view.document.tree.root, path_of(view.document.uri)
     metrics = root.get("metrics") if root is not None and view.document.kind == "eval" else None
     if metrics is None or path is None or root is None or root.get("graders") is not None:
@@ -32,7 +32,7 @@ def scores_without_graders(view: SuiteView) -> Found:
         limit = number_of(node) if node is not None and word(name) == _SCORED else None
         if node is None or limit is None or not 0 < limit <= 1:
             continue
-        # Tools of an agent file are graded, too, and it may lie in one of these.
+        # Tools of an agent file are graded, too, and it may be in one of these.
         if root.get("config", "skill_directories") is not None:
             return
         project = view.workspace.project
@@ -46,7 +46,7 @@ def scores_without_graders(view: SuiteView) -> Found:
 
 
 def _is_nothing_graded(project: Project, suite: Suite) -> Steps[bool]:
-    """Say whether no task of a suite is graded; not where nobody knows all of them."""
+    """Return whether no task of a suite is graded; False if the tasks are not all known."""
     paths = project.task_paths(suite)
     if not paths.known or suite.outline.inline_tasks or suite.outline.tasks_from:
         return False

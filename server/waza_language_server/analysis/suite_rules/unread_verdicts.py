@@ -34,7 +34,7 @@ _LONGEST = 100_000
 
 
 def unread_verdicts(view: SuiteView) -> Found:
-    """Yield the commands of graders that print whether they passed, and that nobody reads."""
+    """Yield the commands of graders that print whether they passed, which nothing reads."""
     yield from unread_verdicts_of(view, (yield from view.graders.of_types((_TYPE,))))
 
 
@@ -68,7 +68,7 @@ def unread_verdicts_of(view: SuiteView, graders: Iterable[Node]) -> Found:
 
 
 def _source(view: SuiteView, grader: Node) -> str:
-    """Return what a program is to do, as far as it is written in the grader or in one script, else ""."""
+    """Return the source of a program if it is in the grader or in one script, else ""."""
     command = PurePath(word(grader.get("config", "command")) or "").name
     arguments = [item.value for item in items_of(grader.get("config", "args"))]
     if len(arguments) == 2 and arguments[0] in ("-c", "-e"):

@@ -1,4 +1,4 @@
-"""Graders that passed, or failed, on everything when their strength was measured."""
+"""Graders that passed, or failed, on everything in mutation testing."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def weak_graders(view: SuiteView) -> Found:
-    """Yield the names of weak graders, keys of weak lists of ``expected``, and checks that decide nothing.
+    """Yield the names of weak graders, keys of weak lists of ``expected``, and redundant checks.
 
-    Nothing unless it was measured.
+    Nothing without results of mutation testing.
     """
     document, project = view.document, view.workspace.project
     path = path_of(document.uri)
@@ -57,7 +57,7 @@ def _problems(grader: GraderEntry, found: Strength) -> Found:
 
 
 def _of_expected(task: Node, place: str, strengths: Strengths, suites: Sequence[Path]) -> Found:
-    """Yield the key of each list of ``expected`` that is weak, and each text in one that decides nothing."""
+    """Yield the key of each weak list in ``expected``, and each string in one that decides nothing."""
     expected = task.get("expected")
     for key in EXPECTED_LISTS if expected is not None else ():
         listed = expected.entry(key) if expected is not None else None

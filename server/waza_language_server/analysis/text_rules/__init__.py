@@ -1,1 +1,1 @@
-"""Rules about the text as YAML: one problem a slip of the pen, and what its author wanted to write."""
+"""Rules about the text as YAML: one problem for each typo, with the text that was intended."""

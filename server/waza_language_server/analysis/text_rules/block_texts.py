@@ -1,4 +1,4 @@
-"""Blocks of text (`|`, `>`) whose lines stand where YAML does not read them: behind tabs, at the margin."""
+"""Block scalars (`|`, `>`) with lines that YAML does not read as part of them: after tabs, at the margin."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _OPENS_TEXT = compiled_later(
     r"(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>[A-Za-z_][\w-]*):[ \t]+[|>][-+]?(?:[ \t]+#.*)?[ \t]*\Z"
 )
 _KEY = compiled_later(r"[ ]*(?:-[ ]+)*(?P<key>[A-Za-z_][\w-]*)(?::(?!//)|[ \t]*=(?!=))")
-"""A key with its colon; a blank behind it may be lost, or the colon be another sign."""
+"""A key with its colon; the space after it may be missing, or the colon be another character."""
 _DASH = compiled_later(r"(?P<lead>[ ]*)-[ ]")
 _MARK = compiled_later(r"(?:---|\.\.\.)(?:\s|\Z)")
 _MOST_LINES = 200
 _LOOKED_AT = 40
-"""Lines above a fault in which the key of the text may stand."""
+"""The most lines above a fault to search for the key of the text."""
 
 
 def tabbed_text(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the lines of a block of text that are indented with tabs."""
+    """Yield the lines of a block scalar that are indented with tabs."""
     first = lines.line_of(fault.span.start)
     above = first - 1
     while above > 0 and not text[lines.line_span(above).start : lines.line_span(above).end].strip():
@@ -56,9 +56,9 @@ def tabbed_text(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Sli
 
 
 def text_at_margin(text: str, lines: LineIndex, fault: SyntaxFault, known: Collection[str]) -> Iterator[Slip]:
-    """Yield the lines of a block of text that stand no further to the right than its key.
+    """Yield the lines of a block scalar that are not indented further than its key.
 
-    The text goes on up to a line with one of the ``known`` keys, or with what looks like one of them.
+    The text continues up to a line with one of the ``known`` keys, or with something similar.
     """
     number = lines.line_of(fault.span.start)
     for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
@@ -69,7 +69,7 @@ def text_at_margin(text: str, lines: LineIndex, fault: SyntaxFault, known: Colle
         rows = _rows_at_margin(text, lines, above + 1, len(match["lead"]), known)
         if rows and _begins_item(text, lines, above, rows[0]):
             return
-        # The key that ends the text may be what cannot be read.
+        # The key that ends the text may be the unparsable part.
         if not rows or not rows[0] <= number <= rows[-1] + 1:
             return
         usual = _column_of_text(text, lines, above + 1, rows[0])
@@ -87,7 +87,7 @@ def text_at_margin(text: str, lines: LineIndex, fault: SyntaxFault, known: Colle
 
 
 def _begins_item(text: str, lines: LineIndex, opening: int, number: int) -> bool:
-    """Whether a line has the dash of the item behind the one that holds the text which opens above it."""
+    """Return whether a line has the dash of the item after the one that holds the text opened above it."""
     line = lines.line_span(number)
     dash = _DASH.match(text, line.start, line.end)
     if dash is None:
@@ -103,7 +103,7 @@ def _begins_item(text: str, lines: LineIndex, opening: int, number: int) -> bool
 def _rows_at_margin(
     text: str, lines: LineIndex, first: int, column: int, known: Collection[str]
 ) -> list[int]:
-    """Return the lines from the first that is no further to the right than ``column`` up to a known key."""
+    """Return the lines from the first one not indented further than ``column`` up to a known key."""
     rows: list[int] = []
     written_rows = 0
     for number in range(first, min(lines.line_count, first + _MOST_LINES)):
@@ -126,7 +126,7 @@ def _rows_at_margin(
 
 
 def _is_first_alone(text: str, lines: LineIndex, rows: list[int], column: int) -> bool:
-    """Whether all lines but the first stand where a text begins: then only the first is out of place."""
+    """Return whether all lines but the first are at the text's column: then only the first is misplaced."""
     below = [lines.line_span(number) for number in rows[1:]]
     columns = {column_of_line(text, row) for row in below if text[row.start : row.end].strip()}
     return columns == {column}
@@ -137,15 +137,15 @@ def _is_like(key: str, known: Collection[str]) -> bool:
 
 
 def _column_of_text(text: str, lines: LineIndex, first: int, end: int) -> int | None:
-    """Return the column where the lines of a text stand that are in their place; None without any."""
+    """Return the column of the lines of a text that are in their place; None without any."""
     rows = (lines.line_span(number) for number in range(first, end))
     return next((column_of_line(text, row) for row in rows if text[row.start : row.end].strip()), None)
 
 
 def _indented(text: str, lines: LineIndex, rows: list[int], usual: int | None, least: int) -> Edit:
-    """Return the edit that moves lines as one to where the others stand, those that stand there excepted.
+    """Return the edit that indents lines together to the column of the others; those already there stay.
 
-    Where all lines of the text are at the margin, all are moved, to the column ``least``.
+    If all lines of the text are at the margin, all are moved, to the column ``least``.
     """
     start, end = lines.line_span(rows[0]).start, lines.line_span(rows[-1]).end
     column = least if usual is None else usual

@@ -1,4 +1,4 @@
-"""Lines pasted from a list of changes: each that was added has a `+` in its first column."""
+"""Lines pasted from a diff: each added line has a `+` in its first column."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _MOST_LINES = 60
 
 
 def change_mark(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the marks of the lines at a fault, each deleted or made the blank that it has displaced.
+    """Yield the marks of the lines at a fault, each deleted or replaced by the space that it displaced.
 
-    Whether the line behind them can be read then tells the two apart; further on there may be other slips.
+    The two differ in whether the next line can be parsed afterwards; further down there may be other typos.
     """
     for problem, edits in _without_marks(text, lines, lines.line_of(fault.span.start)):
         behind = min(lines.line_of(edits[-1].span.start) + 1, lines.line_count - 1)
@@ -32,7 +32,7 @@ def change_mark(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Sli
 
 
 def marked_key(text: str, key: Span) -> Problem | None:
-    """Return the problem of the marks of which one begins a key, told once for all lines that have one."""
+    """Return the problem of diff marks, one of which begins a key, reported once for all lines."""
     is_first = not key.start or text[key.start - 1] in "\r\n"
     if not is_first or _MARKED_KEY.fullmatch(text, key.start, key.end) is None:
         return None
@@ -42,7 +42,7 @@ def marked_key(text: str, key: Span) -> Problem | None:
 
 @lru_cache(maxsize=1)
 def _lines_of(text: str) -> LineIndex:
-    """Return the lines of a text, of which many keys may have a mark."""
+    """Return the lines of a text, cached because many keys may have a mark."""
     return LineIndex(text)
 
 
@@ -57,7 +57,7 @@ def _without_marks(text: str, lines: LineIndex, number: int) -> Iterator[tuple[P
     if mark is None:
         return
     place = Span(mark.start(), mark.start() + 1)
-    # An odd number of blanks behind it: it stands where one more was.
+    # An odd number of spaces after it: it replaced one more.
     for instead in (" ", "") if len(mark["blanks"]) % 2 else ("", " "):
         starts = [lines.line_span(each).start for each in range(first, last + 1)]
         edits = [Edit(Span(start, start + 1), instead) for start in starts]

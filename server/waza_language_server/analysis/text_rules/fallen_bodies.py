@@ -1,4 +1,4 @@
-"""Keys that stand, with all below them, too far to the left of the item or block that they belong to."""
+"""Keys that are, with all lines below them, too far to the left of the item or block they belong to."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _ENDS_TRIED = 2
 def fallen_body(
     text: str, lines: LineIndex, fault: SyntaxFault, known_outside: Container[str]
 ) -> Iterator[Slip]:
-    """Yield keys below an item, or below a bare key, that stand at its dash or further to the left.
+    """Yield keys below an item, or below a bare key, that are at its dash or further to the left.
 
-    They reach up to the next item of the list around, to the next line further to the left, or to the last
-    key before it. A key of ``known_outside`` at the margin stands where it should.
+    They extend to the next item of the list around, to the next line further to the left, or to the last key
+    before it. A key of ``known_outside`` at the margin is in its place.
     """
     number = lines.line_of(fault.span.start)
     for row in range(number, max(0, number - LOOKED_AT), -1):
@@ -49,7 +49,7 @@ def fallen_body(
                 return
             continue
         if not column and key["key"] in known_outside and not _is_set_above(text, lines, row, key["key"]):
-            # It stands where it should.
+            # It is in its place.
             return
         dash = _dash_around(text, lines, above)
         runs = list(_runs(text, lines, row, column, dash))
@@ -60,7 +60,7 @@ def fallen_body(
 
 
 def first_block_pushed(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the lines at the beginning of a file that stand to the right of all the others."""
+    """Yield the lines at the beginning of a file that are indented further than all the others."""
     number = lines.line_of(fault.span.start)
     rows = [row for row in range(min(number, _MOST_LINES)) if _is_content(text, lines, row)]
     if not rows or lines.line_span(number).start != fault.span.start:
@@ -74,9 +74,10 @@ def first_block_pushed(text: str, lines: LineIndex, fault: SyntaxFault) -> Itera
 def first_items_pushed(
     text: str, lines: LineIndex, fault: SyntaxFault, *, surely: bool = False
 ) -> Iterator[Slip]:
-    """Yield the items at the beginning of a list that stand further to the right than those behind them.
+    """Yield the items at the beginning of a list that are indented further than those after them.
 
-    ``surely`` when they alone stand where nobody has items below a key; otherwise the others may be wrong.
+    ``surely`` when only these have a column that is unusual for items below a key; otherwise the others may
+    be wrong.
     """
     number = lines.line_of(fault.span.start)
     for row in range(number, max(0, number - LOOKED_AT), -1):
@@ -94,7 +95,7 @@ def first_items_pushed(
             continue
         usual = len(other["lead"])
         if not surely or (column - holder not in _STEPS and usual - holder in _STEPS):
-            # What the items mean does not change with their column.
+            # The meaning of the items does not change with their column.
             slip = _moved(text, lines, (row, end), usual - column, [])
             yield replace(slip, problem=_item_too_far(slip.problem, column - usual), moves=True)
         return
@@ -129,16 +130,16 @@ def _is_set_above(text: str, lines: LineIndex, row: int, key: str) -> bool:
 
 
 def _may_have_lost(holder: re.Match[str], column: int, written: str) -> bool:
-    """Whether a line further to the left than the key above it may be due beside, or below, that key."""
+    """Return whether a line left of the key above it may belong next to, or below, that key."""
     own = len(holder["lead"])
     if "-" in holder["lead"] and (own - column) % 2:
-        # Its dash is rather at a wrong column.
+        # More likely its dash is at a wrong column.
         return False
     return column < own or (column == own and _BARE.match(written) is not None)
 
 
 def _columns_above(text: str, lines: LineIndex, above: int, column: int) -> Iterator[int]:
-    """Yield where keys may stand below a line, and below the item around it: the nearest first."""
+    """Yield the possible columns of keys below a line, and below the item around it: the nearest first."""
     written = line_written(text, lines, above)
     key = KEY.match(written)
     if key is None:
@@ -171,7 +172,7 @@ def _dash_around(text: str, lines: LineIndex, above: int) -> int | None:
 def _runs(
     text: str, lines: LineIndex, row: int, column: int, dash: int | None
 ) -> Iterator[tuple[int, list[int]]]:
-    """Yield the last line of what may have fallen, the most first, with where its keys begin."""
+    """Yield possible last lines of the dedented part, the longest first, with the offsets of its keys."""
     starts: list[int] = []
     ends: list[tuple[int, list[int]]] = []
     last = row

@@ -1,4 +1,4 @@
-"""The fixes of faults for which more than their line must be looked at."""
+"""Fixes of faults that depend on more than their line."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _ANCHOR_WITH_DOT = compiled_later(
     r"[ ]*(?:-[ ]+)?[A-Za-z_][\w-]*:[ ]+(?P<sign>&)(?P<word>[\w-]+\.[\w.-]+)(?=[ \t]*(?:[\r\n]|\Z))"
 )
 _END_ABOVE = compiled_later(r"(?:^|(?<=\r))(?P<mark>\.\.\.)[ \t]*(?:[\r\n]+(?:#[^\r\n]*)?)+\Z", re.MULTILINE)
-"""The mark of an end of a document, with nothing but comments behind it."""
+"""The mark of the end of a document, followed only by comments."""
 _NO_ANCHOR = "unknown-anchor"
 LONGEST = 30_000
-"""Characters; in a longer text every fault is said as it is."""
+"""In characters; in a longer text every fault is reported unchanged."""
 
 
 def with_fixes(tree: Tree, fault: SyntaxFault) -> Problem:
-    """Return a fault as a problem, with the fixes for which more than its line must be looked at."""
+    """Return a fault as a problem, with the fixes that depend on more than its line."""
     problem = fault_problem(fault)
     if fault.code == "duplicate-key":
         return without_repetition(tree, problem)
@@ -47,7 +47,7 @@ def with_fixes(tree: Tree, fault: SyntaxFault) -> Problem:
 
 
 def without_unread_anchors(text: str, faults: Sequence[SyntaxFault]) -> list[SyntaxFault]:
-    """Return the faults without the aliases whose anchors stand above in a part that cannot be read."""
+    """Return the faults without the aliases whose anchors are above in a part that was not parsed."""
     if len({fault.code == _NO_ANCHOR for fault in faults}) < 2:
         return list(faults)
     first: dict[str, int] = {}
@@ -62,7 +62,7 @@ def without_unread_anchors(text: str, faults: Sequence[SyntaxFault]) -> list[Syn
 
 
 def _word_as_anchor(text: str, fault: SyntaxFault) -> Problem | None:
-    """Return the problem of a word behind a key with a `&`, which cannot be read where it has a dot."""
+    """Return the problem of a word with a `&` after a key, which cannot be parsed if it has a dot."""
     line = text.rfind("\n", 0, fault.span.start) + 1
     match = _ANCHOR_WITH_DOT.match(text, line)
     if match is None or not match.start("sign") <= fault.span.start <= match.end():
@@ -75,7 +75,7 @@ def _word_as_anchor(text: str, fault: SyntaxFault) -> Problem | None:
 
 
 def _as_one_document(tree: Tree, mark: Span) -> Iterator[Fix]:
-    """Yield the fix that makes one document of two; there is none where both have the same key."""
+    """Yield the fix that joins two documents; none if both have the same key."""
     ends = _END_ABOVE.search(tree.text, 0, mark.start)
     marks = (mark,) if ends is None else (Span(*ends.span("mark")), mark)
     edits = tuple(Edit(each, "") for each in marks)
@@ -85,7 +85,7 @@ def _as_one_document(tree: Tree, mark: Span) -> Iterator[Fix]:
 
 
 def _near_anchor(text: str, alias: Span) -> Iterator[Fix]:
-    """Yield the anchor before an alias that is spelt nearly so."""
+    """Yield the anchor before an alias with a similar name."""
     names = list(dict.fromkeys(_ANCHOR.findall(text, 0, alias.start)))
     meant = slip_of(text[alias.start + 1 : alias.end], names)
     if meant is not None:

@@ -1,7 +1,7 @@
 """One line that holds two: `parallel: false executor: mock`, `inputs: prompt: Go`, `graders: - type: text`.
 
-YAML reads the second key, or the dash, as a part of the first value. Which keys there are tells where the
-line was meant to end.
+YAML reads the second key, or the dash, as a part of the first value. The known keys show where the line was
+intended to end.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _LEAD = compiled_later(r"(?P<blanks> *)(?:- +)*(?=[^\s#])")
 _DASH = compiled_later(r"- +(?=\S)")
 _INDENT = compiled_later(r"[\r\n]+ *")
 _LOOKED_AT = 40
-"""Lines above a fault in which its cause may stand."""
+"""The most lines above a fault to search for its cause."""
 
 
 @frozen()
 class JoinedLine:
-    """A line break that is missing before the key or the dash at ``place``; ``edit`` writes it.
+    """A missing line break before the key or the dash at ``place``; ``edit`` writes it.
 
-    ``holder`` is the key before it. ``below`` says that the second belongs into the value of the first.
+    ``holder`` is the key before it. ``below`` means that the second belongs into the value of the first.
     """
 
     place: Span
@@ -45,17 +45,17 @@ class JoinedLine:
     edit: Edit
     below: bool
     outside: bool = False
-    """Whether the second belongs into a block around the one that holds the first."""
+    """True if the second belongs into a block around the one that holds the first."""
 
     @property
     def moved_to(self) -> tuple[int, ...]:
-        """Where the keys, or the dash, stand after the edit."""
+        """Return the offsets of the keys, or of the dash, after the edit."""
         start = self.edit.span.start
         return tuple(start + match.end() for match in _INDENT.finditer(self.edit.text))
 
 
 def joined_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[JoinedLine]:
-    """Yield the places where another line may begin: at a fault, and in the lines above that hold it."""
+    """Yield the places where another line may begin: at a fault, and in the lines above that contain it."""
     for line in _around(text, lines, fault):
         yield from _in_line(text, lines, line)
 
@@ -80,7 +80,7 @@ def joined_with_outer(
 
 
 def _around(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[int]:
-    """Yield the line of a fault, and those above that hold it."""
+    """Yield the line of a fault, and those above that contain it."""
     number = lines.line_of(fault.span.start)
     margin: int | None = None
     for line in range(number, max(-1, number - _LOOKED_AT), -1):
@@ -138,7 +138,10 @@ def _in_line(text: str, lines: LineIndex, number: int) -> Iterator[JoinedLine]:
 
 
 def is_line_of_its_own(joined: JoinedLine, repaired: Tree, kind: SchemaName, catalog: Catalog) -> bool:
-    """Whether the keys, or the list, are known where the edit has put them. ``repaired`` is read after it."""
+    """Return whether the keys, or the list, are known where the edit has put them.
+
+    ``repaired`` is the tree after the edit.
+    """
     return all(_is_known(joined, offset, repaired, kind, catalog) for offset in joined.moved_to)
 
 
@@ -160,13 +163,13 @@ def _is_known(joined: JoinedLine, offset: int, repaired: Tree, kind: SchemaName,
     has_block = value is not None and value.kind != "scalar" and known.fits(value.kind)
     holds_blocks = bool(known.types) and known.types <= {"array", "object", "null"}
     if not has_block and (joined.outside or (not joined.below and holds_blocks)):
-        # What is below may belong to a key further out.
+        # The lines below may belong to a key further out.
         return False
     return joined.outside or joined.below or not _is_prose(mapping, joined.holder, node.value, shape)
 
 
 def _is_prose(mapping: Node, holder: str, key: str, shape: Shape) -> bool:
-    """Whether the text of a key may well go on with a word and a colon, as in `Compare these files: …`."""
+    """Return whether the text of a key may contain a word and a colon, as in `Compare these files: …`."""
     value, following = mapping.get(holder), mapping.get(key)
     written = shape.properties.get(holder)
     if value is None or written is None or value.kind != "scalar" or value.style != "plain":
@@ -182,7 +185,7 @@ def _is_prose(mapping: Node, holder: str, key: str, shape: Shape) -> bool:
 
 
 def _column_below(text: str, lines: LineIndex, number: int, column: int, *, is_dash: bool) -> int:
-    """Return the column at which what stands behind the key of a line goes on below it."""
+    """Return the column at which the text after the key of a line continues below it."""
     for line in range(number + 1, lines.line_count):
         span = lines.line_span(line)
         written = text[span.start : span.end].rstrip()

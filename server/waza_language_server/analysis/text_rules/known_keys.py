@@ -1,4 +1,4 @@
-"""What a text may hold by the schemas, wherever in it: its keys, those of blocks, those of texts."""
+"""The keys and strings that the schemas allow anywhere in a file: keys, keys of blocks, keys of strings."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.shape import Shape
 
 _LEVELS_BELOW = 2
-"""Of blocks in blocks, in which a key may hold a text."""
+"""Levels of nested blocks to search for keys that hold a string."""
 _texts: WeakKeyDictionary[Catalog, dict[SchemaName, frozenset[str]]] = WeakKeyDictionary()
-"""All levels are walked to find them, which takes as long as all else that is said of a broken file."""
+"""Cached: finding them walks all levels, which takes as long as all other checks of a broken file."""
 
 
 def blocks_of(kind: SchemaName, catalog: Catalog) -> frozenset[str]:
@@ -48,7 +48,7 @@ def _levels(kind: SchemaName, catalog: Catalog) -> Iterator[Shape]:
 
 
 def texts_of(kind: SchemaName, catalog: Catalog) -> frozenset[str]:
-    """Return the keys that hold a text and nothing else wherever they are known."""
+    """Return the keys that hold a string and nothing else wherever they are known."""
     known = _texts.setdefault(catalog, {})
     if kind not in known:
         known[kind] = _texts_of(kind, catalog)

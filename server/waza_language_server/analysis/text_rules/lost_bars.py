@@ -1,4 +1,4 @@
-"""Text over several lines without the bar that opens it, or with lines at the column of its key."""
+"""Multi-line strings without the bar that opens them, or with lines at the column of their key."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _KEY_OR_ITEM = compiled_later(
     r"[ ]*(?:(?:-[ ]+)+|[A-Za-z_][\w-]*[ \t]*:(?:[ \t]|\Z)|[\[{\"'#]|---|\.\.\.|([<=>|])\1{6}|```)"
 )
 _BULLET = compiled_later(r"\s*[*•·‣◦–—]\s")
-"""How lists begin that are none: they are no text."""
+"""Lists with other bullets: they are not block texts."""
 _THREE_QUOTES = '"' * 3
-"""What opens and closes a text over several lines in Python."""
+"""The delimiter of a multi-line string in Python."""
 _LOOKED_AT = 60
-"""Lines above a fault in which the key of the text may stand."""
+"""The most lines above a fault to search for the key of the text."""
 _MOST_LINES = 200
 
 
 def lost_bar(text: str, lines: LineIndex, fault: SyntaxFault, texts: Collection[str]) -> Iterator[Slip]:
-    """Yield the bar behind one of the keys of ``texts``, which have lines of text below them and no value."""
+    """Yield the missing bar after one of the keys of ``texts``, with lines of text below it and no value."""
     number = lines.line_of(fault.span.start)
     margin = column_of_line(text, lines.line_span(number))
     for above in range(number, max(-1, number - _LOOKED_AT), -1):
@@ -49,7 +49,7 @@ def lost_bar(text: str, lines: LineIndex, fault: SyntaxFault, texts: Collection[
             if last < max(number, above + 1) or _BULLET.match(text, lines.line_span(above + 1).start):
                 return
             if not key["colon"] and (key["sign"] is not None or last <= above + 1):
-                # Of one line below it the colon alone is missing.
+                # With one line below it, only the colon is missing.
                 return
             place = Span(line.start + key.start("key"), line.start + key.end("key"))
             behind = key.start("blanks") if key["sign"] is None else key.end("sign")
@@ -70,7 +70,7 @@ def lost_bar(text: str, lines: LineIndex, fault: SyntaxFault, texts: Collection[
 
 
 def _closing_quotes(text: str, lines: LineIndex, last: int) -> Iterator[Edit]:
-    """Yield the edit that deletes the line which has nothing but the quotes that close a text."""
+    """Yield the edit that deletes the line with nothing but the closing quotes of a text."""
     for number in (last, last + 1):
         line = lines.line_span(min(number, lines.line_count - 1))
         if text[line.start : line.end].strip() == _THREE_QUOTES:
@@ -82,7 +82,7 @@ def _closing_quotes(text: str, lines: LineIndex, last: int) -> Iterator[Edit]:
 def quoted_text_at_margin(
     text: str, lines: LineIndex, fault: SyntaxFault, texts: Collection[str]
 ) -> Iterator[Slip]:
-    """Yield the lines between three quotes that stand no further to the right than the key of their text."""
+    """Yield the lines between triple quotes that are not indented further than the key of their text."""
     number = lines.line_of(fault.span.start)
     opening = lines.line_span(number)
     key = _BARE_KEY.match(text[opening.start : opening.end].rstrip())
@@ -117,12 +117,12 @@ def quoted_text_at_margin(
 def plain_text_at_margin(
     text: str, lines: LineIndex, fault: SyntaxFault, texts: Collection[str]
 ) -> Iterator[Slip]:
-    """Yield the lines of a text without quotes that stand no further to the right than its key."""
+    """Yield the lines of an unquoted text that are not indented further than its key."""
     number = lines.line_of(fault.span.start)
     line = lines.line_span(number)
     written = text[line.start : line.end].rstrip()
     if " " not in written.strip() or fault.fixes or _KEY_OR_ITEM.match(written):
-        # A sign of the line itself may be wrong, and a word alone is a key that is being written.
+        # A character of the line itself may be wrong, and a word alone is a key that is being written.
         return
     column = column_of_line(text, line)
     above = number - 1

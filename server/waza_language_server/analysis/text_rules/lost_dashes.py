@@ -32,7 +32,7 @@ _KEY_OR_ITEM = compiled_later(r"[A-Za-z_][\w-]*:(?:\s|$)|- ")
 
 
 def missing_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the dash that a single item lacks, where the fault is."""
+    """Yield the missing dash of a single item, at the fault."""
     odd = _DASH_AND_ODD_BLANK.match(text, fault.span.start)
     if odd is not None:
         edit = Edit(Span(odd.end("dash"), odd.end()), " ")
@@ -44,7 +44,7 @@ def missing_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Sl
     indent = fault.span.start - line.start
     before = text[line.start : fault.span.start]
     if not before.strip(" ") and not _KEY_OR_ITEM.match(text, fault.span.start):
-        # A text at the column of the dashes; a key there may be one of the item above.
+        # A string at the column of the dashes; a key there may be one of the item above.
         edit = Edit(Span(fault.span.start, fault.span.start), "- ")
         fix = Fix("Insert the dash", (edit,))
         yield Slip(Problem("yaml-syntax", fault.span, NO_DASH, "error", (fix,)), edit)
@@ -55,9 +55,9 @@ def missing_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Sl
 
 
 def dash_of_first_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the dash that a key lacks in front of lines which stand further to the right than it.
+    """Yield the missing dash of a key above lines that are indented further than it.
 
-    The key has a value already, so they are the other keys of its item: `type: text` above `  name: a`.
+    The key already has a value, so they are the other keys of its item: `type: text` above ` name: a`.
     """
     number = lines.line_of(fault.span.start)
     below = column_of(text, fault.span.start)
@@ -79,7 +79,7 @@ def dash_of_first_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterat
 
 
 def first_item_without_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the dash that the first item of a list lacks, whose keys stand at the column of the others."""
+    """Yield the missing dash of a list's first item, whose keys are at the column of the other items."""
     number = lines.line_of(fault.span.start)
     item = lines.line_span(number)
     column = fault.span.start - item.start
@@ -124,7 +124,7 @@ def key_at_dashes(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
             break
         rest = _last_further_right(text, lines, rest + 1, column)
     below = next((column_of(text, at) for at in _starts(text, lines, number + 1, last)), 0)
-    # What stands at the new column already, or to the left of it, belongs to the key and moves with it.
+    # Lines at the new column already, or to the left of it, belong to the key and move with it.
     ends = (number, last, rest) if below > column + 2 else (last, number, rest)
     for end in dict.fromkeys(ends):
         rows = (lines.line_span(each) for each in range(number, end + 1))
@@ -138,7 +138,7 @@ def key_at_dashes(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
 
 
 def _last_further_right(text: str, lines: LineIndex, number: int, column: int) -> int:
-    """Return the last line below one that stands, with all between them, to the right of a column."""
+    """Return the last line below one that is, with all between them, to the right of a column."""
     last = number
     while last + 1 < lines.line_count and last - number < _MOST_ROWS:
         below = lines.line_span(last + 1)
@@ -150,7 +150,7 @@ def _last_further_right(text: str, lines: LineIndex, number: int, column: int) -
 
 
 def _starts(text: str, lines: LineIndex, first: int, last: int) -> Iterator[int]:
-    """Yield where the written lines of some begin, behind their blanks."""
+    """Yield the offsets of lines that are not empty, after their indentation."""
     for number in range(first, last + 1):
         line = lines.line_span(number)
         written = text[line.start : line.end]
@@ -159,12 +159,12 @@ def _starts(text: str, lines: LineIndex, first: int, last: int) -> Iterator[int]
 
 
 def stray_dash(text: str, lines: LineIndex, fault: SyntaxFault, known: Container[str]) -> Iterator[Slip]:
-    """Yield the dash of one of the ``known`` keys that stands alone among keys, at a fault or below it.
+    """Yield the dash of one of the ``known`` keys that is the only dash among keys, at a fault or below it.
 
-    The key is put where those around it stand, or where the dash was.
+    The key moves to the column of those around it, or to that of the dash.
     """
     if fault.fixes:
-        # A sign of the line itself is wrong.
+        # A character of the line itself is wrong.
         return
     number = lines.line_of(fault.span.start)
     for below in range(number, min(lines.line_count, number + _LOOKED_AT)):
@@ -185,7 +185,7 @@ def stray_dash(text: str, lines: LineIndex, fault: SyntaxFault, known: Container
 
 
 def needless_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the dash of the only item above a key, which makes a list of one key among others."""
+    """Yield the dash of the only item above a key, which turns a key among others into a list."""
     number = lines.line_of(fault.span.start)
     column = fault.span.start - lines.line_span(number).start
     if fault.message != NO_DASH or not _KEY_OR_ITEM.match(text, fault.span.start):
@@ -206,7 +206,7 @@ def needless_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
 
 
 def _dash_for_blanks(text: str, lines: LineIndex, number: int, column: int) -> Iterator[Slip]:
-    """Yield the dash that stands in place of the blanks before a key, below keys at its column."""
+    """Yield a dash typed instead of the spaces before a key, below keys at its column."""
     for below in range(number + 1, min(lines.line_count, number + _LOOKED_AT)):
         line = lines.line_span(below)
         at = line.start + column - len("- ")
@@ -221,7 +221,10 @@ def _dash_for_blanks(text: str, lines: LineIndex, number: int, column: int) -> I
 
 
 def repeats_first_key(text: str, lines: LineIndex, fault: SyntaxFault) -> bool:
-    """Whether a key stands twice that opens a list item two columns to its left: the next item begins."""
+    """Return whether a key occurs again that opens a list item two columns to its left.
+
+    Then the next item begins here.
+    """
     if fault.code != "duplicate-key" or not fault.related:
         return False
     first = fault.related[0].span.start
@@ -231,7 +234,7 @@ def repeats_first_key(text: str, lines: LineIndex, fault: SyntaxFault) -> bool:
 
 
 def repeats_keys_of_item(tree: Tree, fault: SyntaxFault) -> bool:
-    """Whether a list item has two keys or more again: the line that began the next one is gone."""
+    """Return whether two or more keys of a list item occur again: the line that began the next is missing."""
     key = tree.root.at(fault.span.start) if tree.root is not None and fault.code == "duplicate-key" else None
     item = key.parent if key is not None and key.step is None else None
     if item is None or item.style != "block" or item.parent is None or item.parent.kind != "sequence":
@@ -245,9 +248,9 @@ def repeats_keys_of_item(tree: Tree, fault: SyntaxFault) -> bool:
 def items_without_dashes(
     tree: Tree, fault: SyntaxFault, kind: SchemaName, catalog: Catalog
 ) -> Iterator[Slip]:
-    """Yield the dashes of a list whose items all lack theirs, so that they are read as one mapping.
+    """Yield the missing dashes of a list without any, so that its items are parsed as one mapping.
 
-    Each item begins with the same key. That is so only where no key stands twice in one of them then.
+    Each item begins with the same key. Only if no item has a key twice then.
     """
     key = tree.root.at(fault.related[0].span.start) if tree.root is not None and fault.related else None
     items = key.parent if key is not None and key.step is None else None
@@ -270,7 +273,7 @@ def items_without_dashes(
 def texts_without_dashes(
     tree: Tree, lines: LineIndex, fault: SyntaxFault, kind: SchemaName, catalog: Catalog
 ) -> Iterator[Slip]:
-    """Yield the dashes of a list of texts which all lack theirs, one text on each line below the key."""
+    """Yield the missing dashes of a list of strings, one on each line below the key."""
     text, number = tree.text, lines.line_of(fault.span.start)
     for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
         line = lines.line_span(above)
@@ -293,7 +296,7 @@ def texts_without_dashes(
 
 
 def _rows(text: str, lines: LineIndex, first: int) -> Iterator[Span]:
-    """Yield the texts on the lines that begin at the column of the first."""
+    """Yield the strings on the lines that begin at the column of the first."""
     column: int | None = None
     for number in range(first, min(lines.line_count, first + _MOST_ROWS)):
         line = lines.line_span(number)
@@ -306,7 +309,7 @@ def _rows(text: str, lines: LineIndex, first: int) -> Iterator[Span]:
 
 
 def _takes_texts(tree: Tree, key: int, kind: SchemaName, catalog: Catalog) -> bool:
-    """Whether a list of texts is due at the key at an offset."""
+    """Return whether a list of strings is due at the key at an offset."""
     node = tree.root.at(key) if tree.root is not None else None
     if node is None or node.parent is None or node.step is not None or node.kind != "scalar":
         return False
@@ -315,7 +318,7 @@ def _takes_texts(tree: Tree, key: int, kind: SchemaName, catalog: Catalog) -> bo
 
 
 def _dash(text: str, entry: Entry, holder: Entry) -> Edit | None:
-    """Return the edit that writes a dash in place of two of the blanks before a key."""
+    """Return the edit that replaces two of the spaces before a key with a dash."""
     start = entry.key.span.start
     column = column_of(text, start)
     if (

@@ -1,4 +1,4 @@
-"""Items of a list that begin with the text of a key which is not written: `- Do this` above `  reason: x`."""
+"""Items of a list that begin with the value of a missing key: `- Do this` above ` reason: x`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from waza_language_server.text.span import Span
 
 
 def lost_first_key(tree: Tree, fault: SyntaxFault, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
-    """Yield the key that is missing in front of a text at the beginning of an item with other keys."""
+    """Yield the missing key before a string at the beginning of an item with other keys."""
     text, start = tree.text, fault.span.start
     lead = text[line_start_of(text, start) : start]
     if tree.root is None or fault.code != "yaml-syntax" or not lead.strip(" ") or lead.strip(" -"):

@@ -1,4 +1,4 @@
-"""Lines of which a part stands elsewhere: a value below its key, a key too far to the left, a lost quote."""
+"""Lines with a misplaced part: a value below its key, a key too far to the left, a lost quote."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COLUMNS_TRIED = 4
 
 
 def quote_before_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the quote in front of a key that no other one closes: `"name: One`."""
+    """Yield the unclosed quote before a key: `"name: One`."""
     line = lines.line_span(lines.line_of(fault.span.start))
     match = _QUOTE_AND_KEY.match(text[line.start : line.end].rstrip())
     if match is not None:
@@ -37,10 +37,10 @@ def quote_before_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterato
 
 
 def value_below_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the value that stands on the line below its key, no further to the right than it."""
+    """Yield a value on the line below its key that is not indented further than it."""
     number = lines.line_of(fault.span.start)
     if fault.fixes:
-        # A sign of the line itself is wrong.
+        # A character of the line itself is wrong.
         return
     line, above = lines.line_span(number), lines.line_span(max(number - 1, 0))
     written = text[line.start : line.end].rstrip()
@@ -59,7 +59,7 @@ def value_below_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator
 
 
 def _goes_on(text: str, lines: LineIndex, number: int) -> bool:
-    """Whether an item or more text stands below a line of text: then there are several values.
+    """Return whether an item or more text is below a line of text: then there are several values.
 
     An item further to the left is one of the list around it.
     """
@@ -73,7 +73,7 @@ def _goes_on(text: str, lines: LineIndex, number: int) -> bool:
 
 
 def first_text_without_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the dash that a text lacks beside an item at its column, or where its dash stood."""
+    """Yield the missing dash of a string next to an item at its column, or next to the place of its dash."""
     number = lines.line_of(fault.span.start)
     for row, beside in ((number, 1), (number - 1, 1), (number, -1)):
         if row < 0 or not 0 <= row + beside < lines.line_count or fault.fixes:
@@ -97,9 +97,9 @@ def first_text_without_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> 
 def key_too_far_left(
     text: str, lines: LineIndex, fault: SyntaxFault, known_outside: Container[str]
 ) -> Iterator[Slip]:
-    """Yield a key that stands further to the left than the block it belongs to, above the lines it disturbs.
+    """Yield a key that is further to the left than its block, above the lines that it breaks.
 
-    A key of ``known_outside`` at the margin stands where it should.
+    A key of ``known_outside`` at the margin is in its place.
     """
     number = lines.line_of(fault.span.start)
     disturbed = margin = column_of_line(text, lines.line_span(number))
@@ -119,7 +119,7 @@ def key_too_far_left(
         beside = (disturbed,) if is_bare else ()
         for usual in dict.fromkeys((*_columns_above(text, lines, row, column), *beside)):
             if usual <= column or column < inner <= usual:
-                # What stands below it was moved as well.
+                # The lines below it were moved as well.
                 continue
             edit = Edit(Span(line.start, line.start + column), " " * usual)
             spaces = counted(usual, "space")
@@ -132,7 +132,7 @@ def key_too_far_left(
 
 
 def _column_of_block(text: str, lines: LineIndex, number: int) -> int:
-    """Return the column of the first line below a key, and one more of an item: it may stand at the key's."""
+    """Return the column of the first line below a key; plus one for an item, which may be at the key's."""
     for below in range(number + 1, min(lines.line_count, number + _LOOKED_AT)):
         line = lines.line_span(below)
         written = text[line.start : line.end]
@@ -142,7 +142,7 @@ def _column_of_block(text: str, lines: LineIndex, number: int) -> int:
 
 
 def _columns_above(text: str, lines: LineIndex, number: int, column: int) -> Iterator[int]:
-    """Yield the columns of the keys above a line that stand further to the right, the nearest line first."""
+    """Yield the columns of the keys above a line that are further to the right, the nearest line first."""
     found: dict[int, None] = {}
     for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
         line = lines.line_span(above)

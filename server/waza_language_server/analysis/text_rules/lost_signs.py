@@ -1,6 +1,6 @@
-"""A line that has lost a sign, or has one too many: `executor mock`, `"a: b"`, no `config:`.
+"""A line with a missing or an extra character: `executor mock`, `"a: b"`, no `config:`.
 
-What was meant is known by the keys that a suite has; each repair is tried before it is believed.
+The known keys of a suite show what was intended; each repair is validated before it is offered.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ _DRESSED_KEY = compiled_later(
     r"[ ]*(?:-[ ]+)*(?P<written>(?P<sign>`|\*\*)(?P<key>[A-Za-z]\w*?)(?:(?P=sign)[ \t]*:|:(?P=sign))"
     r"|(?P<quote>[\"'])(?P<word>[A-Za-z_]\w*):(?P=quote))(?=[ \t]|\Z)"
 )
-"""A key as it is printed in bold or as code, or in quotes with its colon."""
+"""A key as printed in bold or as code, or quoted together with its colon."""
 _NOTE = compiled_later(r"[ \t]#")
 _WORD_ALONE = compiled_later(r"[ ]*(?P<key>[A-Za-z_]\w*)\Z")
 _ITEM = compiled_later(r"(?P<lead>[ ]*)-[ ]")
 _LOOKED_AT = 40
-"""Lines above one in which the key may stand that comes before it."""
+"""The most lines above one to search for the key before it."""
 _BLOCKS_TRIED = 3
 
 
 @frozen()
 class LostSign:
-    """A sign or a line that is missing at ``place``; ``known_at`` is where its key stands after the edit."""
+    """A missing character or line at ``place``; ``known_at`` is the offset of its key after the edit."""
 
     place: Span
     message: str
@@ -57,7 +57,7 @@ class LostSign:
 def lost_signs(
     text: str, lines: LineIndex, fault: SyntaxFault, kind: SchemaName, catalog: Catalog
 ) -> Iterator[LostSign]:
-    """Yield what may be missing on the line of a fault, or above it."""
+    """Yield the characters that may be missing on the line of a fault, or above it."""
     number = lines.line_of(fault.span.start)
     line = lines.line_span(number)
     written = text[line.start : line.end].rstrip()
@@ -85,7 +85,7 @@ def lost_signs(
         message = f"A colon is missing behind `{colon['key']}`; write `{colon['key']}: ` before the value."
         if len(colon["sign"].strip()) > 1:
             message = sign_message(colon["key"], colon["sign"].strip())
-        # That a mapping may be merged into each other one is known without a schema.
+        # A mapping may be merged into any other one, which needs no schema.
         known_at = key.start if colon["key"] != MERGE_KEY else None
         yield LostSign(key, message, f"Write `{colon['key']}: `", edit, known_at)
     if (word := _WORD_ALONE.match(written)) is not None and number + 1 < lines.line_count:
@@ -101,7 +101,7 @@ def lost_signs(
 def _lost_blocks(
     text: str, lines: LineIndex, number: int, kind: SchemaName, catalog: Catalog
 ) -> Iterator[LostSign]:
-    """Yield the keys of blocks that may be missing above a line which stands too far to the right."""
+    """Yield the keys of blocks that may be missing above a line that is indented too far."""
     line = lines.line_span(number)
     key = KEY.match(text[line.start : line.end].rstrip())
     if key is None or key["lead"].strip():
@@ -112,7 +112,7 @@ def _lost_blocks(
     holder, start = above
     column = len(holder["lead"])
     blocks = _blocks_with(key["key"], kind, catalog)
-    # A key behind it has lost its line.
+    # A key after it lacks its line break.
     is_value = KEY.match(text[start + holder.end() : lines.line_span(lines.line_of(start)).end]) is None
     if is_value and holder["key"] in blocks and lines.line_of(start) == number - 1:
         place = Span(start + holder.end(), lines.line_span(number - 1).end)
@@ -135,7 +135,7 @@ def _lost_blocks(
 
 
 def _keys_above(text: str, lines: LineIndex, number: int, column: int) -> Iterator[tuple[re.Match[str], int]]:
-    """Yield the nearest key above a line that stands to the left of its own, and where its line begins."""
+    """Yield the nearest key above a line and to the left of it, and the offset of its line."""
     for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
         line = lines.line_span(above)
         holder = KEY.match(text[line.start : line.end].rstrip())
@@ -143,7 +143,7 @@ def _keys_above(text: str, lines: LineIndex, number: int, column: int) -> Iterat
             yield holder, line.start
             return
         if holder is not None:
-            # A key at the same column, or further to the right, has the block that holds it.
+            # A key at the same column, or further to the right, has the block that contains it.
             return
 
 

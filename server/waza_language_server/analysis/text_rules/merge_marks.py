@@ -1,4 +1,4 @@
-"""What git leaves where two changes meet: fixes that keep one of the two sides."""
+"""Git's conflict markers: fixes that keep one of the two sides."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _FIRST, _SECOND = "Keep the first side of the merge", "Keep the second side of t
 
 
 def sides_of_merge(text: str, offset: int) -> tuple[Fix, ...]:
-    """Return the fixes for the mark of a merge at an offset; none when none stands there.
+    """Return the fixes for a conflict marker at an offset; empty if there is none.
 
-    They delete the marks and the other side. Where a mark of the conflict is missing, nobody knows how far a
-    side goes; only the last mark that is left in a file can be deleted alone.
+    They delete the markers and the other side. If a marker of the conflict is missing, the extent of a side
+    is unknown; only the last marker that is left in a file can be deleted alone.
     """
     if _MARK.match(text, offset) is None:
         return ()
@@ -32,7 +32,7 @@ def sides_of_merge(text: str, offset: int) -> tuple[Fix, ...]:
 
 
 def without_keys_of_both_sides(text: str, faults: Sequence[SyntaxFault]) -> Iterator[SyntaxFault]:
-    """Yield the faults but those of keys on two sides of a conflict: keeping one side cures them."""
+    """Yield the faults without those of keys on two sides of a conflict: keeping one side repairs them."""
     marks = [fault.span.start for fault in faults if is_merge_mark(text, fault.span.start)]
     for fault in faults:
         first = fault.related[0].span.start if fault.code == "duplicate-key" and fault.related else None
@@ -41,7 +41,7 @@ def without_keys_of_both_sides(text: str, faults: Sequence[SyntaxFault]) -> Iter
 
 
 def _are_two_sides(text: str, marks: Sequence[int], first: int, second: int) -> bool:
-    """Whether two offsets stand on two sides of the same conflict; ``marks`` are the offsets of its marks."""
+    """Return whether two offsets are on two sides of one conflict; ``marks`` are offsets of its markers."""
     before = "".join(text[mark] for mark in marks if mark < first)
     between = {text[mark] for mark in marks if first < mark < second}
     return before[-1:] in {"<", "|"} and bool(between) and between <= {"|", "="}
@@ -67,6 +67,6 @@ def _kept(text: str, offset: int, *, second: bool) -> Edits:
         return ()
     if second:
         return Edit(Span(opening.start(), middle.end()), ""), Edit(Span(closing.start(), closing.end()), "")
-    # Of three sides the one in the middle is the common ancestor.
+    # With three sides, the one in the middle is the common ancestor.
     rest = marks.get("|", middle)
     return Edit(Span(opening.start(), opening.end()), ""), Edit(Span(rest.start(), closing.end()), "")

@@ -1,6 +1,6 @@
-"""Aliases without their star: `<<: base`, `&base` where the value of an anchor above, or a word, is meant.
+"""Aliases without their star: `<<: base`, or `&base` instead of `*base`.
 
-And what is to be merged and cannot be: `<<: (*base)`, `<: *base`.
+Also invalid merges: `<<: (*base)`, `<: *base`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _HALF_MERGE = compiled_later(r"(?:(?<=[\s{,])|^)(?:<|<<<)(?=:[ \t]+\*)", re.MULT
 
 
 def mistaken_aliases(tree: Tree) -> Found:
-    """Yield the words and anchors of a text with anchors or merges that were meant to be aliases."""
+    """Yield the words and anchors, in a text with anchors or merges, that were intended as aliases."""
     root, text = tree.root, tree.text
     if root is None:
         return
@@ -73,7 +73,7 @@ def mistaken_aliases(tree: Tree) -> Found:
 
 
 def _no_blocks(text: str, root: Node, told: Container[int]) -> Found:
-    """Yield the texts that stand where a block is merged, and the aliases behind half of the sign for it."""
+    """Yield the strings in place of a block to merge, and the aliases after half of the merge key."""
     for match in _MERGED_TEXT.finditer(text):
         yield
         place = Span(match.start("value"), match.end("value"))

@@ -1,4 +1,4 @@
-"""Brackets around a block that needs none: `tags: [` above lines with dashes, `config: {` above keys."""
+"""Redundant brackets around a block: `tags: [` above lines with dashes, `config: {` above keys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_LINES = 60
 
 
 def needless_brackets(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the block without the brackets around it, where a fault lies in it or at its beginning."""
+    """Yield the block without the brackets around it, if a fault is in it or at its beginning."""
     number = lines.line_of(fault.span.start)
     for first in range(number, max(-1, number - _MOST_LINES), -1):
         opened = _OPENED.match(_line(text, lines, first))
@@ -43,7 +43,7 @@ def needless_brackets(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterat
 
 
 def _end_of(text: str, lines: LineIndex, first: int, sign: str, column: int) -> int | None:
-    """Return the line of the bracket that closes one at the end of a line; None when no block is between."""
+    """Return the line of the bracket that closes one at the end of a line; None if no block is between."""
     below = _line(text, lines, first + 1) if first + 1 < lines.line_count else ""
     if (_ITEM if sign == "[" else _KEY).match(below) is None:
         return None

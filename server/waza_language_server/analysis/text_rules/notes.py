@@ -1,4 +1,4 @@
-"""Lines that are for readers and lack their `#`: `// a note`, `...` for what is left out, a sentence."""
+"""Comments without their `#`: `// a note`, `...` for omitted lines, a sentence."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from waza_language_server.text.span import Span
 _COMMENT = compiled_later(r"[ ]*(?P<sign>//+|--(?=[ \t])|;+|/\*+|<!--)")
 _LEFT_OUT = compiled_later(r"[ ]+(?P<sign>\.{3,}|…)\Z")
 _SENTENCE = compiled_later(r"[ ]*(?P<sentence>(?P<word>[^\W\d_]+)(?:[ ,]+[^\s:#\"'=\[\]{}|>]+){2,}:?)\Z")
-"""Words alone, three at least: of fewer a key may be made."""
+"""At least three words: fewer may become a key."""
 _ITEM_OF_KEYS = compiled_later(r"(?P<lead>[ ]*)-[ ]+[A-Za-z_]\w*:(?:[ ]|\Z)")
 
 
 def foreign_notes(text: str, lines: LineIndex, fault: SyntaxFault, keys: Container[str]) -> Iterator[Slip]:
-    """Yield the comment that is written as elsewhere, or in words alone among items that have keys."""
+    """Yield a comment in another notation, or a line of words among items that have keys."""
     number = lines.line_of(fault.span.start)
     line = lines.line_span(number)
     written = text[line.start : line.end].rstrip()
@@ -38,7 +38,7 @@ def foreign_notes(text: str, lines: LineIndex, fault: SyntaxFault, keys: Contain
 
 
 def sentence(text: str, lines: LineIndex, fault: SyntaxFault, keys: Container[str]) -> Iterator[Slip]:
-    """Yield the line of words alone that can be no key and no item."""
+    """Yield a line of words that can be neither a key nor an item."""
     line = lines.line_span(lines.line_of(fault.span.start))
     found = _SENTENCE.match(text[line.start : line.end].rstrip())
     if found is not None and found["word"] not in keys:
@@ -47,7 +47,7 @@ def sentence(text: str, lines: LineIndex, fault: SyntaxFault, keys: Container[st
 
 
 def _is_beside_item(text: str, lines: LineIndex, number: int) -> bool:
-    """Whether the next line is an item with keys in it, at the column of this line."""
+    """Return whether the next line is an item with keys in it, at the column of this line."""
     if number + 1 >= lines.line_count:
         return False
     line, below = lines.line_span(number), lines.line_span(number + 1)

@@ -1,4 +1,4 @@
-"""Items of a list that begin with another sign than a dash: `-- a`, `> a`, `-: a`, `1. a` among `- b`."""
+"""List items that begin with another character than a dash: `-- a`, `> a`, `-: a`, `1. a` among `- b`."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _ITEM = compiled_later(r"(?P<lead>[ ]*)-[ ]")
 _BLANKS = compiled_later(r"[ ]*(?=[^\s#])")
 _BARE_KEY = compiled_later(r"(?P<lead>[ ]*)(?:-[ ]+)?(?P<key>[A-Za-z_][\w-]*):[ \t]*(?:#.*)?\Z")
 _SURELY_MEANT = frozenset({"--", "-:"})
-"""Signs that begin nothing else below a key."""
+"""Markers that can only be bullets below a key."""
 _MAY_BE_MEANT = compiled_later(r">|[0-9]{1,3}[.)]")
-"""Signs that begin an item below a key that holds no text."""
+"""Markers that are bullets below a key that does not hold a string."""
 _LOOKED_AT = 60
 _MOST_ROWS = 400
 
 
 def odd_bullet(text: str, lines: LineIndex, fault: SyntaxFault, texts: Container[str]) -> Iterator[Slip]:
-    """Yield the sign at which an item begins, on the line of a fault or above it, among items with dashes.
+    """Yield the wrong bullet of an item, on the line of a fault or above it, among items with dashes.
 
-    Below a key that holds no text it may be the only item. ``texts`` are the keys that hold one.
+    Below a key that does not hold a string it may be the only item. ``texts`` are the keys that hold one.
     """
     number = lines.line_of(fault.span.start)
     for at in (number, number - 1):
@@ -57,7 +57,7 @@ def odd_bullet(text: str, lines: LineIndex, fault: SyntaxFault, texts: Container
 
 
 def _dash(text: str, lines: LineIndex, number: int, found: re.Match[str], *, as_wide: bool) -> Edit:
-    """Return the edit that writes a dash; with ``as_wide`` what stands below the first key still does so."""
+    """Return the edit that writes a dash; with ``as_wide`` the first key keeps its column."""
     start = found.start("sign")
     inner = found.end() - lines.line_span(number).start
     width = found.end() - start if as_wide and _stands_below(text, lines, number, inner) else len("- ")
@@ -65,7 +65,7 @@ def _dash(text: str, lines: LineIndex, number: int, found: re.Match[str], *, as_
 
 
 def _further(text: str, lines: LineIndex, number: int, column: int) -> Iterator[Edit]:
-    """Yield the edits of the items below one that begin with such a sign at its column."""
+    """Yield the edits of the items below one that begin with such a marker at its column."""
     for below in range(number + 1, min(lines.line_count, number + _MOST_ROWS)):
         line = lines.line_span(below)
         blanks = _BLANKS.match(text, line.start, line.end)
@@ -78,14 +78,14 @@ def _further(text: str, lines: LineIndex, number: int, column: int) -> Iterator[
 
 
 def _holder_of_list(text: str, lines: LineIndex, number: int, column: int) -> str | None:
-    """Return the key without a value on the line above one, no further to the right."""
+    """Return the key without a value on the line above, if it is not indented further."""
     line = lines.line_span(max(number - 1, 0))
     key = _BARE_KEY.match(text[line.start : line.end])
     return key["key"] if number > 0 and key is not None and len(key["lead"]) <= column else None
 
 
 def _stands_below(text: str, lines: LineIndex, number: int, column: int) -> bool:
-    """Whether the line below one begins at a column."""
+    """Return whether the line below one begins at a column."""
     if number + 1 >= lines.line_count:
         return False
     line = lines.line_span(number + 1)
@@ -94,7 +94,7 @@ def _stands_below(text: str, lines: LineIndex, number: int, column: int) -> bool
 
 
 def _is_among_items(text: str, lines: LineIndex, number: int, column: int) -> bool:
-    """Whether an item with a dash stands at a column in the block around a line."""
+    """Return whether an item with a dash is at a column in the block around a line."""
     above = range(number - 1, max(-1, number - _LOOKED_AT), -1)
     below = range(number + 1, min(lines.line_count, number + _LOOKED_AT))
     for side in (above, below):

@@ -1,4 +1,4 @@
-"""Text over several lines that is written without quotes and has ``: `` in it: YAML reads it as keys."""
+"""Unquoted multi-line strings with ``: `` in them: YAML reads them as keys."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from waza_language_server.text.span import Span
 _VALUE = compiled_later(r"([ ]*(?:-[ ]+)*)[A-Za-z_][\w-]*:[ ]+(?=[^\s\"'|>\[{&*!#%@`])(\S.*?)\s*\Z")
 _COLON = compiled_later(r":(?:[ ]|$)")
 _COLON_IN_WORDS = compiled_later(r"(?!-[ ])[^\s:]+[ ][^:]*:(?:[ ]|$)")
-"""A colon behind several words: no key of a suite has a blank in it."""
+"""A colon after several words: no key of a suite contains a space."""
 _CAPITAL = compiled_later(r"[A-Z][a-z][^\s:]*:(?:[ ]|$)")
-"""A word with a capital before a colon, as a sentence has: no key of a suite, and rarely one of a mapping."""
+"""A capitalized word before a colon, as in a sentence: no key of a suite, and rarely another key."""
 LIKE_A_BAR = frozenset("Il1¦│")
-"""What stands alone behind a key where `|` was meant: letters that look like it."""
+"""Letters that look like `|`, alone after a key where it was intended."""
 _KEY = compiled_later(r"(?:- +)*(?P<key>[A-Za-z_][\w-]*):(?:[ ]|$)")
 _KEY_OF_BLOCK = compiled_later(r"(?:- +)*(?P<key>[A-Za-z_][\w-]*):[ ]*(?:[|>][-+0-9]*)?[ ]*(?:#.*)?\Z")
 _LOOKED_AT = 40
@@ -27,10 +27,10 @@ _CANDIDATES = 3
 def blocks_meant(
     text: str, lines: LineIndex, fault: SyntaxFault, known: Collection[str]
 ) -> Iterator[tuple[Span, Edit, bool]]:
-    """Yield where such text may begin at a fault or above it, and the edit that makes a block of it.
+    """Yield where such text may begin at a fault or above it, and the edit that makes a block scalar of it.
 
-    With it whether that is sure: a line below that begins with one of the ``known`` keys may stand too far to
-    the right instead. A letter like a bar begins no text above one.
+    Also whether that is certain: a line below that begins with one of the ``known`` keys may be indented too
+    far instead. A letter that looks like a bar begins no text above such a line.
     """
     number = lines.line_of(fault.span.start)
     margin: int | None = None
@@ -56,9 +56,9 @@ def blocks_meant(
 def _as_block(
     text: str, lines: LineIndex, first: int, column: int, place: Span, known: Collection[str]
 ) -> tuple[Edit, bool] | None:
-    """Return the edit that folds the text from ``place`` on; None when it has one line, or may be keys.
+    """Return the edit that folds the text from ``place`` on; None if it has one line, or may be keys.
 
-    With it whether it is meant so for sure: no line below may be a key.
+    Also whether that is certainly intended: no line below may be a key.
     """
     parts = [text[place.start : place.end]]
     end, meant = place.end, _COLON.search(parts[0]) is not None
@@ -72,14 +72,14 @@ def _as_block(
         parts.append(part)
         if part:
             end = span.start + len(written)
-            # What stands below a key of suites says nothing about the text in front of it.
+            # Lines below a key of suites say nothing about the text before it.
             block = _KEY_OF_BLOCK.match(part)
             opened = opened or (block is not None and block["key"] in known)
             meant = meant or (not opened and _COLON_IN_WORDS.match(part) is not None)
             may_be_meant = may_be_meant or (not opened and _CAPITAL.match(part) is not None)
     while len(parts) > 1 and not parts[-1]:
         parts.pop()
-    # `trials_per_task: 1` above a key that stands too far to the right is a number.
+    # `trials_per_task: 1` above a key that is indented too far is a number.
     keys = (match["key"] for part in parts[1:] if (match := _KEY.match(part)) is not None)
     is_sure = not any(key in known for key in keys)
     like_a_bar = parts[0] in LIKE_A_BAR and is_sure

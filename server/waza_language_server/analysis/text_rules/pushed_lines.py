@@ -1,4 +1,4 @@
-"""Single lines at a wrong column: a key at the dashes above it, or beside the others of its mapping."""
+"""Single lines at a wrong column: a key at the dashes above it, or next to the others of its mapping."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LEAD = compiled_later(r"( *)(?:- +)*(\S)")
 def pushed_keys(
     text: str, lines: LineIndex, faults: Sequence[SyntaxFault], keys: Collection[str]
 ) -> Iterator[Slip]:
-    """Yield the keys of blocks that stand at the column of the items above them, further out."""
+    """Yield the keys of blocks that are at the column of the items above them, further out."""
     for fault in faults[:1]:
         number = lines.line_of(fault.span.start)
         line = lines.line_span(number)
@@ -45,10 +45,10 @@ def pushed_keys(
 def block_below_value(
     text: str, lines: LineIndex, fault: SyntaxFault, known_outside: Container[str]
 ) -> Iterator[Slip]:
-    """Yield the key of a block, with all below it, that stands in a list, or right of a key with a value.
+    """Yield the key of a block, with all below it, that is in a list, or right of a key with a value.
 
-    The latter is one of ``known_outside``: another may be due below the key. What the margin lacks of them
-    goes there first.
+    In the second case the key is one of ``known_outside``: any other may be due below the key. Those missing
+    at the margin come first.
     """
     number = lines.line_of(fault.span.start)
     for row in (number, number + 1):
@@ -86,7 +86,7 @@ def pushed_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Sl
     place = lines.line_span(number)
     begun = text[place.start : place.end]
     if has_odd_blank(begun[: len(begun) - len(begun.lstrip())]) or is_merge_mark(text, place.start):
-        # Its blanks are to blame, not their number; or it is no line of the file.
+        # The kind of its whitespace is wrong, not the amount; or it is not a line of the file.
         return
     moves: list[tuple[int, bool, int, int]] = []
     for line in (number, *(other for other in around if abs(other - number) == 1)):
@@ -118,10 +118,10 @@ def pushed_rest(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Sli
 def is_at_known_key(
     text: str, lines: LineIndex, faults: Sequence[SyntaxFault], known: Container[str]
 ) -> bool:
-    """Whether one of the ``known`` keys begins the line of the first fault, or the one below."""
+    """Return whether one of the ``known`` keys begins the line of the first fault, or the one below."""
     for fault in faults[:1]:
         if fault.code not in STRUCTURAL_CODES or fault.fixes:
-            # Of a document, or a sign of the line itself is wrong.
+            # The document, or a character of the line itself, is wrong.
             return False
         number = lines.line_of(fault.span.start)
         rows = [lines.line_span(each) for each in (number, number + 1) if each < lines.line_count]
@@ -158,7 +158,7 @@ def _moved_line(text: str, line: Span, start: int, edit: Edit) -> Problem:
 
 
 def _written_lines(text: str, lines: LineIndex, number: int) -> dict[int, tuple[int, ...]]:
-    """Return the lines around one that hold something, with the columns where keys may stand in them."""
+    """Return the lines around one that are not empty, with the possible columns of keys in them."""
     found: dict[int, tuple[int, ...]] = {}
     for line in range(max(0, number - 3), min(lines.line_count, number + 4)):
         span = lines.line_span(line)

@@ -1,4 +1,4 @@
-"""Blocks of lines that stand too far to one side as a whole: an item of a list, lines indented with tabs."""
+"""Blocks of lines that are indented wrongly as a whole: an item of a list, lines indented with tabs."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _KEY_ON_LINE = compiled_later(r"(?P<key>[A-Za-z_][\w-]*):(?:[ \t]|\Z)")
 _TABS = compiled_later(r"\t[ \t]*")
 _LOOKED_AT = 40
 _FURTHER_BELOW = 100
-"""Lines below a key in which the list that it begins comes to its end."""
+"""Lines below a key in which its list ends."""
 _BELOW = 12
-"""Lines below a fault in which the item may begin that causes it."""
+"""Lines below a fault in which the item that causes it may begin."""
 _MOST_LINES = 400
 _COLUMNS_TRIED = 2
 
@@ -37,8 +37,9 @@ def shifted_items(
 ) -> Iterator[Slip]:
     """Yield an item with all its lines at the column of the items above it, alone and with those below it.
 
-    Last its first line alone, where the others are in their place. With ``outside`` it is the next item to
-    the left of the fault: at the column of a key it makes a list of what stands below that.
+    The last suggestion moves only its first line, in case the others are in their place. With ``outside`` it
+    is the next item to the left of the fault: at the column of a key it turns everything below that key into
+    a list.
     """
     number = lines.line_of(fault.span.start)
     margin = fault.span.start - lines.line_span(number).start
@@ -56,9 +57,9 @@ def shifted_items(
 
 
 def text_of_deeper_list(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield a text that stands to the left of the list that it is an item of.
+    """Yield a string that is to the left of the list that it belongs to.
 
-    It moves to the items beside it, or below the bare key above it.
+    It moves to the items next to it, or below the bare key above it.
     """
     number = lines.line_of(fault.span.start)
     for line in range(number, min(lines.line_count, number + _BELOW)):
@@ -80,7 +81,7 @@ def text_of_deeper_list(text: str, lines: LineIndex, fault: SyntaxFault) -> Iter
 
 
 def dash_before_others(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the first line of an item that stands too far to the right of its other keys."""
+    """Yield the first line of an item that is indented further than its other keys."""
     number = lines.line_of(fault.span.start)
     line, above = lines.line_span(number), lines.line_span(max(number - 1, 0))
     item = _ITEM.match(text, above.start, above.end)
@@ -89,14 +90,14 @@ def dash_before_others(text: str, lines: LineIndex, fault: SyntaxFault) -> Itera
         return
     inner = item.end() - above.start
     by = inner - column
-    # A key at the column of the dash may as well be one that belongs outside the list.
+    # A key at the column of the dash may belong outside the list.
     is_of_item = _KEY_ON_LINE.match(text, fault.span.start, line.end) and column != len(item["lead"])
     if is_of_item and 0 < by <= len(item["lead"]):
         yield _shifted(text, lines, (number - 1, number - 1), -by, beside="its other keys")
 
 
 def dash_at_its_keys(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the first line of an item whose dash stands at the column of its other keys, or behind it."""
+    """Yield the first line of an item whose dash is at the column of its other keys, or after it."""
     number = lines.line_of(fault.span.start)
     for line in range(max(number - 1, 0), min(lines.line_count - 1, number + _BELOW)):
         item, below = _item_at(text, lines, line), lines.line_span(line + 1)
@@ -106,13 +107,13 @@ def dash_at_its_keys(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterato
         is_key = _KEY_ON_LINE.match(text, below.start + inner, below.end) is not None
         if is_key and 2 <= inner <= column:
             by = inner - column - 2
-            # The key below tells whether it is one of the item.
+            # The key below shows whether it is one of the item.
             yield replace(_shifted(text, lines, (line, line), by), known_at=below.start + inner + by)
             return
 
 
 def rest_of_item(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the keys of an item, its first excepted, that stand as one between its dash and its first key."""
+    """Yield the keys of an item, except the first, that are together between its dash and its first key."""
     number = lines.line_of(fault.span.start)
     for line in (number, number - 1):
         item = _item_at(text, lines, line) if line >= 0 and line + 1 < lines.line_count else None
@@ -136,9 +137,9 @@ def rest_of_item(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Sl
 def tabbed_lines(
     text: str, lines: LineIndex, faults: Sequence[SyntaxFault], keys: Container[str]
 ) -> Iterator[Slip]:
-    """Yield the lines that are indented with tabs, each tab as far as a level of what is above them.
+    """Yield the lines that are indented with tabs, each tab converted to one level of the lines above.
 
-    One of ``keys`` below a text is not made a part of it, as long as there is a block that knows it.
+    One of ``keys`` below a text does not become a part of it, if there is a block that knows it.
     """
     seen = -1
     for fault in faults:
@@ -166,9 +167,9 @@ def tabbed_lines(
 
 
 def moved_block(text: str, lines: LineIndex, number: int, usual: int) -> Iterator[Slip]:
-    """Yield a key with all that stands below it at another column, where both were pushed as one.
+    """Yield a key with all its lines at another column, if both were indented together.
 
-    They were when the lines below stand as far behind the key as those of other keys do.
+    They were if the lines below are as far to the right of the key as those of other keys.
     """
     line = lines.line_span(number)
     written = text[line.start : line.end].rstrip()
@@ -191,9 +192,9 @@ def moved_block(text: str, lines: LineIndex, number: int, usual: int) -> Iterato
 
 
 def moved_rest(text: str, lines: LineIndex, number: int, usual: int) -> Iterator[Slip]:
-    """Yield a key and all below it, other keys at its column among them, at another column.
+    """Yield a key and everything below it, including other keys at its column, at another column.
 
-    So stands the half of a file that was pasted too far to the right.
+    This repairs a part of a file that was pasted too far to the right.
     """
     line = lines.line_span(number)
     written = text[line.start : line.end].rstrip()
@@ -202,7 +203,7 @@ def moved_rest(text: str, lines: LineIndex, number: int, usual: int) -> Iterator
         return
     below = lines.line_span(min(number + 1, lines.line_count - 1))
     if _BARE_KEY.match(written, column) and column_of_line(text, below) == column:
-        # What is below may be its own.
+        # The lines below may be its own.
         return
     last, others = number, 0
     for below in range(number + 1, min(lines.line_count, number + _MOST_LINES)):
@@ -217,7 +218,7 @@ def moved_rest(text: str, lines: LineIndex, number: int, usual: int) -> Iterator
 
 
 def _step(text: str, lines: LineIndex) -> int:
-    """Return by how much the first key at the margin has its block indented; 2 where none has one."""
+    """Return the indentation of the first block at the margin; 2 if there is none."""
     for number in range(min(lines.line_count - 1, _MOST_LINES)):
         line, following = lines.line_span(number), lines.line_span(number + 1)
         written = text[line.start : line.end].rstrip()
@@ -229,7 +230,7 @@ def _step(text: str, lines: LineIndex) -> int:
 
 
 def _is_below_text(text: str, lines: LineIndex, number: int) -> bool:
-    """Return whether the nearest line above that is not blank is neither a key nor an item with keys."""
+    """Return whether the nearest line above that is not empty is neither a key nor an item with keys."""
     for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
         if _is_written(text, lines, above):
             line = lines.line_span(above)
@@ -239,7 +240,7 @@ def _is_below_text(text: str, lines: LineIndex, number: int) -> bool:
 
 
 def _columns_further_out(text: str, lines: LineIndex, number: int) -> Iterator[int]:
-    """Yield the columns of the keys around a text above a line, the nearest first."""
+    """Yield the columns of the keys around the text above a line, the nearest first."""
     least = None
     for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
         line = lines.line_span(above)
@@ -297,7 +298,7 @@ def _is_written(text: str, lines: LineIndex, number: int) -> bool:
 
 
 def _columns_above(text: str, lines: LineIndex, number: int) -> Iterator[int]:
-    """Yield the columns where a line may stand below the nearest one that is written, the likeliest first."""
+    """Yield the possible columns of a line below the nearest one that is not empty, the likeliest first."""
     for above in range(number - 1, max(-1, number - _LOOKED_AT), -1):
         line = lines.line_span(above)
         written = text[line.start : line.end].rstrip()
@@ -329,7 +330,7 @@ def _columns_of_items_above(text: str, lines: LineIndex, number: int, column: in
 def _end_of_item(text: str, lines: LineIndex, number: int, column: int, usual: int, *, others: bool) -> int:
     """Return the last line of an item; with ``others`` that of the items at its column below it.
 
-    Of one too far to the left nothing is known of the lines below it but that the next item ends it.
+    If it is too far to the left, the lines below it belong to it up to the next item.
     """
     last = number
     for below in range(number + 1, min(lines.line_count, number + _MOST_LINES)):
@@ -347,7 +348,7 @@ def _end_of_item(text: str, lines: LineIndex, number: int, column: int, usual: i
 
 
 def _has_room(text: str, lines: LineIndex, rows: tuple[int, int], left: int) -> bool:
-    """Whether as many blanks stand in front of each line that is written."""
+    """Return whether each line that is not empty begins with this many spaces."""
     starts = (lines.line_span(number) for number in range(rows[0], rows[1] + 1))
     return not any(
         text[line.start : line.end].strip() and text[line.start : line.start + max(left, 0)].strip(" ")
@@ -391,7 +392,7 @@ def _shifted(
     key = _KEY.match(written, place.start - first.start)
     known_at = first.start + by + key.start("key") if key is not None else None
     edit, moved_to = as_one(text, edits), place.start + by
-    # What holds no key is at home where a list takes it.
+    # A part without a key is in its place where a list accepts it.
     return Slip(
         problem, edit, known_at=known_at, cures=Span(0, len(text)), moves=key is None, moved_to=moved_to
     )

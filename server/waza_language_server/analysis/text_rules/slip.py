@@ -1,4 +1,4 @@
-"""A mistake that may be behind several faults of a text, with the single edit that repairs it for trial."""
+"""A mistake that may cause several faults of a text, with the single edit that repairs it tentatively."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from waza_language_server.text.span import Span
 
 @frozen()
 class Slip:
-    """A mistake that may be behind several faults, and the single edit that repairs it."""
+    """A mistake that may cause several faults, and the single edit that repairs it."""
 
     problem: Problem
     edit: Edit
     moves: bool = False
-    """Whether it moves a line: believed only when all can be read then, and the key is known there."""
+    """True if it moves a line: accepted only if everything parses then, and the key is known there."""
     moved_to: int | None = None
-    """Where what it moves begins after the edit; None: behind the text of the edit."""
+    """The offset of the moved part after the edit; None: after the text of the edit."""
     known_at: int | None = None
-    """Where a key stands after the edit that must be known there; then all must be readable, too."""
+    """The offset, after the edit, of a key that must be known there; then everything must parse, too."""
     also_known: tuple[int, ...] = ()
-    """Where other keys stand after the edit that must be known there as well."""
+    """The offsets, after the edit, of other keys that must be known there as well."""
     cures: Span | None = None
-    """A part of the text in which it must cure all faults to be believed."""
+    """The part of the text in which it must repair all faults to be accepted."""
     joined: JoinedLine | None = None
-    """A line that it divides: believed only when the second part is known where it is put."""
+    """A line that it splits: accepted only if the second part is known at its new place."""
 
 
 def as_one(text: str, edits: Sequence[Edit]) -> Edit:
-    """Return the edit that does what several do, which stand in their order."""
+    """Return one edit that does the same as several, which are in order."""
     first, last = edits[0].span.start, edits[-1].span.end
     longer = sum(len(edit.text) - len(edit.span) for edit in edits)
     return Edit(Span(first, last), apply(text, edits)[first : last + longer])
 
 
 def column_of_line(text: str, line: Span) -> int:
-    """Return the column where a line begins; a tab counts as two, as most editors would have it."""
+    """Return the column where a line begins; a tab counts as two, as in most editors."""
     written = text[line.start : line.end]
     return len(written[: len(written) - len(written.lstrip(" \t"))].replace("\t", "  "))

@@ -1,4 +1,4 @@
-"""Two lines that have changed places: the first key of an item with its dash, a block with what it holds."""
+"""Two swapped lines: the first key of an item with its dash, a block with its content."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROW = compiled_later(
 
 
 def swapped_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[Slip]:
-    """Yield the line at a fault and the one beside it, each in the place of the other."""
+    """Yield the line at a fault swapped with the one next to it."""
     number = lines.line_of(fault.span.start)
     for below in (number, number + 1):
         yield from _dash_below(text, lines, below)
@@ -27,7 +27,7 @@ def swapped_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
 
 
 def _dash_below(text: str, lines: LineIndex, number: int) -> Iterator[Slip]:
-    """Yield the dash that stands one line too low: `graders:`, `    type: text`, `  - name: a`."""
+    """Yield a dash that is one line too low: `graders:`, ` type: text`, ` - name: a`."""
     first, second = _row(text, lines, number - 1), _row(text, lines, number)
     if first is None or second is None or first["dash"] is not None or second["dash"] is None:
         return
@@ -47,7 +47,7 @@ def _dash_below(text: str, lines: LineIndex, number: int) -> Iterator[Slip]:
 
 
 def _block_below(text: str, lines: LineIndex, number: int) -> Iterator[Slip]:
-    """Yield the key of a block that stands one line below what it holds: `  prompt: Go`, `inputs:`."""
+    """Yield the key of a block that is one line below its content: ` prompt: Go`, `inputs:`."""
     above, held, block = (_row(text, lines, each) for each in (number - 1, number, number + 1))
     below = _row(text, lines, number + 2)
     if held is None or block is None or held["value"] is None or block["value"] or held["dash"]:

@@ -1,4 +1,4 @@
-"""Whether a text can be read at all. What explains why it cannot is loaded with the first fault."""
+"""Syntax errors of a text. The modules that explain them are loaded with the first fault."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from waza_language_server.text.span import Span
 _SEVERITY: Mapping[str, Severity] = MappingProxyType(
     {"control-character": "warning", "unknown-anchor": "error"}
 )
-"""How bad a fault is, where a run can still read the file."""
+"""The severity of a fault, if a run can still read the file."""
 
 
 def syntax(view: FileView) -> Found:
-    """Yield the problems of the text itself."""
+    """Yield the syntax problems of a text."""
     tree = view.tree
     if len(tree.text) > MAX_CHARACTERS:
         yield from syntax_faults(tree)
@@ -41,17 +41,17 @@ def syntax(view: FileView) -> Found:
 
 
 def multiplies_itself(tree: Tree) -> Steps[bool]:
-    """Whether the aliases of a text stand for so many values that nothing else can be said of it."""
+    """Return whether the aliases of a text expand to too many values for any other check."""
     if tree.root is None or not tree.anchored:
         return False
     return (yield from aliased_nodes(tree.root.green)) > MAX_ALIASED_NODES
 
 
 def syntax_faults(tree: Tree) -> Iterator[Problem]:
-    """Yield every fault of the text as it is: for when the schemas cannot be read."""
+    """Yield every fault of the text unchanged: for when the schemas cannot be loaded."""
     for fault in tree.errors:
         problem = fault_problem(fault)
-        # Nobody says that a very long file is wrong: a run may read it.
+        # A very long file is not an error: a run may read it.
         yield problem if len(tree.text) <= MAX_CHARACTERS else replace(problem, severity="information")
 
 

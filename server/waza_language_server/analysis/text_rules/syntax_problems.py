@@ -1,8 +1,7 @@
-"""What cannot be read, as problems: one for each slip of the pen, however many lines it disturbs.
+"""Syntax errors as problems: one for each typo, however many lines it breaks.
 
-A forgotten dash, or a line pushed out of its column, makes the lines around it unreadable in their turn. The
-reader of the text reports each of them; here a slip is repaired for trial, and the faults that go away with
-it are not said.
+A forgotten dash, or an over-indented line, makes the lines around it unparsable in their turn. The parser
+reports each of them; here a typo is repaired in a copy, and faults that disappear with it are not reported.
 """
 
 from __future__ import annotations
@@ -98,7 +97,7 @@ _SLIPS_TRIED = 16
 
 
 def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
-    """Yield what cannot be read in a text, with pauses."""
+    """Yield the syntax problems of a text, with pauses."""
     faults = without_unread_anchors(tree.text, tree.errors)
     keys = keys_of(kind, catalog) if faults else frozenset[str]()
     if faults and len(tree.text) <= LONGEST:
@@ -130,7 +129,7 @@ def explained_faults(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
 
 
 def _each_once(faults: Iterable[SyntaxFault]) -> Iterator[SyntaxFault]:
-    """Yield faults, and of items that stand among keys one after the other the first alone."""
+    """Yield faults; of consecutive items among keys only the first."""
     last: SyntaxFault | None = None
     for fault in faults:
         if last is None or fault.message != ITEM_AMONG_KEYS or fault.message != last.message:
@@ -139,7 +138,7 @@ def _each_once(faults: Iterable[SyntaxFault]) -> Iterator[SyntaxFault]:
 
 
 def _known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -> bool:
-    """Whether the key at an offset stands in a mapping that knows it, or a text in a list that takes any."""
+    """Return whether the key at an offset is known to its mapping, or a string in a list that allows any."""
     dashes = _DASHES.match(tree.text, offset)
     key = tree.root.at(offset if dashes is None else dashes.end()) if tree.root is not None else None
     if key is None or key.parent is None or key.kind != "scalar":
@@ -152,14 +151,14 @@ def _known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -> bool:
 
 
 def _hides_key(tree: Tree, offset: int, known: Container[str]) -> bool:
-    """Whether one of the ``known`` keys at an offset is read as a part of the text that begins above it."""
+    """Return whether a ``known`` key at an offset is parsed as a part of the text that begins above it."""
     key = KEY_WITHOUT_DASH.match(tree.text, offset)
     node = tree.root.at(offset) if tree.root is not None and key is not None and key["key"] in known else None
     return node is not None and node.kind == "scalar" and node.span.start < offset
 
 
 def _surely_known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -> bool:
-    """Whether a key stands at an offset, once, in a mapping that knows it."""
+    """Return whether a key is at an offset, once, in a mapping that knows it."""
     key = tree.root.at(offset) if tree.root is not None else None
     if key is None or key.parent is None or key.kind != "scalar" or key.step is not None:
         return False
@@ -170,7 +169,7 @@ def _surely_known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -
 
 
 def _explained(tree: Tree, faults: Sequence[SyntaxFault], repaired: Tree, edit: Edit) -> list[SyntaxFault]:
-    """Return the faults that go away with an edit; none when it brings others instead."""
+    """Return the faults that disappear with an edit; none if it adds others."""
     longer = len(edit.text) - len(edit.span)
     left = {(fault.code, fault.span) for fault in repaired.errors}
     before = {(fault.code, _moved(fault.span, edit, longer)) for fault in tree.errors}
@@ -184,7 +183,7 @@ def _moved(span: Span, edit: Edit, longer: int) -> Span:
 
 
 def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
-    """Yield what may have gone wrong, the surest first."""
+    """Yield possible mistakes, the surest first."""
     lines, blocks, keys = LineIndex(tree.text), blocks_of(kind, catalog), keys_of(kind, catalog)
     faults = tree.errors
     texts = texts_of(kind, catalog)
@@ -201,13 +200,13 @@ def _slips(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Slip]:
     yield from _beside_lines(tree.text, lines, faults, outside, keys)
     for fault in faults[:_TRIALS]:
         yield from _lost_signs(lost_signs(tree.text, lines, fault, kind, catalog), fault)
-        # Where the line is read with it, an item is due.
+        # If the line parses with it, an item is due.
         yield from _glued_dash(tree.text, lines, lines.line_of(fault.span.start), any_text=True)
     yield from tabbed_lines(tree.text, lines, faults, keys)
     for fault in faults[:_TRIALS]:
         yield from tabbed_text(tree.text, lines, fault)
         yield from text_at_margin(tree.text, lines, fault, keys)
-    # What is wrong shows only below it, when a dash makes another key of the line.
+    # The mistake only shows below it, when a dash makes another key of the line.
     above = (max(0, lines.line_of(fault.span.start) - 1) for fault in faults[:_TRIALS])
     yield from chain.from_iterable(_glued_dash(tree.text, lines, each) for each in above)
     yield from _items(tree, lines, faults, kind, catalog)
@@ -254,7 +253,7 @@ def _beside_lines(
     outside: Container[str],
     keys: Container[str],
 ) -> Iterator[Slip]:
-    """Yield what one line has lost to another, or to the quote before it."""
+    """Yield repairs of lines that are mixed up with the line next to them, or with the quote before them."""
     for fault in faults[:1]:
         yield from needless_brackets(text, lines, fault)
         yield from block_below_value(text, lines, fault, outside)
@@ -270,8 +269,8 @@ def _beside_lines(
 def _items(
     tree: Tree, lines: LineIndex, faults: Sequence[SyntaxFault], kind: SchemaName, catalog: Catalog
 ) -> Iterator[Slip]:
-    """Yield items that stand at another column, or lack their dash or their first key."""
-    # They cure all that cannot be read.
+    """Yield items that are at another column, or lack their dash or their first key."""
+    # They repair all syntax errors.
     for fault in faults[:1]:
         yield from first_block_pushed(tree.text, lines, fault)
         yield from first_items_pushed(tree.text, lines, fault, surely=True)
@@ -292,7 +291,7 @@ def _items(
 
 
 def _glued_dash(text: str, lines: LineIndex, number: int, *, any_text: bool = False) -> Iterator[Slip]:
-    """Yield the space that is missing behind a dash, in front of ``any_text`` or what is none by itself."""
+    """Yield the missing space after a dash, before ``any_text`` or before text that is not valid alone."""
     line = lines.line_span(number)
     match = (_DASH_AND_TEXT if any_text else _GLUED_DASH).match(text[line.start : line.end])
     if match is not None:
@@ -312,7 +311,7 @@ def _repeated_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
         return
     key = match["key"]
     edit = Edit(Span(match.end("key") + 1, match.end()), "")
-    # In front of a value it may be the beginning of a text.
+    # Before a value it may be the beginning of a string.
     is_bare = not text[match.end() : line.end].strip()
     fix = Fix(f"Write `{key}:` once", (edit,), preferred=is_bare)
     place = Span(match.end() - len(key) - 1, match.end())
@@ -323,7 +322,7 @@ def _repeated_key(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[S
 
 def _lost_signs(found: Iterator[LostSign], fault: SyntaxFault) -> Iterator[Slip]:
     for lost in found:
-        # What YAML reads instead is no likelier than what a suite has.
+        # YAML's interpretation is less likely than the keys of a suite.
         others = tuple(replace(each, preferred=False) for each in fault.fixes)
         fixes = (Fix(lost.title, (lost.edit,)), *others)
         problem = Problem(lost.code, lost.place, lost.message, "error", fixes)

@@ -1,1 +1,1 @@
-"""Rules about values of one kind, wherever they stand."""
+"""Rules about values of one kind, anywhere in a file."""

@@ -1,4 +1,4 @@
-"""Assertions of `code` graders that fail whatever the agent does: marked at the very characters."""
+"""Assertions of `code` graders that fail whatever the agent does: marked at the exact characters."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SEVERITIES: Mapping[str, Severity] = MappingProxyType(
         "assertion-internal": "warning",
     }
 )
-"""Of what breaks an assertion only in part, or in one of the two engines."""
+"""The severities of problems that break an assertion only in part, or in one of the two engines."""
 
 
 def assertions(view: GraderView) -> Found:
@@ -49,7 +49,7 @@ def assertions(view: GraderView) -> Found:
 
 
 def javascript_meant(view: GraderView) -> Iterator[Problem]:
-    """Yield the advice to set ``language`` when all assertions of a grader are JavaScript."""
+    """Yield the hint to set ``language`` when all assertions of a grader are JavaScript."""
     tree, entry, written = view.file.tree, view.entry, _in_python(view)
     values = [node.value for node in written if node.kind == "scalar" and len(node.value) <= LONGEST_VALUE]
     if len(values) < 2 or not all(_is_javascript_only(value) for value in values):
@@ -73,12 +73,12 @@ def javascript_meant(view: GraderView) -> Iterator[Problem]:
 
 
 def _in_python(view: GraderView) -> list[Node]:
-    """Return the assertions of a grader, none when they are in another language."""
+    """Return the assertions of a grader, empty if they are in another language."""
     return [node for node, kind in _written_in(view) if kind == _ASSERTION]
 
 
 def _written_in(view: GraderView) -> Iterator[tuple[Node, str | None]]:
-    """Yield the assertions of a grader, each with the kind of its language, which a list has in common."""
+    """Yield the assertions of a grader, each with the kind of its language."""
     last: tuple[Node | None, str | None] | None = None
     for node, shape in view.located:
         if shape.kind == _ASSERTION:

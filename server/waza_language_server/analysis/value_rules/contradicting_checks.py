@@ -1,6 +1,6 @@
-"""Checks of texts and files of which one undoes another, and checks that no answer can pass.
+"""Checks of strings and files that contradict each other, and checks that no answer can pass.
 
-What is said holds for every answer: a pattern is compared with a text only when it looks at nothing around.
+Every report is valid for all answers: a pattern is compared with a string only if it has no lookaround.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Related
 
 PATHS = ("must_exist", "content_patterns")
-"""Keys that ask for files."""
+"""Keys that require files."""
 REFUSED = ("regex_not_match", "must_not_match", "not_contains", "not_contains_cs", "output_not_contains")
-"""Keys of which an item that is in every text fails every check."""
+"""Keys for which an item that occurs in every string fails every check."""
 FRAGMENTS = ("contains",)
 OTHERS = ("must_not_exist", "path")
 """Keys that the paths and the fragments are compared with."""
@@ -28,12 +28,12 @@ _PATTERNS = ("regex_not_match", "must_not_match")
 _TEXTS = ("contains", "contains_cs")
 _MOST = 200
 _AROUND = compiled_later(r"\\[AbBzZ]|[$^]")
-"""Signs of a pattern that may look at what stands around its match."""
+"""Syntax of a pattern that may depend on the text around its match."""
 _CASELESS = compiled_later(r"\(\?i\)")
 
 
 def contradicting_paths(mapping: Node, keys: set[str]) -> Iterator[Problem]:
-    """Yield the paths that must not exist, where something at or below them must."""
+    """Yield the paths that must not exist, although something at or below them must."""
     if "must_not_exist" not in keys or keys.isdisjoint(PATHS):
         return
     wanted: dict[str, tuple[str, Node]] = {}
@@ -54,7 +54,7 @@ def contradicting_paths(mapping: Node, keys: set[str]) -> Iterator[Problem]:
 
 
 def contradicting_patterns(mapping: Node, keys: set[str]) -> Found:
-    """Yield forbidden patterns and texts that every answer holds, and patterns that a wanted text holds."""
+    """Yield forbidden patterns and strings in every answer, and patterns that a required string matches."""
     texts = [(key, node) for key in _TEXTS if key in keys for node in _items(mapping, key)[:_MOST]]
     for key in REFUSED:
         for node in _items(mapping, key)[:_MOST] if key in keys else ():
@@ -73,7 +73,7 @@ def contradicting_patterns(mapping: Node, keys: set[str]) -> Found:
 
 
 def contradicting_fragments(mapping: Node, keys: set[str]) -> Iterator[Problem]:
-    """Yield fragments of a file that must be in it and must not."""
+    """Yield fragments that a file both must and must not contain."""
     if "contains" not in keys or mapping.parent is None or "path" not in keys:
         return
     wanted: dict[str, Node] = {}
@@ -93,7 +93,7 @@ def contradicting_fragments(mapping: Node, keys: set[str]) -> Iterator[Problem]:
 
 
 def _held(pattern: str, texts: list[tuple[str, Node]]) -> tuple[str, Node] | None:
-    """Return the wanted text in which a pattern is found, whatever stands around the text."""
+    """Return the required string in which a pattern matches, whatever the text around it."""
     if not texts or _AROUND.search(pattern):
         return None
     compiled = _compiled(pattern)
@@ -102,7 +102,7 @@ def _held(pattern: str, texts: list[tuple[str, Node]]) -> tuple[str, Node] | Non
     ignores_case = _CASELESS.match(pattern) is not None
     for key, node in texts:
         text = node.value
-        # The answer may have other capitals than a text whose case does not count.
+        # The answer may have other capitals than a string that is compared ignoring case.
         is_exact = key == "contains_cs" or ignores_case or text.lower() == text.upper()
         if text and is_exact and compiled.search(text) is not None:
             return key, node

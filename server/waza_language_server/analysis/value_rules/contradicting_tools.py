@@ -14,11 +14,11 @@ from waza_language_server.text.edit import Related
 PAIRS = (("expect_tools", "allow_only"),)
 _EXACT = compiled_later(r"\^([\w.:-]+)\$\Z")
 _SAME: Mapping[str, str] = MappingProxyType({"view": "read", "edit": "write", "web_fetch": "fetch"})
-"""Names of one tool, as `allow_only` takes them."""
+"""Equivalent names of a tool, as in `allow_only`."""
 
 
 def contradicting_tools(mapping: Node, keys: set[str]) -> Iterator[Problem]:
-    """Yield the wanted tools that `allow_only` leaves out."""
+    """Yield the required tools that `allow_only` leaves out."""
     for wanted, allowed in PAIRS:
         around = mapping.get(allowed) if wanted in keys and allowed in keys else None
         if around is None or around.target.kind != "sequence":

@@ -1,4 +1,4 @@
-"""What one key asks for and another forbids: such a check fails whatever the agent does."""
+"""Keys that contradict each other: such a check fails whatever the agent does."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from waza_language_server.text.edit import Related
 Meaning = Callable[[Node], str]
 
 MOST_COMPARED = 200
-"""Items of a list that are looked for inside others; of longer lists only equal items are found."""
+"""Items of a list that are searched for inside others; in longer lists only equal items are found."""
 
 
 def _exact(node: Node) -> str:
@@ -48,7 +48,7 @@ _WITHIN: Mapping[tuple[str, str], Meaning] = MappingProxyType(
         ("output_contains", "output_not_contains"): _folded,
     }
 )
-"""Text that must be there and text that must not: one that holds the other contradicts it."""
+"""Required and forbidden strings: one that contains the other contradicts it."""
 _EQUAL = (
     ("regex_match", "regex_not_match"),
     ("must_match", "must_not_match"),
@@ -78,7 +78,7 @@ _LIMITING = frozenset(
         *OTHERS,
     )
 )
-"""Nothing contradicts anything in a mapping that has none of the ones, or none of the others."""
+"""There is no contradiction in a mapping without any of the one kind, or of the other."""
 
 
 def contradictions_of_grader(view: GraderView) -> Found:
@@ -90,7 +90,7 @@ def contradictions_of_grader(view: GraderView) -> Found:
 
 
 def contradictions_of_expected(view: FileView) -> Found:
-    """Yield the same of what tasks expect."""
+    """Yield the same for the expectations of tasks."""
     root = view.tree.root
     if root is None or view.kind not in {"task", "eval"}:
         return
@@ -171,7 +171,7 @@ def _too_few_calls(mapping: Node, wanted: str, limit: str) -> Iterator[Problem]:
         return
     needed = len({_exact(item) for item in _items(mapping, wanted)})
     if wanted == "expect":
-        # One call may be what several of them ask for.
+        # One call may satisfy several of them.
         needed = min(needed, 1)
     if needed > most:
         allowed = counted(most, "call") if most else "none"
@@ -181,7 +181,7 @@ def _too_few_calls(mapping: Node, wanted: str, limit: str) -> Iterator[Problem]:
 
 
 def _none_of_them(mapping: Node, wanted: str, unwanted: str) -> Iterator[Problem]:
-    """Yield a list of which one must occur, when each of them holds what must not."""
+    """Yield a list, one of whose items must occur, if each item contains a forbidden one."""
     items, refused = _items(mapping, wanted), [_folded(item) for item in _items(mapping, unwanted)]
     held = mapping.get(wanted)
     if held is None or not items or len(items) * len(refused) > MOST_COMPARED * MOST_COMPARED:

@@ -1,4 +1,4 @@
-"""Bounds of an argument between which there is no number: the matcher holds for no call."""
+"""Bounds of an argument with no number between them: the matcher accepts no call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LOWER, UPPER = ("gte", "gt"), ("lte", "lt")
 
 
 def empty_ranges(mapping: Node, keys: set[str]) -> Iterator[Problem]:
-    """Yield the lower bound of a range in which there is no number."""
+    """Yield the lower bound of a range without any number in it."""
     if mapping.step != "range":
         return
     for low in LOWER:

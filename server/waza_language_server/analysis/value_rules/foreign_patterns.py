@@ -1,4 +1,4 @@
-"""Patterns as other languages write them, and signs that are meant as they are: both look for other text."""
+"""Patterns in other languages' notation, and characters intended literally: they match other text."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _BETWEEN_SLASHES = compiled_later(r"/((?:[^/\\]|\\.)+)/([gimsuy]{1,6})")
 _FLAGS = frozenset("ims")
 _RAW = compiled_later(r"[rR](?P<quote>[\"'])(?P<pattern>.+)(?P=quote)")
 _PARTS = compiled_later(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
-"""Characters, escapes and classes, of which a pattern consists."""
+"""The elements of a pattern: characters, escapes and classes."""
 _LITERAL = compiled_later(r"[A-Za-z0-9_{]")
 _MAY_LACK = compiled_later(r"[?*]|\{0")
 _TWICE_ESCAPED = compiled_later(r"\\\\([dDsSwW])(?=[+*?{])")
-"""A backslash that is looked for, before a letter that is repeated: nobody means ``\\ddd``."""
+"""An escaped backslash before a repeated letter: ``\\ddd`` is not what the author intended."""
 
 
 def foreign_patterns(view: GraderView) -> Found:
-    """Yield patterns between slashes, raw texts of Python, each backslash twice, ends in the middle."""
+    """Yield patterns between slashes, Python's raw strings, doubled backslashes, ends in the middle."""
     for node, shape in view.located:
         if shape.kind == "regex" and node.kind == "scalar":
             yield None
@@ -77,7 +77,7 @@ def _twice_escaped(tree: Tree, node: Node) -> Iterator[Problem]:
 
 
 def _end_in_the_middle(tree: Tree, node: Node) -> Iterator[Problem]:
-    """Yield a `$` with a character behind it: nothing follows the end of a text, or of a line."""
+    """Yield a `$` with a character after it: nothing follows the end of a text, or of a line."""
     if "$" not in node.value or "(?x" in node.value:
         return
     parts = list(_PARTS.finditer(node.value))

@@ -1,4 +1,4 @@
-"""What is found inside a value, brought into the document through every style that a YAML scalar may have."""
+"""Problems inside a value, mapped to document offsets for every style of a YAML scalar."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DASH = compiled_later(r"([ \t]*(?:-[ \t]+)*)-[ \t]+\Z")
 def problem_inside(
     text: str, node: Node, scalar: ScalarMap, finding: Finding, severity: Severity = "error"
 ) -> Problem:
-    """Return the problem of a finding in the value of ``node``, with a fix for each rewrite that has room."""
+    """Return the problem of a finding in the value of ``node``, with a fix for each possible rewrite."""
     span = scalar.source_span(finding.start, finding.end) if finding.end > finding.start else node.span
     edits = ((rewrite, edits_of_rewrite(text, node, scalar, rewrite)) for rewrite in finding.rewrites)
     fixes = tuple(Fix(rewrite.title, made, rewrite.preferred) for rewrite, made in edits if made)
@@ -25,7 +25,7 @@ def problem_inside(
 
 
 def edits_of_rewrite(text: str, node: Node, scalar: ScalarMap, rewrite: Rewrite) -> tuple[Edit, ...]:
-    """Return the edits of a rewrite; empty when the list is written in a way that leaves no room for it."""
+    """Return the edits of a rewrite; empty if the list's formatting does not allow it."""
     end = "\n" if scalar.value.endswith("\n") else ""
     written = [scalar.write(expression.strip() + end) for expression in rewrite.expressions]
     if len(written) == 1:

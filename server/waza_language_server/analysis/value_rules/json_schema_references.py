@@ -1,4 +1,4 @@
-"""References inside a JSON Schema that lead nowhere: the engine refuses such a schema."""
+"""References inside a JSON Schema without a target: the engine rejects such a schema."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UNTOLD = object()
 
 
 class References:
-    """What the references of one schema lead to."""
+    """The targets of the references of one schema."""
 
     def __init__(self, tree: Tree, schema: Node) -> None:
         self._tree = tree
@@ -34,12 +34,12 @@ class References:
         for block in values:
             inner = block is not self._schema
             self._anchored |= any(key in block for key in _ANCHORS[:3])
-            # Below another identifier a reference starts elsewhere.
+            # Below another identifier a reference has another base.
             self._elsewhere |= inner and any(isinstance(block.get(key), str) for key in _ANCHORS[3:])
         self._elsewhere |= len(values) > _MOST_VALUES
 
     def of(self, node: Node) -> Iterator[Problem]:
-        """Yield the problem of a ``$ref`` that starts in this schema and leads nowhere in it."""
+        """Yield the problem of a ``$ref`` without a target in this schema."""
         written = node.value if node.kind == "scalar" else ""
         if not written.startswith("#") or self._elsewhere:
             return

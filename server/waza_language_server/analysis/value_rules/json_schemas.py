@@ -1,6 +1,7 @@
-"""JSON Schemas written in a grader that are none, or that no answer satisfies.
+"""JSON Schemas in a grader that are invalid, or that no answer satisfies.
 
-The engine refuses such a schema, so the grader grades nothing. Only what every dialect of today says alike.
+The engine rejects such a schema, so the grader grades nothing. Only rules that all current dialects share are
+checked.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _OTHER_TYPES = {
     **dict.fromkeys(("dict", "map", "mapping"), "object"),
     "none": "null",
 }
-"""Types by what programming languages call them."""
+"""Names of types in programming languages."""
 _TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
 _OF_SCHEMAS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 _SCHEMA = frozenset(
@@ -72,7 +73,7 @@ _KNOWN = frozenset(
     | _NUMBERS
     | _COUNTS
 )
-"""Keywords of all drafts, and a few that other tools read; any other word is allowed and means nothing."""
+"""Keywords of all drafts, and a few of other tools; any other word is allowed and means nothing."""
 _DIALECTS = (
     "https://json-schema.org/draft/2020-12/schema",
     "https://json-schema.org/draft/2019-09/schema",
@@ -82,14 +83,14 @@ _DIALECTS = (
     "http://json-schema.org/draft-03/schema#",
 )
 _ALIKE = frozenset({"2020-12", "2019-09", "7", "6"})
-"""Drafts in which the words mean the same as far as they are looked at here."""
+"""Drafts in which the checked keywords mean the same."""
 _GLUED = compiled_later(r"(?P<word>[A-Za-z$]+):\S+")
 _DEEPEST = 40
 _MOST_TOLD = 20
 
 
 def json_schemas(view: GraderView) -> Iterator[Problem]:
-    """Yield what makes the schema of a grader none."""
+    """Yield the problems that make the schema of a grader invalid."""
     schema = view.entry.get("config", "schema")
     if schema is None or schema.target.kind != "mapping":
         return
@@ -124,7 +125,7 @@ def _in_schema(tree: Tree, schema: Node, references: References, depth: int) -> 
     for key in dict.fromkeys(schema.key_names):
         found = schema.get(key)
         if found is None or found.target is not found:
-            # What an alias stands for is looked at where it is written.
+            # The target of an alias is checked where it is written.
             continue
         if key == "type":
             yield from _of_type(tree, found)
@@ -148,7 +149,7 @@ def _in_schema(tree: Tree, schema: Node, references: References, depth: int) -> 
 
 
 def _without_values(tree: Tree, schema: Node) -> Iterator[Problem]:
-    """Yield the bounds of a schema between which there is nothing, and names that it needs and refuses."""
+    """Yield the bounds of a schema with no value between, and names that are both required and rejected."""
     for low, high in _BOUNDS:
         first, second = schema.get(low), schema.get(high)
         if first is None or second is None or first.target is not first or second.target is not second:
@@ -162,7 +163,7 @@ def _without_values(tree: Tree, schema: Node) -> Iterator[Problem]:
 
 
 def _unknown_names(tree: Tree, schema: Node) -> Iterator[Problem]:
-    """Yield the names that a schema needs and refuses, or that are misspellings of those it describes."""
+    """Yield the names that a schema requires and rejects, or that are misspellings of its properties."""
     known, needed, kind = schema.get("properties"), schema.get("required"), schema.get("type")
     others = schema.get("additionalProperties")
     is_closed = others is not None and others.to_python() is False and schema.get("patternProperties") is None

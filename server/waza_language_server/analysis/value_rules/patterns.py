@@ -1,4 +1,4 @@
-"""Regular expressions that a run refuses, or that upstream does."""
+"""Regular expressions that a run, or upstream, rejects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SEVERITIES: Mapping[str, Severity] = MappingProxyType(
 
 
 def patterns_of_file(view: FileView) -> Found:
-    """Yield the problems of the patterns that stand in no grader.
+    """Yield the problems of the patterns outside of graders.
 
     An invalid one is a warning: a mock server with one is only left out of a run.
     """

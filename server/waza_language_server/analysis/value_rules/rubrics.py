@@ -1,4 +1,4 @@
-"""Names of rubrics that do not come with the engine: one word that is no path is a name."""
+"""Names of rubrics that do not come with the engine: a single word that is not a path is a name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from waza_language_server.text.edit import Fix
 
 
 def rubric_names(view: GraderView) -> Iterator[Problem]:
-    """Yield the names of rubrics that are not known; of `llm` graders a word is the rubric itself."""
+    """Yield the unknown names of rubrics; for `llm` graders a word is the rubric itself."""
     for node, shape in view.located:
         if shape.kind != "rubric" or node.kind != "scalar" or not _is_name(node.value):
             continue

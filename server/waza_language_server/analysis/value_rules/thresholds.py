@@ -1,4 +1,4 @@
-"""Thresholds of graders that every answer reaches, or none does."""
+"""Thresholds of graders that every answer reaches, or that none does."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ def trigger_thresholds(view: GraderView) -> Found:
 
 
 def number_of(node: Node) -> float | None:
-    """Return the number that a scalar is, None for anything else."""
+    """Return the value of a scalar that is a number, None for anything else."""
     value = node.target.to_python()
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None

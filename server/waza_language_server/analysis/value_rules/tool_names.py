@@ -1,6 +1,6 @@
 """Exact names of tools that no tool can have: a command line in place of a name.
 
-Names are compared as a whole, so ``rm -rf`` in ``forbidden_tools`` forbids nothing.
+Names are compared exactly, so ``rm -rf`` in ``forbidden_tools`` forbids nothing.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
 
 _SIGNS_OF_PATTERN = compiled_later(r"\A\^|\$\Z|\.[*+]|\w\|\w")
-"""What stands in patterns and in the name of no tool; a `*` alone may be a wildcard."""
+"""Characters of patterns that no tool name contains; a `*` alone may be a wildcard."""
 _BARE = compiled_later(r"[A-Za-z_][\w-]{0,40}")
 
 
 def tool_names(view: GraderView) -> Iterator[Problem]:
-    """Yield the hint for a tool name with a blank in it, or with the signs of a pattern."""
+    """Yield the hint for a tool name with a space in it, or with characters of a pattern."""
     for node, shape in view.located:
         if shape.kind == "tool.name":
             yield from _hint(node)

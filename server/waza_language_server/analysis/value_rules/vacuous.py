@@ -1,4 +1,4 @@
-"""Patterns and texts that every answer holds: a check of them cannot fail."""
+"""Patterns and strings that every answer contains: a check of them cannot fail."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from waza_language_server.analysis.rule import Found, GraderView
 _WANTED_PATTERNS = frozenset({"regex_match", "must_match"})
 _WANTED_TEXTS = frozenset({"contains", "contains_cs", "must_contain", "keywords"})
 _LONGEST_PATTERN = 200
-# Nothing, one letter, blank lines, other scripts and control characters, a long text.
+# Nothing, one letter, empty lines, other scripts and control characters, a long text.
 _ANSWERS = ("", "x", "\n\nZ-9 .\n", "\u00e9\u6f22\U0001f642\t\x00\x7f", "Some words, 12.\n" * 2_000)
 
 
 def vacuous_checks(view: GraderView) -> Found:
-    """Yield the wanted patterns and texts of a grader that occur in every answer."""
+    """Yield the required patterns and strings of a grader that occur in every answer."""
     for node, shape in view.located:
-        # Where a value stands is asked of few.
+        # Only few values need their path.
         if node.kind != "scalar" or (node.value and shape.kind != "regex"):
             continue
         yield None
@@ -34,7 +34,7 @@ def vacuous_checks(view: GraderView) -> Found:
 
 @lru_cache(maxsize=4096)
 def matches_everything(pattern: str) -> bool:
-    """Tell whether a pattern was found in each of some answers that have nothing in common."""
+    """Return whether a pattern matches each of some answers that have nothing in common."""
     if len(pattern) > _LONGEST_PATTERN:
         return False
     try:

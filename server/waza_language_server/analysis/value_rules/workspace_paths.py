@@ -1,4 +1,4 @@
-"""Paths of graders that do not lie in the workspace: each is an error of the grader, in every trial."""
+"""Paths of graders outside the workspace: each is an error of the grader, in every trial."""
 
 from __future__ import annotations
 

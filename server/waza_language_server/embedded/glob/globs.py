@@ -1,4 +1,4 @@
-"""Globs of task files as an editor knows them: what is wrong, which files there are, which of them match."""
+"""Editor features for globs of task files: diagnostics, completion of matching files, hover."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _DEEP = "`**` is no more than `*` here: it stays within one folder."
 
 
 class Globs:
-    """Patterns of paths, which a run reads with the rules of Go's ``filepath.Glob``."""
+    """Patterns of paths, which a run matches with the rules of Go's ``filepath.Glob``."""
 
     def check(self, value: str, around: Surroundings = NOWHERE) -> Checked:
-        """Return what keeps a glob from being read."""
+        """Return the problems of an invalid glob."""
         try:
             for segment in split_pattern(value):
                 segment_matcher(segment)
@@ -35,12 +35,12 @@ class Globs:
         return Checked()
 
     def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[Word]:
-        """Yield globs that match and files that can be named; each takes the place of the whole value."""
+        """Yield globs that match and files that can be named; each replaces the entire value."""
         for path, about in around.paths():
             yield Word(path, "file", about, "", offset)
 
     def hover(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Explanation | None:
-        """Tell which files the glob picks up, whichever part of it is pointed at."""
+        """Show which files the glob matches, at any offset in it."""
         files = around.files()
         if files is None:
             return None
@@ -53,11 +53,11 @@ class Globs:
         return Explanation(0, len(value), "\n".join(lines))
 
     def signature(self, value: str, offset: int) -> Signature | None:
-        """Return None: nothing is called."""
+        """Return None: globs have no calls."""
         return None
 
     def tokens(self, value: str) -> Iterator[Token]:
-        """Yield what is to be coloured."""
+        """Yield the tokens to highlight."""
         from waza_language_server.embedded.glob.tokens import glob_tokens
 
         return glob_tokens(value)

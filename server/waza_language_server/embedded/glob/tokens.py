@@ -1,4 +1,4 @@
-"""The parts of a glob that stand for more than themselves."""
+"""The wildcards of a glob."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _SET = compiled_later(r"\[\^?(?:\\.|[^\]\\])++(?P<close>\])?", re.DOTALL)
 
 
 def glob_tokens(value: str) -> Iterator[Token]:
-    """Yield the wildcards, the sets of characters and the escapes; linear in the length of the value."""
+    """Yield the wildcards, the character sets and the escapes; linear in the length of the value."""
     position = 0
     closes = True
     while found := _PART.search(value, position):
         position = found.end()
         if found.lastgroup == "open":
-            # Where one set is not closed until the end, none that begins later is.
+            # If one set is not closed until the end, no later one is.
             if closes and (of_set := _SET.match(value, found.start())):
                 closes = of_set["close"] is not None
                 if closes:
                     position = of_set.end()
                     yield Token(*of_set.span(), "regexp", "class")
         elif found.lastgroup == "escape":
-            # Elsewhere a backslash separates folders.
+            # On other systems a backslash separates folders.
             if os.sep == "/":
                 yield Token(*found.span(), "regexp", "escape")
         else:

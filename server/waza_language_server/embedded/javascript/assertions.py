@@ -1,4 +1,4 @@
-"""Assertions in JavaScript: coloured here and run by the engine, but not checked."""
+"""Assertions in JavaScript: highlighted here and run by the engine, but not checked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class JavaScriptAssertions:
     """The language of assertions of a grader with ``language: javascript``; Node.js runs them."""
 
     def check(self, value: str, around: Surroundings = NOWHERE) -> Checked:
-        """Return no findings: only Node.js knows whether an assertion works."""
+        """Return no findings: only Node.js can tell whether an assertion works."""
         return Checked()
 
     def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[Word]:
@@ -36,5 +36,5 @@ class JavaScriptAssertions:
         return None
 
     def tokens(self, value: str) -> Iterator[Token]:
-        """Yield what is to be coloured."""
+        """Yield the tokens to highlight."""
         return assertion_tokens(value)

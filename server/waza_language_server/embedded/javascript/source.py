@@ -1,4 +1,4 @@
-"""Split JavaScript into words, strings, patterns and operators, for colouring only."""
+"""Split JavaScript into words, strings, patterns and operators, for highlighting only."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TEMPLATE = compiled_later(r"(?:[^`\\$]|\\.|\$(?!\{))*", re.DOTALL)
 
 @frozen()
 class Piece:
-    """A word, a string, an operator; ``kind`` "template" is a part of a string between back quotes."""
+    """A word, a string, an operator; ``kind`` "template" is a part of a template literal."""
 
     kind: PieceKind
     start: int
@@ -44,7 +44,7 @@ class Piece:
 
 
 def pieces_of(text: str) -> Iterator[Piece]:
-    """Yield the pieces of a text, up to a string that is not closed."""
+    """Yield the tokens of JavaScript source, up to a string that is not closed."""
     opened: list[str] = []
     last: Piece | None = None
     position = 0

@@ -1,4 +1,4 @@
-"""The words of a JavaScript assertion as an editor colours them."""
+"""Semantic tokens of a JavaScript assertion."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GLOBALS = frozenset(_NAMES.split())
 
 
 def assertion_tokens(value: str) -> Iterator[Token]:
-    """Yield the tokens up to a text that is not closed."""
+    """Yield the tokens, up to a string that is not closed."""
     pieces = tuple(pieces_of(value))
     for index, piece in enumerate(pieces):
         if piece.kind in _KINDS:

@@ -1,1 +1,1 @@
-"""Assertions of ``code`` graders: Python, read and never run."""
+"""Assertions of ``code`` graders: Python, parsed and never run."""

@@ -1,4 +1,4 @@
-"""Assertions in Python as an editor knows them: what is wrong, what can be written, what it means."""
+"""Editor features for Python assertions: diagnostics, completion, hover."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from waza_language_server.embedded.python.tokens import assertion_tokens
 
 
 class PythonAssertions:
-    """The language of assertions where a grader does not name another one."""
+    """The default language of assertions."""
 
     def check(self, value: str, around: Surroundings = NOWHERE) -> Checked:
-        """Return what makes an assertion fail whatever the agent does."""
+        """Return the problems that make an assertion fail whatever the agent does."""
         findings, known = assertion_findings(value, KNOWN_NAMES | around.names)
         return Checked(findings, known - KNOWN_NAMES)
 
     def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[Word]:
-        """Yield keys behind a bracket, attributes behind a dot, else the names that exist there."""
+        """Yield keys after a bracket, attributes after a dot, else the names that exist there."""
         return words(value, offset, around)
 
     def hover(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Explanation | None:
@@ -35,9 +35,9 @@ class PythonAssertions:
         return explanation(value, offset, around)
 
     def signature(self, value: str, offset: int) -> Signature | None:
-        """Return how the function is called whose arguments stand at an offset."""
+        """Return the signature of the function whose arguments are at an offset."""
         return signature(value, offset)
 
     def tokens(self, value: str) -> Iterator[Token]:
-        """Yield what is to be coloured."""
+        """Yield the tokens to highlight."""
         return assertion_tokens(value)

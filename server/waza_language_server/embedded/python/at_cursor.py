@@ -1,4 +1,4 @@
-"""What can be written at an offset of a Python assertion, and what stands there means."""
+"""Completion, hover and signatures at an offset of a Python assertion."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from waza_language_server.spelling import article
 
 _NAME = compiled_later(r"[^\W\d]\w*")
 LONGEST_SCOPED = 1_000
-"""Characters; in a longer assertion all names are offered, whatever scope the cursor is in."""
+"""In characters; in a longer assertion all names are completed, whatever the scope of the cursor."""
 _CALLS_WITH_TEXT = frozenset(
     {"startswith", "endswith", "count", "find", "index", "removeprefix", "removesuffix", "join"}
 )
@@ -38,14 +38,14 @@ _SHAPES: Mapping[str, ValueType] = {"tool_calls": TOOL_CALL, "transcript": EVENT
 
 
 def words(value: str, offset: int, around: Surroundings) -> Iterator[Word]:
-    """Yield keys behind a bracket, attributes behind a dot, else the names that exist there."""
+    """Yield keys after a bracket, attributes after a dot, else the names that exist there."""
     before = value[:offset]
     quote = _open_quote(before)
     if quote is not None:
         yield from _keys(value, before, quote)
         return
     written = first_tokens(before)
-    # What is being typed, and what stands before it.
+    # The word being typed, and the tokens before it.
     typed = written[-1] if written and written[-1].end == offset and _is_name(written[-1]) else None
     length = offset - typed.start if typed is not None else 0
     ahead = written[:-1] if typed is not None else written
@@ -69,7 +69,7 @@ def explanation(value: str, offset: int, around: Surroundings) -> Explanation | 
 
 
 def signature(value: str, offset: int) -> Signature | None:
-    """Return how the function is called whose arguments stand at an offset."""
+    """Return the signature of the function whose arguments are at an offset."""
     before = value[:offset]
     quote = _open_quote(before)
     written = first_tokens(before, quote)
@@ -107,7 +107,7 @@ def _names(value: str, offset: int, typed: int, bound: frozenset[str]) -> Iterat
 
 
 def _exists(head: str, tail: str, name: str, at: int, known: frozenset[str]) -> bool:
-    """Whether a name, written at an offset, is found when the assertion runs; so, when nobody can tell."""
+    """Return whether a name at an offset would be found when the assertion runs; True if unknown."""
     source = parse_python(head + tail)
     if isinstance(source, PythonFault):
         marks = [token.text for token in first_tokens(head)]
@@ -122,7 +122,7 @@ def _exists(head: str, tail: str, name: str, at: int, known: frozenset[str]) -> 
 
 
 def _attributes(value: str, ahead: Sequence[Written], typed: int) -> Iterator[Word]:
-    """Yield the attributes of what stands in front of a dot; of what is unknown those of a text."""
+    """Yield the attributes of the value before a dot; those of a string if its type is unknown."""
     owner = type_before(value, ahead)
     if owner is None and not ahead:
         return
@@ -137,7 +137,7 @@ def _attributes(value: str, ahead: Sequence[Written], typed: int) -> Iterator[Wo
 
 
 def _keys(value: str, before: str, quote: int) -> Iterator[Word]:
-    """Yield the keys of the dict whose bracket, or ``.get(``, stands in front of an open quote."""
+    """Yield the keys of the dict whose bracket, or ``.get(``, is before an open quote."""
     typed = before[quote + 1 :]
     if not (typed.isidentifier() or not typed):
         return
@@ -162,7 +162,7 @@ def _fields(owner: ValueType, quote: str, typed: int) -> Iterator[Word]:
 
 
 def _guessed(before: str) -> ValueType:
-    """Return what a value most likely is: an item of the list that was named last."""
+    """Return the most likely type of a value: an item of the list that was named last."""
     found = max(_SHAPES, key=before.rfind)
     return _SHAPES[found] if found in before else TOOL_CALL
 
@@ -220,7 +220,7 @@ def _described(kind: ValueType) -> str:
 
 
 def _signature(value: str, written: Sequence[Written], active: int) -> Signature | None:
-    """Return how the function is called that a list of tokens ends with."""
+    """Return the signature of the function at the end of a list of tokens."""
     name, ahead = written[-1].text, written[:-1]
     documentation = ""
     if ahead and ahead[-1].text == ".":
@@ -245,7 +245,7 @@ def _is_name(token: Written) -> bool:
 
 
 def _open_quote(before: str) -> int | None:
-    """Return where the text literal begins that is still open at the end, None outside of all."""
+    """Return the offset of the string literal that is still open at the end, or None."""
     opened, quote, index = 0, "", 0
     while index < len(before):
         character = before[index]

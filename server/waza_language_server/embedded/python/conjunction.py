@@ -8,9 +8,9 @@ from waza_language_server.embedded.python.python_source import PythonSource, par
 
 
 def conjuncts(value: str) -> tuple[str, ...]:
-    """Return what stands on both sides of the outermost ``and``, as assertions; () without one.
+    """Return the operands of the outermost ``and``, as assertions; () without one.
 
-    Beside a comment neither: nobody knows which of them it is about.
+    Also () if there is a comment, because it may be about either operand.
     """
     source = parse_python(value)
     if not isinstance(source, PythonSource):

@@ -1,4 +1,4 @@
-"""Assertions, and parts of them, that come out the same whatever the agent does."""
+"""Assertions, and parts of them, that have the same result whatever the agent does."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CONSTANT_TESTS: dict[tuple[type[ast.cmpop], int], bool] = {
     (ast.LtE, -1): False,
     (ast.Eq, -1): False,
 }
-"""The results of comparing something that is never negative with a number."""
+"""The results of comparing a value that is never negative with a number."""
 
 
 def constant_findings(source: PythonSource) -> Iterator[Finding]:
@@ -110,7 +110,7 @@ def _truth(node: ast.expr) -> bool | None:
 
 
 def _number(node: ast.expr) -> int:
-    """Return the number that a node is, and for anything else one that is in no table."""
+    """Return the value of a node that is a number, and for anything else one that is in no table."""
     try:
         value: object = ast.literal_eval(node)
     except (ValueError, TypeError, RecursionError):
@@ -127,7 +127,7 @@ def _is_never_negative(node: ast.expr) -> bool:
 
 
 def _container(source: PythonSource, parent: ast.BoolOp, node: ast.expr) -> str | None:
-    """Return the ``in …`` of another operand for a string that was intended to have it too."""
+    """Return the ``in …`` of another operand for a string that should have it too."""
     if not _is_string(node):
         return None
     after = parent.values[parent.values.index(node) + 1 :]
@@ -141,7 +141,7 @@ def _container(source: PythonSource, parent: ast.BoolOp, node: ast.expr) -> str 
 
 
 def _strings_before_in(source: PythonSource, node: ast.Compare) -> Iterator[Finding]:
-    """Yield strings with `or` or `and` between them before one `in`, which looks for one of them alone."""
+    """Yield strings joined by `or` or `and` before one `in`, which tests only one of them."""
     strings, operator = node.left, node.ops[0]
     if not isinstance(strings, ast.BoolOp) or not isinstance(operator, ast.In | ast.NotIn):
         return
@@ -150,7 +150,7 @@ def _strings_before_in(source: PythonSource, node: ast.Compare) -> Iterator[Find
     is_or = isinstance(strings.op, ast.Or)
     only = source.segment(strings.values[0 if is_or else -1])
     rest = source.text[source.end(strings) : source.end(node)].lstrip(" )")
-    # "Neither a nor b" means that the one is not in it and the other is not either.
+    # "Neither a nor b" means that neither of them is in it.
     word = "or" if is_or and isinstance(operator, ast.In) else "and"
     new = f" {word} ".join(f"{source.segment(each)} {rest}" for each in strings.values)
     message = f"`{source.brief(strings)}` is always `{brief(only)}`; every text needs an `in` of its own."
@@ -175,7 +175,7 @@ def _case(source: PythonSource, node: ast.Compare) -> Iterator[Finding]:
 def _wrong_case(
     source: PythonSource, node: ast.expr, changed: ast.expr, *, always: bool
 ) -> Iterator[Finding]:
-    """Yield a string that cannot occur in text whose letters were all changed to one case."""
+    """Yield a string that cannot occur in text that was changed to one case."""
     method = _case_method(changed)
     if method is None or not isinstance(node, ast.Constant) or not isinstance(node.value, str):
         return
@@ -190,7 +190,7 @@ def _wrong_case(
 
 
 def _case_method(node: ast.expr) -> str | None:
-    """Return the method that has changed the case of a string, or of the string that was split."""
+    """Return the method that changed the case of a string, or of the string that was split."""
     passed = _STRIP_METHODS | _SPLIT_METHODS
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr in _CASE_METHODS and not node.args:

@@ -1,6 +1,6 @@
-"""Why an assertion is no Python expression, and what could be written instead.
+"""Syntax errors of assertions, and fixes for them.
 
-Loaded with the first one that is none: nearly all of them can be read.
+Loaded with the first one: nearly all assertions parse.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "in", "is", "not", "
 
 
 def syntax_finding(text: str, fault: PythonFault, known: frozenset[str]) -> Finding:
-    """Return what is wrong with a text that is no expression."""
+    """Return the syntax error of an assertion."""
     if not tokens_of(text.strip()) and (not text.strip() or text.lstrip().startswith("#")):
         message = "This assertion is empty; write an expression such as `len(output) > 0`."
         return Finding("assertion-syntax", 0, len(text), message)
@@ -68,7 +68,7 @@ def _statement_title(text: str, fault: PythonFault) -> str:
 
 
 def written_in_python(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
-    """Yield the same in Python, where it is JavaScript that can be written so."""
+    """Yield the translation of JavaScript to Python, if there is one."""
     python = as_python(text)
     working = _working(python, known) if python is not None else None
     if working is not None:
@@ -78,7 +78,7 @@ def written_in_python(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
 def _statements(text: str, fault: PythonFault, known: frozenset[str]) -> Iterator[Rewrite]:
     compared = statements.comparison_meant(text, known)
     if not statements.is_statement(text):
-        # Nothing can be assigned to a call, or behind an `and`.
+        # It is invalid to assign to a call, or after an `and`.
         compared = f"{text[: fault.start]}=={text[fault.end :]}"
     if compared is not None and (working := _working(compared, known)) is not None:
         yield Rewrite("Compare with `==`", (working,), preferred=True)
@@ -117,7 +117,7 @@ def _repairs(text: str, fault: PythonFault, known: frozenset[str]) -> Iterator[R
 
 
 def _closed(text: str) -> str | None:
-    """Return the text with its only open bracket closed; None when several are open or the place is a guess.
+    """Return the text with its only open bracket closed; None if several are open or the place is a guess.
 
     The arguments of a call end before a comparison: ``len(output > 3`` means ``len(output) > 3``.
     """
@@ -139,13 +139,13 @@ def _closed(text: str) -> str | None:
 
 
 def _bound(expression: str, known: frozenset[str]) -> frozenset[str]:
-    """Return the names that an expression binds for those behind it."""
+    """Return the names that an expression binds for later ones."""
     source = parse_python(expression)
     return resolve_names(source.expression, known).leaked if isinstance(source, PythonSource) else frozenset()
 
 
 def _working(text: str, known: frozenset[str]) -> str | None:
-    """Return the text, its vanished names made visible, or None when it would not run."""
+    """Return the text, with its vanished names made visible, or None if it would not run."""
     source = parse_python(text)
     if isinstance(source, PythonFault):
         return None

@@ -1,6 +1,7 @@
-"""What is wrong with one assertion, and what could be written instead: text in, text out.
+"""The problems of one assertion, with their fixes.
 
-A finding makes the assertion fail, or pass, whatever the agent does. Offsets count its characters.
+A finding means that the assertion fails, or passes, whatever the agent does. Offsets count characters of the
+assertion.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def assertion_findings(
 
 
 def _never_called(source: PythonSource, function: ast.Lambda) -> Finding:
-    """Return the finding of an assertion that is a function: as a value it is always true."""
+    """Return the finding of an assertion that is a function without a call: it is always true."""
     names = {each.arg for each in parameters(function)}
     message = (
         "Nobody calls this `lambda`, so it is always true, whatever the agent does; write its result alone."
@@ -56,7 +57,7 @@ def _never_called(source: PythonSource, function: ast.Lambda) -> Finding:
 
 
 def _meaning(source: PythonSource, known: frozenset[str]) -> tuple[Finding, ...]:
-    """Return what is wrong with the values, words of other languages written in Python where possible."""
+    """Return the findings about values; other languages' methods get a fix in Python where possible."""
     found = meaning_findings(source)
     foreign = [each for each in found if each.code in _OF_OTHER_LANGUAGES and not each.rewrites]
     if not foreign:

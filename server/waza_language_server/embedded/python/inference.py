@@ -1,6 +1,6 @@
-"""The type of a part of an assertion, as far as its text tells.
+"""Type inference for parts of an assertion, from its text alone.
 
-None means that the type is not known. Findings ask what is ``certain``; completion and hover also take a
+None means that the type is unknown. Findings request ``certain`` types; completion and hover also accept a
 guess, such as the last operand of an ``or``.
 """
 
@@ -36,7 +36,7 @@ from waza_language_server.embedded.python.members import (
 from waza_language_server.embedded.python.python_source import Token, first_tokens
 
 Types = Mapping[str, "ValueType | None"]
-"""The types of the names that can be seen; None for a name whose type is not known."""
+"""The types of the visible names; None for a name whose type is not known."""
 _Inferred = Callable[[ast.expr], ValueType | None]
 
 _ENDS = frozenset({"if", "for", "else", "and", "or"})
@@ -57,7 +57,7 @@ _DISPLAYED = (
 )
 """Expressions whose syntax determines their type."""
 DEEPEST = 20
-"""Nested attributes, calls and indexes that are followed."""
+"""The most nested attributes, calls and indexes to follow."""
 MOST_BINDINGS = 20
 _MOST_TOKENS_OF_VALUE = 40
 _TIGHT = (
@@ -65,11 +65,11 @@ _TIGHT = (
     *(ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp),
 )
 LONGEST_EXPRESSION = 500
-"""Characters; nobody waits for the type of a longer one."""
+"""In characters; the types of longer expressions are not inferred."""
 
 
 def infer(node: ast.expr, names: Types, *, certain: bool = True, depth: int = DEEPEST) -> ValueType | None:
-    """Return the type of an expression, where ``names`` have these types."""
+    """Return the type of an expression, given the types of ``names``."""
     if not depth:
         return None
 
@@ -104,7 +104,7 @@ def infer(node: ast.expr, names: Types, *, certain: bool = True, depth: int = DE
 
 
 def names_inside(generators: Sequence[ast.comprehension], names: Types, *, certain: bool = True) -> Types:
-    """Return the types of the names that can be seen inside a comprehension."""
+    """Return the types of the names that are visible inside a comprehension."""
     inner = dict(names)
     for generator in generators:
         items = infer(generator.iter, inner, certain=certain)
@@ -118,7 +118,7 @@ def names_inside(generators: Sequence[ast.comprehension], names: Types, *, certa
 
 
 def type_of(text: str, known: Types) -> ValueType | None:
-    """Return the most likely type of an expression, None when it is unknown or cannot be parsed.
+    """Return the most likely type of an expression, None if it is unknown or cannot be parsed.
 
     ``known`` are the types of the names that the assertion binds itself.
     """
@@ -134,7 +134,7 @@ def type_before(value: str, tokens: Sequence[Token]) -> ValueType | None:
     found: ast.expr | None = None
     for token in reversed(tokens[-_MOST_TOKENS_OF_VALUE:]):
         tree = _parsed(value[token.start : tokens[-1].end])
-        # What is in parentheses does not begin with the text.
+        # An expression in parentheses does not begin at column 0.
         if isinstance(tree, _TIGHT) or (tree is not None and tree.col_offset):
             found = tree
     if found is None:
@@ -143,7 +143,7 @@ def type_before(value: str, tokens: Sequence[Token]) -> ValueType | None:
 
 
 def bound_types(value: str, tokens: Sequence[Token]) -> dict[str, ValueType]:
-    """Return the types of the names that ``for`` and ``:=`` bind, ``tokens`` being those of the value."""
+    """Return the types of the names that ``for`` and ``:=`` bind; ``tokens`` are those of the value."""
     known: dict[str, ValueType] = {}
     bindings = sum(token.text in {":=", "for"} for token in tokens)
     if bindings > MOST_BINDINGS:
@@ -210,7 +210,7 @@ def _returned(call: ast.Call, names: Types, of: _Inferred, *, certain: bool) -> 
         case ast.Call(func=ast.Name(id=name)) if name in FUNCTIONS and name not in names:
             return FUNCTIONS[name][1]
         case ast.Call(func=ast.Attribute(value=value, attr=method), args=arguments):
-            # The module is no value, so its type is not certain.
+            # The module is not a value, so its type is not certain.
             is_re = isinstance(value, ast.Name) and names.get(value.id) is RE
             owner = RE if is_re else of(value)
         case _:
@@ -224,7 +224,7 @@ def _returned(call: ast.Call, names: Types, of: _Inferred, *, certain: bool) -> 
 
 
 def _end_of(tokens: Sequence[Token], start: int) -> int:
-    """Return where an expression ends that begins with a token: before a clause or a bracket's end."""
+    """Return the end of an expression that begins with a token: before a clause or a closing bracket."""
     depth, end = 0, tokens[start].start if start < len(tokens) else 0
     for token in tokens[start:]:
         if not depth and (token.text in _ENDS or token.text == ","):

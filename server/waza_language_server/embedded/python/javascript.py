@@ -1,7 +1,7 @@
-"""JavaScript in a Python assertion: where it shows, and the same in Python.
+"""JavaScript in a Python assertion: its detection, and its translation to Python.
 
-Two steps. Operators and literals are swapped token by token, after which the text parses as Python; then
-methods and properties (``.length``, ``.includes(…)``, ``.some(t => …)``) are swapped in the syntax tree,
+Two steps. Operators and literals are replaced token by token, after which the text parses as Python; then
+methods and properties (``.length``, ``.includes(…)``, ``.some(t => …)``) are replaced in the syntax tree,
 innermost first.
 """
 
@@ -21,7 +21,7 @@ LITERALS = {"true": "True", "false": "False", "null": "None", "undefined": "None
 _OPERATORS = {"&&": "and", "||": "or", "===": "==", "!==": "!="}
 _OTHER_LANGUAGES = {"AND": "and", "OR": "or", "NOT": "not", "<>": "!=", "=<": "<="}
 _NOT = "~"
-"""Stands for ``!`` until the tree is there: it binds as tightly, and no assertion uses it otherwise."""
+"""Replaces ``!`` until the tree is parsed: it binds as tightly, and no assertion uses it otherwise."""
 
 _LISTS = frozenset({"tool_calls", "transcript", "errors"})
 _ITERATIONS = {
@@ -46,7 +46,8 @@ _METHODS = {
     "trimEnd": "rstrip",
     "indexOf": "find",
 }
-# Possessive, and tried only where a run of spaces or a word begins: else long ones are read again and again.
+# Possessive, and tried only at the beginning of a word or a run of spaces: else long ones are scanned
+# repeatedly.
 _TOKEN = compiled_later(
     r"""(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
     |(?:(?<!\s)\s++)?+(?P<operator>&&|\|\||===|!==)\s*
@@ -60,13 +61,13 @@ _ROUNDS = 60
 _LONGEST_CHARACTERS = 10_000
 
 _LOOSE = ast.Expression | ast.BoolOp | ast.comprehension
-"""Around these an operator of the level of a comparison needs no parentheses."""
+"""Inside these a comparison operator needs no parentheses."""
 _TIGHT = ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript | ast.List | ast.Tuple
 
 
 @frozen()
 class JavaScriptMark:
-    """A piece of JavaScript: its place and what Python writes instead."""
+    """A piece of JavaScript: its place and its Python replacement."""
 
     start: int
     end: int
@@ -74,7 +75,7 @@ class JavaScriptMark:
 
 
 def javascript_mark(text: str) -> JavaScriptMark | None:
-    """Return the first JavaScript operator in a text that is no Python; strings are left aside."""
+    """Return the first JavaScript operator in a text that is not Python, outside of strings."""
     for match in _TOKEN.finditer(text) if len(text) <= _LONGEST_CHARACTERS else ():
         if match.lastgroup == "operator":
             return JavaScriptMark(*match.span("operator"), _OPERATORS[match["operator"]])
@@ -86,7 +87,7 @@ def javascript_mark(text: str) -> JavaScriptMark | None:
 
 
 def as_python(text: str) -> str | None:
-    """Return the same assertion in Python, or None when there is no safe translation."""
+    """Return the same assertion in Python, or None if there is no safe translation."""
     if len(text) > _LONGEST_CHARACTERS or any(match["foreign"] for match in _TOKEN.finditer(text)):
         return None
     swapped = _TOKEN.sub(_python_token, text.strip().rstrip(";").rstrip())
@@ -115,7 +116,7 @@ def _python_token(match: re.Match[str]) -> str:
 
 
 def _swap_deepest(source: PythonSource) -> str | None:
-    """Swap one member, with everything below it already swapped; None when nothing is left."""
+    """Replace one member, after everything below it; None when nothing is left."""
     nodes = [node for node in ast.walk(source.tree) if isinstance(node, ast.expr)]
     for node in sorted(nodes, key=lambda node: source.end(node) - source.start(node)):
         python = _swapped(source, node)
@@ -172,7 +173,7 @@ def _iteration(source: PythonSource, value: ast.expr, method: str, function: ast
             return None
     body = source.segment(function.body)
     if isinstance(value, ast.Name) and value.id in _LISTS:
-        # Items of these lists are dictionaries: "t.name" of JavaScript is "t['name']".
+        # Items of these lists are dictionaries: JavaScript's "t.name" is "t['name']".
         fields = [
             node
             for node in ast.walk(function.body)
@@ -186,10 +187,10 @@ def _iteration(source: PythonSource, value: ast.expr, method: str, function: ast
 
 
 def _operand(source: PythonSource, node: ast.expr) -> str:
-    """Return the text of a node, in parentheses unless it binds more tightly than a comparison."""
+    """Return the source of a node, in parentheses unless it binds more tightly than a comparison."""
     return source.segment(node) if isinstance(node, _TIGHT) else f"({source.segment(node)})"
 
 
 def _attributes_exist(tree: ast.AST) -> bool:
-    """Whether every attribute is one of text, lists, dictionaries or ``re``, so nothing foreign is left."""
+    """Return whether all attributes exist in Python: on strings, lists, dictionaries or ``re``."""
     return all(node.attr in _PYTHON_ATTRIBUTES for node in ast.walk(tree) if isinstance(node, ast.Attribute))

@@ -1,6 +1,6 @@
-"""What a readable assertion says and does not mean: attributes that are not there, methods not called.
+"""Valid assertions that do not mean what they seem to: unknown attributes, methods that are not called.
 
-What is found can be told without running anything; where the kind of a value is not known, nothing is said.
+Everything is found without running the assertion; if the type of a value is unknown, nothing is reported.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _ELSEWHERE = {
     "size": "len(…)",
     "len": "len(…)",
 }
-"""What methods of other languages are in Python."""
+"""The Python equivalents of methods of other languages."""
 _METHODS_WITH_ARGUMENTS = """
 count endswith find get index join removeprefix removesuffix replace rfind rindex startswith
 """
@@ -65,7 +65,7 @@ _OTHER_WORDS = {
 
 
 def meaning_findings(source: PythonSource) -> tuple[Finding, ...]:
-    """Return what is wrong with the values of an expression; nothing of one that is nested too deeply."""
+    """Return the findings about the values of an expression; none if it is nested too deeply."""
     try:
         names: Types = CONTEXT_TYPES
         if source.bound:
@@ -181,7 +181,7 @@ def _intended(name: str, known: Sequence[str]) -> str | None:
 
 
 def _template(source: PythonSource, node: ast.Set, inner: ast.expr) -> Finding:
-    """Return the finding of a value in two pairs of braces, which for Python is a set in a set."""
+    """Return the finding of a value in two pairs of braces, which Python reads as a set in a set."""
     message = (
         f"Assertions are no templates: `{source.brief(node)}` is a set in a set, which fails; "
         f"write `{source.brief(inner)}` alone."

@@ -1,7 +1,7 @@
-"""The types of values in assertions, what can be read from them, and what that is.
+"""The types of values in assertions, their members, and the types of those.
 
-What exists is in the tables that the engine evaluates with. How it is called, and what it does, Python's own
-types say; what a call returns is written down here, for Python does not say it.
+The tables that the engine evaluates with decide which members exist. Their signatures and documentation come
+from Python's own types; return types are written down here, because Python does not tell them.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from waza_language_server.spelling import article
 
 @dataclass(frozen=True)
 class ValueType:
-    """What a value is: ``name`` in words, ``python`` whose attributes it has, ``item`` what iterating gives.
+    """The type of a value: its ``name``, the ``python`` type with its attributes, the ``item`` type.
 
-    ``fields`` are the keys of a dict, each with what it means; ``field_types`` the types of their values.
+    ``item`` is the type that iterating gives. ``fields`` are the keys of a dict with their descriptions;
+    ``field_types`` the types of their values.
     """
 
     name: str
@@ -40,7 +41,7 @@ class ValueType:
 
     @property
     def title(self) -> str:
-        """What a message calls a value of the type, with its article."""
+        """Return the name of the type with its article, for messages."""
         if self.fields:
             return f"{article(self.name)} {self.name}, a dict"
         return _TITLES.get(self.python, self.name)
@@ -48,7 +49,7 @@ class ValueType:
 
 @frozen()
 class Member:
-    """An attribute. ``signature`` is "" when it is not called; ``returns`` is None when that is unknown."""
+    """An attribute. ``signature`` is "" if it is not callable; ``returns`` is None if unknown."""
 
     name: str
     signature: str
@@ -136,7 +137,7 @@ FUNCTIONS: Mapping[str, tuple[str, ValueType | None]] = MappingProxyType(
         "dict": ("dict(pairs=())", DICT),
     }
 )
-"""How the functions of an assertion are called, and what they return."""
+"""The signatures and return types of the functions of an assertion."""
 
 _TEXTS = (
     "lower upper strip lstrip rstrip title capitalize casefold swapcase replace join format removeprefix "
@@ -170,7 +171,7 @@ _USUAL: Mapping[type, tuple[str, ...]] = {
     dict: ("get", "items", "keys", "values"),
     re.Match: ("group", "groups"),
 }
-"""What assertions ask most, the most frequent first."""
+"""The members that assertions use most, the most frequent first."""
 _FLAGS = {
     "IGNORECASE": "Upper and lower case are the same.",
     "MULTILINE": "`^` and `$` match at every line.",
@@ -191,7 +192,7 @@ _CHANGING = frozenset(
     {"append", "clear", "extend", "insert", "remove", "reverse", "sort"}
     | {"pop", "popitem", "setdefault", "update", "fromkeys"}
 )
-"""They change what all assertions of a grader share, and mostly return None, which is false."""
+"""Methods that change values shared by all assertions of a grader; most return None, which is false."""
 
 
 def members_of(owner: ValueType) -> Mapping[str, Member]:
@@ -222,7 +223,7 @@ def _members(python: type) -> Mapping[str, Member]:
     return {
         name: _member(name, getattr(python, name), returns.get(name), bound=True)
         for name in (*usual, *(each for each in sorted(tabled_members(python)) if each not in usual))
-        # A newer Python may have more of them than the one that runs here.
+        # A newer Python may have more of them than the running one.
         if name not in _CHANGING and hasattr(python, name)
     }
 
@@ -244,7 +245,7 @@ def _member(name: str, value: Any, returns: ValueType | None, *, bound: bool) ->
 
 
 def _signature(value: Callable[..., Any], *, bound: bool) -> str:
-    """Return the parameters in parentheses, as Python tells them in one of its two ways."""
+    """Return the parameters in parentheses, from either of Python's two kinds of signature."""
     try:
         shown = [str(each) for each in inspect.signature(value).parameters.values()]
     except (ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""Names of an assertion that do not exist when it runs, and what could be written instead."""
+"""Names of an assertion that do not exist when it runs, and fixes for them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from waza_language_server.embedded.python.visibility import make_visible
 from waza_language_server.spelling import slip_of
 
 _ANSWER = frozenset({"response", "answer", "completion", "actual_output", "final_output", "result", "text"})
-"""What other tools call the answer."""
+"""Names of the answer in other tools."""
 _LENGTH = frozenset({"length", "size", "strlen"})
 _SCOPE_TITLES = {
     "GeneratorExp": "generator expression",
@@ -29,7 +29,7 @@ _SCOPE_TITLES = {
 
 
 def name_findings(source: PythonSource, resolution: Resolution, known: frozenset[str]) -> Iterator[Finding]:
-    """Yield the names of an assertion that will not be found, each of them once."""
+    """Yield the names of an assertion that do not exist, each of them once."""
     seen: set[tuple[str, object]] = set()
     rewrites: tuple[Rewrite, ...] | None = None
     for use in resolution.failing:
@@ -47,7 +47,7 @@ def name_findings(source: PythonSource, resolution: Resolution, known: frozenset
 
 
 def _place(source: PythonSource, use: NameUse) -> tuple[int, int]:
-    """Return the range of a name; inside an f-string older Pythons miscount, then the text is searched."""
+    """Return the range of a name; inside an f-string older Pythons miscount, so the source is searched."""
     name = use.node.id
     start = source.start(use.node)
     if source.text[start : start + len(name)] != name:
@@ -91,7 +91,7 @@ def _unknown_name(source: PythonSource, name: str, start: int, end: int, known: 
 
 
 def _is_called(source: PythonSource, start: int) -> bool:
-    """Return whether the name that begins here is that of a function that is called."""
+    """Return whether the name at this place is called."""
     calls = (each.func for each in source.nodes if isinstance(each, ast.Call))
     return any(isinstance(each, ast.Name) and source.start(each) == start for each in calls)
 

@@ -1,9 +1,9 @@
-"""Python expressions in strings: parsing without running, and places in characters.
+"""Python expressions in strings: parsing without running, and locations in characters.
 
-``ast`` counts UTF-8 bytes and ``SyntaxError`` counts characters from one; everything leaves this file as
-0-based character offsets into the text as the author wrote it.
+``ast`` counts UTF-8 bytes and ``SyntaxError`` counts characters from one; this module returns only 0-based
+character offsets into the author's text.
 
-Architecture invariant: nothing here, or in any rule, evaluates what an author wrote.
+Architecture invariant: nothing here, or in any rule, evaluates an author's code.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _LAYOUT = frozenset(
 _LINE_IN_REASON = compiled_later(r" \(detected at line \d+\)$")
 _UNCLOSED_TEXT = compiled_later(r"unterminated .*literal")
 LONGEST = 20_000
-"""Characters; a longer expression is left alone, the parser's cost and its recursion are not worth it."""
+"""In characters; a longer expression is skipped because of the parser's cost and recursion."""
 
 
 @frozen()
 class PythonFault:
-    """Why a text is no expression, in Python's own words, and between which character offsets."""
+    """The reason that a text is not an expression, in Python's own words, and its character offsets."""
 
     start: int
     end: int
@@ -57,7 +57,7 @@ Place = ast.expr | tuple[int, int]
 
 @frozen(eq=False, slots=False)
 class PythonSource:
-    """A parsed text. ``lead`` characters of blanks were dropped in front, as ``eval`` does."""
+    """A parsed text. ``lead`` whitespace characters at its start were dropped, as ``eval`` does."""
 
     text: str
     tree: ast.Expression | ast.Module
@@ -68,11 +68,11 @@ class PythonSource:
         return self._offset(node.lineno, node.col_offset)
 
     def end(self, node: ast.expr | ast.stmt) -> int:
-        """Return the offset behind the last character of a node."""
+        """Return the offset after the last character of a node."""
         return self._offset(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
 
     def segment(self, node: ast.expr | ast.stmt) -> str:
-        """Return the text of a node."""
+        """Return the source of a node."""
         return self.text[self.start(node) : self.end(node)]
 
     def span(self, place: Place) -> tuple[int, int]:
@@ -80,43 +80,43 @@ class PythonSource:
         return place if isinstance(place, tuple) else (self.start(place), self.end(place))
 
     def rewrite(self, place: Place, new: str, title: str = "", *, preferred: bool = False) -> Rewrite:
-        """Return the text with other characters at a place."""
+        """Return the text with other characters at a location."""
         start, end = self.span(place)
         changed = self.text[:start] + new + self.text[end:]
         return Rewrite(title or f"Write `{brief(new)}`", (changed,), preferred)
 
     def finding(self, code: str, place: Place, message: str, *rewrites: Rewrite) -> Finding:
-        """Return what is wrong at a place."""
+        """Return a finding at a place."""
         return Finding(code, *self.span(place), message, rewrites)
 
     def brief(self, node: ast.expr | ast.stmt) -> str:
-        """Return the text of a node in one line of at most 40 characters, for messages."""
+        """Return the source of a node in one line of at most 40 characters, for messages."""
         return brief(self.segment(node))
 
     @property
     def expression(self) -> ast.Expression:
-        """The tree of a text parsed as an expression."""
+        """Return the tree of a text that was parsed as an expression."""
         assert isinstance(self.tree, ast.Expression)
         return self.tree
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
-        """All nodes of the expression, a level at a time."""
+        """Return all nodes of the expression, a level at a time."""
         return tuple(ast.walk(self.expression.body))
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
-        """What each node is directly below."""
+        """Return the direct parent of each node."""
         return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
 
     @cached_property
     def bound(self) -> frozenset[str]:
-        """The names that the expression binds with ``:=``."""
+        """Return the names that the expression binds with ``:=``."""
         return frozenset(each.target.id for each in self.nodes if isinstance(each, ast.NamedExpr))
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
-        """The tokens, without white space, comments and line breaks."""
+        """Return the tokens, without white space, comments and line breaks."""
         return tokens_of(self.text[self.lead :], self.lead)
 
     @cached_property
@@ -145,7 +145,7 @@ def brief(text: str) -> str:
 
 
 def first_tokens(text: str, end: int | None = None) -> tuple[Token, ...]:
-    """Return the first tokens of ``text[:end]``, without the blanks in front that ``eval`` drops."""
+    """Return the first tokens of ``text[:end]``, without the leading whitespace that ``eval`` drops."""
     lead = len(text) - len(text.lstrip(" \t"))
     return tokens_of(text[lead:end], lead, MOST_TOKENS)
 
@@ -154,8 +154,8 @@ def first_tokens(text: str, end: int | None = None) -> tuple[Token, ...]:
 def parse_python(text: str, mode: Literal["eval", "exec"] = "eval") -> PythonSource | PythonFault:
     """Parse an expression (or statements) and check its syntax; nothing is compiled.
 
-    The check finds what parsing alone accepts, such as a keyword that is repeated. With ``exec`` only parsing
-    is requested, so that a ``return`` is understood.
+    The check finds mistakes that parsing alone accepts, such as a repeated keyword. With ``exec`` the text is
+    only parsed, so that a ``return`` is accepted.
     """
     lead = len(text) - len(text.lstrip(" \t")) if mode == "eval" else 0
     source = text[lead:]
@@ -179,13 +179,13 @@ def parse_python(text: str, mode: Literal["eval", "exec"] = "eval") -> PythonSou
 
 
 MOST_TOKENS = 1_500
-"""Tokens of a text that are looked at while somebody waits for an answer: some milliseconds."""
+"""The most tokens to read while the editor waits for an answer; they take some milliseconds."""
 
 
 def tokens_of(source: str, lead: int = 0, most: int | None = None) -> tuple[Token, ...]:
-    """Return the tokens of a text up to the first place that is no Python, ``lead`` added to every offset.
+    """Return the tokens of a text up to the first syntax error, ``lead`` added to every offset.
 
-    No more than ``most``.
+    At most ``most`` of them.
     """
     starts = _starts(_lines(source), lead)
     found: list[Token] = []
@@ -196,7 +196,7 @@ def tokens_of(source: str, lead: int = 0, most: int | None = None) -> tuple[Toke
                 end = starts[token.end[0] - 1] + token.end[1]
                 found.append(Token(token.type, token.string, start, end))
     except (tokenize.TokenError, SyntaxError, ValueError):
-        # Since Python 3.12 half of a surrogate pair is a ``ValueError``.
+        # Since Python 3.12 a lone surrogate is a ``ValueError``.
         pass
     return tuple(found)
 
@@ -238,7 +238,7 @@ def _unreadable(text: str) -> PythonFault:
 
 
 def _lines(text: str) -> list[str]:
-    """Lines as Python's tokenizer sees them: line feed, carriage return, or both break."""
+    """Return the lines as Python's tokenizer splits them: at line feed, carriage return, or both."""
     return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z", text)
 
 

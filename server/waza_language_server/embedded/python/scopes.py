@@ -1,9 +1,9 @@
-"""Which names of an assertion exist when it runs, and which ones vanish in a nested scope.
+"""Scopes of an assertion: the names that exist when it runs, and those that vanish in a nested scope.
 
-Assertions are evaluated with empty globals and the context as locals. A lambda or a
-comprehension is a function of its own: it looks its free names up in the empty globals. Only its own
-variables and its first iterable, which is evaluated outside, work. Since Python 3.12 list, set and dict
-comprehensions are no functions any more; generator expressions and lambdas still are.
+Assertions are evaluated with empty globals and the context as locals. A lambda or a comprehension is a
+function of its own: it looks its free names up in the empty globals. Only its own variables and its first
+iterable, which is evaluated outside, work. Since Python 3.12 list, set and dict comprehensions are inlined;
+generator expressions and lambdas are still functions.
 
 Architecture invariant: the rule of Python 3.11 is written out here, whatever Python runs the language server.
 """
@@ -24,7 +24,7 @@ ScopeNode = Comprehension | ast.Lambda
 
 @frozen()
 class NameUse:
-    """A name that will not be found.
+    """A name that does not exist when the assertion runs.
 
     ``scopes`` are the nested scopes around it that hide it, outermost first; empty at the top level.
     ``unknown`` names exist nowhere, ``vanishing`` ones exist at the top level only.
@@ -36,7 +36,7 @@ class NameUse:
 
     @property
     def since_3_12(self) -> bool:
-        """Whether Python 3.12 finds the name: only list, set and dict comprehensions hide it."""
+        """Return whether Python 3.12 finds the name: only list, set and dict comprehensions hide it."""
         return self.reason == "vanishing" and all(
             isinstance(scope, ast.ListComp | ast.SetComp | ast.DictComp) for scope in self.scopes
         )
@@ -67,7 +67,7 @@ class _Scope:
 
 @frozen()
 class _Walk:
-    """Goes through an expression in the order of evaluation, so that a walrus binds for what comes later."""
+    """Visits an expression in the order of evaluation, so that a walrus binds for later parts."""
 
     known: frozenset[str]
     failing: list[NameUse] = field(default_factory=list[NameUse])
@@ -114,7 +114,7 @@ class _Walk:
             self.visit(part, inside)
 
     def _bind(self, name: str, scopes: tuple[_Scope, ...]) -> None:
-        """Bind a walrus in the nearest function that is no comprehension; at the very top it leaks."""
+        """Bind a walrus in the nearest function that is not a comprehension; at the very top it leaks."""
         owner = next((scope for scope in reversed(scopes) if isinstance(scope.node, ast.Lambda)), None)
         if owner is not None:
             owner.bound.add(name)
@@ -152,7 +152,7 @@ def targets(node: Comprehension) -> Iterator[str]:
 def with_names_replaced(
     source: PythonSource, node: ast.expr, names: Collection[str], text_of: Callable[[ast.Name], str]
 ) -> str | None:
-    """Return the text of a node with other texts for some names; None where the node binds or hides names."""
+    """Return the source of a node with some names replaced; None if the node binds or hides names."""
     text, start = source.segment(node), source.start(node)
     uses = [each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id in names]
     if uses and any(_hides(each, names) for each in ast.walk(node)):
@@ -166,7 +166,7 @@ def with_names_replaced(
 
 
 def _hides(node: ast.AST, names: Collection[str]) -> bool:
-    """Return whether a node binds one of the names, or holds a string whose places are not known."""
+    """Return whether a node binds one of the names, or contains a string with unknown offsets."""
     if isinstance(node, ast.Lambda):
         return any(argument.arg in names for argument in parameters(node))
     if isinstance(node, Comprehension):

@@ -1,4 +1,4 @@
-"""Statements where an expression is asked for, and the same said as expressions."""
+"""Statements in place of an expression, and their translation to expressions."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.Li
 
 
 def is_statement(text: str) -> bool:
-    """Whether a text that is no expression is made of Python statements."""
+    """Return whether a text that is not an expression parses as Python statements."""
     source = parse_python(text.strip(), "exec")
     return isinstance(source, PythonSource) and isinstance(source.tree, ast.Module) and bool(source.tree.body)
 
 
 def as_expressions(text: str) -> tuple[str, ...] | None:
-    """Return the expressions that say what the statements say, one an assertion, or None.
+    """Return expressions equivalent to the statements, one for each assertion, or None.
 
-    ``assert`` and ``return`` are dropped, so are a trailing semicolon and ``import re``; ``x = E`` moves into
-    its uses. An assignment that nothing uses has no counterpart.
+    ``assert`` and ``return`` are dropped, so are a trailing semicolon and ``import re``; ``x = E`` is inlined
+    into its uses. An unused assignment has no equivalent.
     """
     source = parse_python(text.strip(), "exec")
     if not isinstance(source, PythonSource) or not isinstance(source.tree, ast.Module):
@@ -85,7 +85,7 @@ def _value(statement: ast.stmt) -> ast.expr | None:
 
 
 def _inlined(source: PythonSource, value: ast.expr, meant: dict[str, str], used: set[str]) -> str | None:
-    """Return the text of an expression with the assigned names replaced by their values."""
+    """Return the source of an expression with the assigned names replaced by their values."""
 
     def value_of(use: ast.Name) -> str:
         used.add(use.id)

@@ -1,4 +1,4 @@
-"""The words of an assertion as an editor colours them."""
+"""Semantic tokens of a Python assertion."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BRACKETS = frozenset("()[]{},.:;")
 
 
 def assertion_tokens(value: str) -> Iterator[Token]:
-    """Yield the tokens up to the first character that no Python has."""
+    """Yield the tokens up to the first character that is not valid Python."""
     written = first_tokens(value)
     for index, token in enumerate(written):
         found = _token(written, index)
@@ -55,7 +55,7 @@ def _of_name(written: Sequence[Written], index: int) -> Token:
 
 
 def _is_pattern(written: Sequence[Written], index: int) -> bool:
-    """Whether a text is the first thing that a function of ``re`` is given."""
+    """Return whether a string is the first argument of a function of ``re``."""
     if index < 4 or written[index - 1].text != "(":
         return False
     function, dot, module = (written[index - back].text for back in (2, 3, 4))

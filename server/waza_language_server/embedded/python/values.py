@@ -1,6 +1,6 @@
-"""Comparisons and calls whose values never fit: a number compared with text, an invalid pattern.
+"""Comparisons and calls with values of wrong types: a number compared with a string, an invalid pattern.
 
-Only where the types of the values are certain; what may work in some run is not reported.
+Only if the types of the values are certain; an expression that may work in some run is not reported.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def comparison_findings(source: PythonSource, node: ast.AST, names: Types) -> It
 
 
 def call_findings(source: PythonSource, call: ast.Call, names: Types) -> Iterator[Finding]:
-    """Yield what is wrong with the first argument of a call."""
+    """Yield the problems of the first argument of a call."""
     match call:
         case ast.Call(func=ast.Name(id="int" | "float" as name), args=[ast.Constant(value=str(written))]) if (
             name not in names
@@ -73,7 +73,7 @@ def call_findings(source: PythonSource, call: ast.Call, names: Types) -> Iterato
 
 
 def unknown_of_re(source: PythonSource, node: ast.Attribute) -> Finding | None:
-    """Return a finding for a function that ``re`` does not have, or that assertions do not have."""
+    """Return a finding for a function that ``re`` does not have, or that assertions may not use."""
     end = source.end(node)
     start = end - len(node.attr)
     if node.attr in _NAMES_OF_RE or source.text[start:end] != node.attr:
@@ -91,7 +91,7 @@ def unknown_of_re(source: PythonSource, node: ast.Attribute) -> Finding | None:
 
 
 def _joined(source: PythonSource, node: ast.BinOp, names: Types) -> Iterator[Finding]:
-    """Yield ``&`` and ``|`` beside text, which bind more tightly than the comparisons around them."""
+    """Yield ``&`` and ``|`` next to strings, which bind more tightly than the comparisons around them."""
     if infer(node.left, names) != TEXT and infer(node.right, names) != TEXT:
         return
     sign, word = ("&", "and") if isinstance(node.op, ast.BitAnd) else ("|", "or")
@@ -150,7 +150,7 @@ def _compared(
 def _of_one_type(
     source: PythonSource, sides: tuple[ast.expr, ast.expr], types: tuple[ValueType, ValueType]
 ) -> tuple[Rewrite, ...]:
-    """Compare the length of what is compared with a number, or write the number that a string holds."""
+    """Compare the length of a value with a number, or write the number that a string contains."""
     for side, mine, other in zip(sides, types, reversed(types), strict=True):
         if other.python not in {int, float}:
             continue
@@ -170,7 +170,7 @@ def _pattern(source: PythonSource, node: ast.Constant) -> Iterator[Finding]:
     except PatternSyntaxError as error:
         yield source.finding("invalid-pattern", node, f"This regular expression is invalid: {error}.")
         return
-    # In double quotes of YAML it is a backspace already, in quotes of Python it becomes one.
+    # In double quotes of YAML it is a backspace already, in Python's quotes it becomes one.
     if "\\\\" in written or "\b" not in f"{node.value}":
         return
     new = written.replace("\b", "\\b")

@@ -1,6 +1,6 @@
-"""Rewrites that bring a vanished name back into sight.
+"""Rewrites that make a vanished name visible again.
 
-Three ways, all of them plain Python that means what the author meant:
+Three ways, all of them plain Python that means what the author intended:
 
 * unroll: ``any(k in output for k in ['a', 'b'])`` becomes ``'a' in output or 'b' in output``;
 * bind again: ``all(len(t) > 2 for t in tool_calls)`` becomes ``all(len(t) > 2 for len, tool_calls in [(len,
@@ -24,16 +24,16 @@ from waza_language_server.embedded.python.scopes import (
 )
 
 UNROLL_LIMIT = 8
-"""Elements; a longer chain is harder to read than the clause that binds the names again."""
+"""In elements; a longer chain is harder to read than the clause that binds the names again."""
 
 _ROUNDS = 12
 
 
 def make_visible(text: str, known: frozenset[str], *, unroll: bool) -> str | None:
-    """Return the assertion with every vanished name visible again, or None when that cannot be done.
+    """Return the assertion with every vanished name visible again, or None if that is impossible.
 
     With ``unroll`` literal ``any``/``all`` are written out where possible, else names are bound again
-    everywhere. An assertion that also holds an unknown name is left alone: it would fail in any case.
+    everywhere. An assertion that also has an unknown name is not changed: it would fail in any case.
     """
     for _ in range(_ROUNDS):
         source = parse_python(text)
@@ -127,7 +127,7 @@ def _constant_text(source: PythonSource, constant: ast.expr, use: ast.Name) -> s
 
 
 def _only_truth_matters(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
-    """Whether nothing looks at the value itself, only at whether it is true."""
+    """Return whether only the truth of the value matters, not the value itself."""
     parent = parents.get(node)
     match parent:
         case None | ast.Expression():

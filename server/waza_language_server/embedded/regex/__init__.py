@@ -1,1 +1,1 @@
-"""Regular expressions: RE2 first, as upstream compiles them, and what only Python reads."""
+"""Regular expressions: RE2 first, as upstream compiles them, and syntax that only Python supports."""

@@ -1,7 +1,7 @@
-r"""A pattern in words: its parts in order, its groups with their numbers, and whether it can match at all.
+r"""A pattern explained in words: its parts in order, its numbered groups, and whether it can match at all.
 
-What Python's own parser reads is told; a pattern for RE2 is first spelt as Python spells it. Where the two
-mean different things by the same characters, the words are those of the engine that searches the pattern.
+The explanation follows Python's own parser; a pattern for RE2 is first translated to Python's syntax. If the
+two give the same characters different meanings, the words are those of the engine that searches the pattern.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PARSER = cast("Any", importlib.import_module("re._parser"))
 _C = cast("Any", importlib.import_module("re._constants"))
 MOST_LINES = 60
 LONGEST = 2_000
-"""Characters; nobody reads the parts of a longer pattern."""
+"""In characters; longer patterns are not explained."""
 _POSIX = {
     "alnum": "0-9A-Za-z",
     "alpha": "A-Za-z",
@@ -40,7 +40,7 @@ _POSIX = {
     "word": r"0-9A-Za-z_",
     "xdigit": "0-9A-Fa-f",
 }
-# What RE2 spells in another way than Python, outside of classes and in them. Escapes are taken whole.
+# RE2's syntax that differs from Python's, outside of classes and in them. Escapes are matched as a whole.
 _SPELT = compiled_later(
     r"(?P<end>\\z)|(?P<named>\(\?<(?=[A-Za-z_]))|(?P<quoted>\\Q(?P<inside>(?:(?!\\E).)*+)(?:\\E)?)"
     r"|(?P<posix>\[:(?P<name>[a-z]++):\])|(?P<hex>\\x\{(?P<digits>[0-9A-Fa-f]{1,6})\})"
@@ -52,9 +52,9 @@ _LOST_BLANKS = compiled_later(r"\A +| +\Z| {2,}")
 
 
 def explained(pattern: str, *, any_case: bool = False) -> str | None:
-    """Return the pattern in Markdown, None when it is empty, invalid or too long to be read.
+    """Return the pattern's explanation in Markdown, None if it is empty, invalid or too long.
 
-    ``any_case`` is whether the grader ignores upper and lower case, whatever the pattern says.
+    ``any_case`` is true if the grader ignores case, whatever the pattern says.
     """
     if not pattern or len(pattern) > LONGEST:
         return None
@@ -86,14 +86,14 @@ def explained(pattern: str, *, any_case: bool = False) -> str | None:
 
 
 def never_matches(parsed: Any, *, is_re2: bool) -> bool:
-    """Whether no text can match a parsed pattern, as far as that is certain."""
+    """Return whether it is certain that no string can match a parsed pattern."""
     if parsed.state.flags & re.MULTILINE:
         return False
     return _never(parsed, is_re2=is_re2)
 
 
 def _never(parsed: Any, *, is_re2: bool) -> bool:
-    """Look for what must come before the start or behind the end of the text, and for empty classes."""
+    """Return whether something must match before the start or after the end, or an empty class occurs."""
     behind_end = consumed = False
     for operation, argument in parsed:
         least = _least_width(operation, argument)
@@ -103,7 +103,7 @@ def _never(parsed: Any, *, is_re2: bool) -> bool:
             return True
         if behind_end and least:
             return True
-        # Python's `$` also stands in front of a last line break, which may follow it.
+        # Python's `$` also matches before a last line break, which may follow it.
         if operation is _C.AT and (argument is _C.AT_END_STRING or (argument is _C.AT_END and is_re2)):
             behind_end = True
         consumed = consumed or bool(least)
@@ -298,7 +298,7 @@ def _flags(flags: int) -> str:
 
 
 def _text(text: str) -> str:
-    """Return a text in words; blanks that Markdown would lose are told by their sign."""
+    """Return a string in words; whitespace that Markdown would drop is shown as `␣`."""
     if text == " ":
         return "a blank"
     told = _LOST_BLANKS.sub(lambda blanks: "␣" * len(blanks[0]), _visible(text))

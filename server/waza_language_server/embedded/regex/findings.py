@@ -1,9 +1,10 @@
 """Regular expressions: invalid ones, and those that only Python understands.
 
-Upstream compiles patterns with RE2, so the engine asks RE2 first. A pattern that RE2 refuses and Python
-takes works here, but not there.
+Upstream compiles patterns with RE2, so the engine tries RE2 first. A pattern that RE2 rejects and Python
+accepts works here, but not there.
 
-Architecture invariant: RE2 alone compiles what a document says; what it refuses is only parsed.
+Architecture invariant: patterns of a document are compiled only by RE2; those that it rejects are only
+parsed.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ _PYTHON_ONLY: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
 )
 _OPEN_FLAGS = compiled_later(r"\(\?[imsU]+(?![imsU:)-])")
-"""Flags for the whole pattern behind which the bracket is missing."""
+"""Flags for the entire pattern whose closing bracket is missing."""
 _KEPT_CHARACTERS = 1_000
 _CLOSING = {"(": ")", "[": "]"}
-# Possessive: a bracket that is not closed must not be looked at again from the next one.
+# Possessive: a bracket that is not closed must not be scanned again from the next one.
 _CLASSES = compiled_later(r"\\.|\[(?:\\.|[^\]\\])*+\]?", re.DOTALL)
 
 
 @frozen()
 class PatternFault:
-    """What is wrong with a pattern and between which of its characters; equal offsets mean anywhere."""
+    """The problem of a pattern and its offsets; equal offsets mean anywhere."""
 
     kind: Literal["invalid", "python-only"]
     start: int
@@ -52,7 +53,7 @@ class PatternFault:
 
 
 def pattern_findings(pattern: str) -> Sequence[Finding]:
-    """Return what is wrong with a pattern: that it is invalid, or not portable and perhaps slow, too."""
+    """Return the problems of a pattern: invalid, not portable, perhaps slow."""
     fault = pattern_fault(pattern)
     if fault is None:
         return ()
@@ -82,7 +83,7 @@ def _is_slow(pattern: str) -> bool:
 
 
 def pattern_fault(pattern: str) -> PatternFault | None:
-    """Return what is wrong with a pattern, or None when RE2 takes it."""
+    """Return the problem of a pattern, or None if RE2 accepts it."""
     return _kept_fault(pattern) if len(pattern) <= _KEPT_CHARACTERS else _fault(pattern)
 
 
@@ -113,7 +114,7 @@ def _blank(token: str) -> str:
 
 
 def _portable(pattern: str) -> str | None:
-    r"""Return the same pattern for RE2 where that is a matter of spelling: ``\Z`` at the end."""
+    r"""Return an equivalent pattern for RE2 if only the syntax differs: ``\Z`` at the end."""
     if not pattern.endswith(r"\Z") or pattern.endswith(r"\\Z"):
         return None
     candidate = pattern[:-2] + r"\z"
@@ -121,13 +122,13 @@ def _portable(pattern: str) -> str | None:
 
 
 def _repairs(pattern: str) -> Sequence[Rewrite]:
-    """Return the patterns that one sign more or less makes valid: closed, escaped, or without the sign."""
+    """Return the patterns that one character more or less makes valid: closed, escaped, or without it."""
     if len(pattern) > _KEPT_CHARACTERS:
         return ()
     flags = _OPEN_FLAGS.match(pattern)
     if flags is not None:
         closed = f"{flags[0]}){pattern[flags.end() :].lstrip(' ')}"
-        # What else can be done leaves the flags as text that is looked for.
+        # Any other repair would leave the flags as literal text.
         return [Rewrite(f"Write `{flags[0]})`", (closed,))] if pattern_fault(closed) is None else ()
     opened, single = _unpaired(pattern)
     candidates: list[tuple[str, str]] = []
@@ -146,7 +147,7 @@ def _repairs(pattern: str) -> Sequence[Rewrite]:
 
 
 def _unpaired(pattern: str) -> tuple[list[int], list[int]]:
-    """Return where brackets open that nothing closes, and where signs stand that have nothing before them."""
+    """Return the offsets of brackets that are not closed, and of quantifiers with nothing before them."""
     opened: list[int] = []
     single: list[int] = []
     at = 0

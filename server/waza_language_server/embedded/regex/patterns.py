@@ -1,4 +1,4 @@
-"""Patterns as an editor knows them: what is wrong, what they mean in words, and their parts."""
+"""Editor features for patterns: diagnostics, explanations, highlighting."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from waza_language_server.embedded.regex.findings import pattern_findings
 
 
 class Patterns:
-    """Regular expressions, which run on RE2 when it takes them, else on Python."""
+    """Regular expressions, which run on RE2 if it accepts them, else on Python."""
 
     def check(self, value: str, around: Surroundings = NOWHERE) -> Checked:
-        """Return what makes a pattern invalid, or keeps upstream from reading it."""
+        """Return the problems of a pattern that is invalid, or that upstream cannot compile."""
         return Checked(tuple(pattern_findings(value)))
 
     def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[Word]:
-        """Yield nothing: what an agent will write is not known."""
+        """Yield nothing: the agent's answer is not known."""
         return iter(())
 
     def hover(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Explanation | None:
-        """Explain the whole pattern, whichever part of it is pointed at."""
+        """Explain the entire pattern, at any offset in it."""
         from waza_language_server.embedded.regex.explanation import explained
 
         text = explained(value, any_case=around.any_case)
         return Explanation(0, len(value), text) if text is not None else None
 
     def signature(self, value: str, offset: int) -> Signature | None:
-        """Return None: nothing is called."""
+        """Return None: patterns have no calls."""
         return None
 
     def tokens(self, value: str) -> Iterator[Token]:
-        """Yield what is to be coloured."""
+        """Yield the tokens to highlight."""
         from waza_language_server.embedded.regex.tokens import pattern_tokens
 
         return pattern_tokens(value)

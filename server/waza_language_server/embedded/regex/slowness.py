@@ -1,7 +1,7 @@
-"""Patterns that take time out of all proportion: a repeat of what is itself a repeat of any length.
+"""Catastrophic backtracking: an unbounded repeat within an unbounded repeat.
 
-Only Python searches so; RE2's time is in proportion to the text. What stands behind the repeat must be able
-to fail, for only then are all the ways tried in which the text can be cut.
+Only Python backtracks; RE2 takes linear time. The part after the repeat must be able to fail, because only
+then all ways to split the string are tried.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _C = cast("Any", importlib.import_module("re._constants"))
 
 
 def is_catastrophic(pattern: str) -> bool:
-    """Whether Python may need time that doubles with each character of a text to refuse it."""
+    """Return whether Python may need exponential time to find that a string does not match."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -46,7 +46,7 @@ def _in_item(item: Any, *, can_fail: bool) -> bool:
 
 
 def _is_elastic(body: Sequence[Any]) -> bool:
-    """Whether what is repeated can be cut anywhere: a repeat of any length, nothing else needed."""
+    """Return whether a repeated part can be split anywhere: an unbounded repeat, nothing else required."""
     needed = [item for item in body if not _is_nullable(item)]
     if len(needed) > 1:
         return False

@@ -1,4 +1,4 @@
-"""The parts of a pattern as an editor colours them: linear in its length, whatever it nests."""
+"""Semantic tokens of a pattern: linear in its length, whatever the nesting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from waza_language_server.embedded.language import Token, TokenPart
 
 _CLASS_NAMES = frozenset("dDwWsS")
 _ANCHORS = frozenset("bBAzZG")
-# Possessive throughout: no character is looked at twice.
+# Possessive throughout: no character is scanned twice.
 _PART = compiled_later(
     r"""(?P<literal>\\Q(?:(?!\\E).)*+(?:\\E)?)
     |(?P<property>\\[pP](?:\{\^?[\w=-]*+\}|[A-Za-z]))

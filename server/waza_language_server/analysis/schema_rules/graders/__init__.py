@@ -1,1 +1,1 @@
-"""Grader entries: their type, and entries in the words of another type, dialect or tool."""
+"""Grader entries: their type, and entries in the notation of another type, dialect or tool."""

@@ -1,7 +1,6 @@
-"""Graders of an older type, or assertions of another tool, written as graders with the same verdicts.
+"""Conversions of graders of older types, or of assertions of another tool, to graders with the same verdicts.
 
-Source of the pairs: `docs/compatibility.md`. What has no counterpart is left to the author: then there is no
-conversion at all.
+Source of the pairs: `docs/compatibility.md`. If a part has no counterpart, there is no conversion.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _ASSERTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "python": ("code", "assertions"),
     }
 )
-"""Assertions of promptfoo, and the option that says the same: https://www.promptfoo.dev/docs/configuration."""
+"""Assertions of promptfoo, and the equivalent options: https://www.promptfoo.dev/docs/configuration."""
 _BESIDE = frozenset({"type", "value", "name", "weight", "required"})
 _SUCCESSORS: Mapping[str, str] = MappingProxyType(
     {
@@ -49,7 +48,7 @@ _SUCCESSORS: Mapping[str, str] = MappingProxyType(
     }
 )
 _BESIDE_TYPE = frozenset({"script", "rubric"})
-"""Options that the first version took beside the type."""
+"""Options that the first version accepted next to the type."""
 _COMPARING = (
     "Rate from 1 to 5 how far the answer means the same as this reference.",
     "1: something else. 3: the same in part. 5: the same.",
@@ -58,7 +57,7 @@ _COMPARING = (
 
 
 def conversions(subject: Subject, type_node: Node) -> Iterator[Fix]:
-    """Yield the fix that turns a grader of an older type into its successor, if there is an exact one."""
+    """Yield the fix that converts a grader of an older type to its successor, if there is an exact one."""
     foreign = _of_other_tool(subject, type_node)
     if foreign is not None:
         yield foreign
@@ -89,13 +88,13 @@ def conversions(subject: Subject, type_node: Node) -> Iterator[Fix]:
     if options and options.keys() <= subject.catalog.options_of(successor) - subject.catalog.options_of(
         type_node.value
     ):
-        # The options are those of the successor already.
+        # The options are already those of the successor.
         repair = (Edit(type_node.span, successor),)
     yield Fix(f"Convert to `{successor}`", repair)
 
 
 def _of_other_tool(subject: Subject, type_node: Node) -> Fix | None:
-    """Return the fix for an assertion as other tools write it: a type, and beside it a ``value``."""
+    """Return the fix for an assertion in another tool's form: a type, and next to it a ``value``."""
     successor, option = _ASSERTIONS.get(type_node.value.replace("_", "-"), ("", ""))
     entry = subject.node.entry("value")
     if not successor or entry is None or type_node.parent != subject.node:
@@ -109,7 +108,7 @@ def _of_other_tool(subject: Subject, type_node: Node) -> Fix | None:
     if value.green.anchor is not None or value.green.tag is not None:
         return None
     if text[entry.key.span.end : value.span.start].strip() != ":":
-        # A comment would be lost.
+        # The fix would delete a comment.
         return None
     items = written if is_list else f"[{written}]"
     config = f"config: {{{option}: {items}}}"
@@ -121,7 +120,7 @@ def _of_other_tool(subject: Subject, type_node: Node) -> Fix | None:
 
 
 def _from_beside(subject: Subject, type_node: Node, successor: str) -> Steps[Edits]:
-    """Convert a grader whose options stand beside its type, as they did in the first version."""
+    """Convert a grader whose options are next to its type, as they were in the first version."""
     entry = subject.node.entry("script")
     if successor == "prompt" and subject.node.entry("rubric") is not None:
         return (Edit(type_node.span, "prompt"),)
@@ -138,14 +137,14 @@ def _from_beside(subject: Subject, type_node: Node, successor: str) -> Steps[Edi
 
 
 def _as_prompt(subject: Subject, type_node: Node, options: Mapping[str, Entry]) -> Edits:
-    """Keep the rating: `prompt` takes a rubric, too."""
+    """Keep the rating: `prompt` accepts a rubric, too."""
     known = options.keys() <= subject.catalog.options_of("prompt")
     needed = not {"rubric", "prompt"}.isdisjoint(options) or subject.node.entry("rubric") is not None
     return (Edit(type_node.span, "prompt"),) if needed and known else ()
 
 
 def _as_comparison(subject: Subject, type_node: Node, options: Mapping[str, Entry]) -> Edits:
-    """Write the rating that the older type asks for as a rubric, with the reference in it."""
+    """Write the rating of the older type as a rubric that contains the reference."""
     entry = options.get("reference")
     if entry is None or not options.keys() <= {"reference", "model"} or entry.value.kind != "scalar":
         return ()
@@ -161,7 +160,7 @@ def _as_comparison(subject: Subject, type_node: Node, options: Mapping[str, Entr
 
 
 def _as_tool_calls(subject: Subject, type_node: Node, options: Mapping[str, Entry]) -> Steps[Edits]:
-    """Ask for a call of a tool; `tool_calls` counts the calls of all tools, other counts are assertions."""
+    """Require a call of a tool; `tool_calls` counts the calls of all tools, other counts are assertions."""
     tool, least, match = options.get("tool_name"), options.get("min_calls"), options.get("argument_match")
     known = {"tool_name", "min_calls", "max_calls", "argument_match"}
     if tool is None or not options.keys() <= known or not tool.value.value or tool.value.kind != "scalar":
@@ -205,13 +204,13 @@ def _as_counts(subject: Subject, type_node: Node, options: Mapping[str, Entry], 
 
 
 def _is_once(options: Mapping[str, Entry]) -> bool:
-    """Whether one call of the tool is enough, and any number may follow."""
+    """Return whether one call of the tool is enough, and any number may follow."""
     least = options.get("min_calls")
     return "max_calls" not in options and (least is None or number_of(least) == 1)
 
 
 def _matchers(match: Entry) -> str | None:
-    """Return the matchers of arguments by name, in brackets' style; None where a value is no plain text."""
+    """Return the matchers of arguments by name, in flow style; None if a value is not a plain string."""
     entries = match.value.entries
     if match.value.kind != "mapping" or not entries:
         return None
@@ -225,7 +224,7 @@ def _matchers(match: Entry) -> str | None:
 
 
 def _as_program(subject: Subject, type_node: Node, options: Mapping[str, Entry]) -> Edits:
-    """Run the script by name; it goes on telling its score in JSON."""
+    """Run the script by name; it still prints its score as JSON."""
     script = options.get("script")
     if script is None or len(options) != 1 or not script.value.value or "\n" in script.value.value:
         return ()

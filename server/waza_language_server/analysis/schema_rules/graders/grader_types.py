@@ -1,4 +1,4 @@
-"""The ``type`` of a grader entry: unknown, or not there."""
+"""The ``type`` of a grader entry: unknown, or missing."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ _OTHER_NAMES = {
     "bash": "program",
     "exec": "program",
 }
-"""What people call a type, in other tools and in older versions."""
+"""Names of types in other tools and in older versions."""
 
 
 def unknown_type(subject: Subject, node: Node, written: str) -> Problem:
-    """Return the problem of a type that does not exist, with what was probably meant."""
+    """Return the problem of a type that does not exist, with the probable one."""
     current = current_types(subject.catalog)
     meant = _meant_type(subject.catalog, subject.node, written)
     guess = f"did you mean `{meant}`? The types are" if meant is not None else "the types are"
@@ -76,7 +76,7 @@ def unknown_type(subject: Subject, node: Node, written: str) -> Problem:
 
 
 def _swapped_with_name(subject: Subject, node: Node) -> Iterator[Fix]:
-    """Yield the exchange of name and type, where the name is a type."""
+    """Yield the swap of name and type, if the name is a type."""
     name = subject.node.get("name")
     is_type = name is not None and name.kind == "scalar" and name.value in current_types(subject.catalog)
     if name is None or not is_type or node.kind != "scalar" or name.green.anchor or node.green.anchor:
@@ -106,7 +106,7 @@ def missing_type(subject: Subject, node: Node | None) -> Problem:
 
 
 def _below_its_key(subject: Subject) -> Problem | None:
-    """Return the problem of a grader that stands below its name or its type; None for every other one."""
+    """Return the problem of a grader that is nested below its name or its type, or None."""
     entry = subject.node
     first = next(entry.each_entry(), None)
     if first is not None and bare_key(subject.catalog, subject.text, entry, first) == "type":
@@ -150,7 +150,7 @@ def _type_elsewhere(subject: Subject) -> Problem | None:
 
 
 def _meant_type(catalog: Catalog, entry: Node, written: str) -> str | None:
-    """Return the type that was probably meant: one spelt alike, another tool's name, what the options fit."""
+    """Return the probable type: one with a similar name, another tool's name, or one that the options fit."""
     plain = written.lower().replace("-", "_")
     alike = nearest(written, (*current_types(catalog), *catalog.grader_types))
     if alike is not None and alike.replace("_", "") == plain.replace("_", ""):
@@ -164,7 +164,7 @@ def _meant_type(catalog: Catalog, entry: Node, written: str) -> str | None:
 
 
 def _types_that_fit(catalog: Catalog, entry: Node) -> Iterator[str]:
-    """Yield up to three types that know most of the options given; ``code`` for none (an older default)."""
+    """Return up to three types that know most of the options; ``code`` for none (an older default)."""
     fitting = list(_types_by_options(catalog, entry))
     if fitting:
         yield from fitting[:3]
@@ -173,13 +173,13 @@ def _types_that_fit(catalog: Catalog, entry: Node) -> Iterator[str]:
 
 
 def _types_by_options(catalog: Catalog, entry: Node) -> Iterator[str]:
-    """Yield the types that know most of the options given, those out of use only when no other does."""
+    """Yield the types that know most of the options, deprecated ones only when no other does."""
     options = _options(entry)
     current = current_types(catalog)
     for names in (current, [name for name in catalog.grader_types if name not in current]):
         scored = [(len(options & catalog.options_of(name)), name) for name in names]
         best = max((hits for hits, _ in scored), default=0)
-        # One option of many is known to a type by chance.
+        # A type may know one option of many by chance.
         if best * 2 >= max(len(options), 1):
             yield from (name for hits, name in scored if hits == best)
             return

@@ -24,16 +24,16 @@ class KeyedGrader:
     entry: Entry
     role: str
     has_options: bool = False
-    """Whether options stand below the key, which belong below ``config``."""
+    """True if options that belong below ``config`` are below the key."""
 
     @property
     def key(self) -> str:
-        """The key above the grader."""
+        """Return the key above the grader."""
         return self.entry.key.value
 
 
 def keyed_grader(catalog: Catalog, entry: Entry) -> KeyedGrader | None:
-    """Return what an entry says of a grader below it; None where its key is neither name nor type."""
+    """Return the grader nested below an entry's key; None if the key is neither a name nor a type."""
     value, key = entry.value, entry.key.value
     if value.kind != "mapping" or value.green.anchor is not None or value.green.tag is not None:
         return None
@@ -50,7 +50,7 @@ def keyed_grader(catalog: Catalog, entry: Entry) -> KeyedGrader | None:
 
 
 def as_item(text: str, grader: KeyedGrader, item: Node) -> Edits:
-    """Return the edits that write the only key of a list item as name or type beside the others."""
+    """Return the edits that write the only key of a list item as name or type next to the others."""
     entry = grader.entry
     if entry.value.style == "flow":
         return _in_braces(text, grader, braces=item.style != "flow")
@@ -61,15 +61,15 @@ def as_item(text: str, grader: KeyedGrader, item: Node) -> Edits:
     if grader.has_options:
         margin = line_break(text) + " " * column_of(text, key.start)
         return (Edit(Span(key.start, colon), f"{head}{margin}config:"),)
-    # The key goes to the column of the others, which stay where they are.
+    # The key moves to the column of the others, which stay in place.
     blanks = " " * (column_of(text, entry.value.span.start) - column_of(text, key.start))
     return (Edit(Span(key.start, colon), f"{blanks}{head}"),)
 
 
 def bare_key(catalog: Catalog, text: str, item: Node, entry: Entry) -> str | None:
-    """Return what the first key of a grader is that has nothing behind it: ``name``, ``type``, or neither.
+    """Return the kind of a grader's first key without a value: ``name``, ``type``, or neither.
 
-    A type stands for itself where none is given; everything else is a name where a type is.
+    The name of a type counts as ``type`` if none is given; any other key is a name if there is a type.
     """
     value, key = entry.value, entry.key.value
     first = next(item.each_entry(), None)
@@ -87,7 +87,7 @@ def bare_key(catalog: Catalog, text: str, item: Node, entry: Entry) -> str | Non
 
 
 def key_as_value(text: str, entry: Entry, role: str) -> Edits:
-    """Return the edit that makes the value of another key of a key without a value."""
+    """Return the edit that turns a key without a value into the value of another key."""
     key = entry.key.span
     colon = text.find(":", key.end, key.end + 2) + 1
     return (Edit(Span(key.start, colon), f"{role}: {text[key.start : key.end]}"),) if colon else ()
@@ -96,7 +96,7 @@ def key_as_value(text: str, entry: Entry, role: str) -> Edits:
 def list_of_keyed(catalog: Catalog, text: str, node: Node) -> Edits | None:
     """Return the edits that make a list of a mapping of graders by their types.
 
-    None for a mapping by names alone. There are no edits where a value cannot be moved.
+    None if all keys are names. Empty if a value cannot be moved.
     """
     graders = [keyed_grader(catalog, entry) for entry in node.entries]
     if not any(grader is not None and grader.role == "type" for grader in graders):
@@ -119,7 +119,7 @@ def list_of_keyed(catalog: Catalog, text: str, node: Node) -> Edits | None:
 
 
 def _in_block(text: str, grader: KeyedGrader) -> Edits:
-    """Return the edits for a grader over several lines that becomes the item of a list, its dash included."""
+    """Return the edits for a multi-line grader that becomes the item of a list, its dash included."""
     entry = grader.entry
     key, colon, value = entry.key.span, _colon(text, entry), entry.value.span
     column, below = column_of(text, key.start), column_of(text, value.start)
@@ -132,14 +132,14 @@ def _in_block(text: str, grader: KeyedGrader) -> Edits:
     head = Edit(Span(key.start, colon), f"- {grader.role}: {text[key.start : key.end]}{margin}config:")
     if below > column + 2:
         return (head,)
-    # The options stand where `config` comes to stand: they all go two columns to the right.
+    # The options become the value of `config`: they all move two columns to the right.
     first = line_start_of(text, value.start)
     starts = (match.start() for match in _WRITTEN_LINE.finditer(text, first, value.end))
     return head, *(Edit(Span(start, start), "  ") for start in starts)
 
 
 def _in_braces(text: str, grader: KeyedGrader, *, braces: bool) -> Edits:
-    """Return the edits for a grader in braces; ``braces`` when none stand around its key."""
+    """Return the edits for a grader in braces; ``braces`` if there are none around its key."""
     key, value = grader.entry.key.span, grader.entry.value
     colon = _colon(text, grader.entry)
     if value.style != "flow" or not colon or text[colon : value.span.start].strip(" \t"):
@@ -154,5 +154,5 @@ def _in_braces(text: str, grader: KeyedGrader, *, braces: bool) -> Edits:
 
 
 def _colon(text: str, entry: Entry) -> int:
-    """Return where a value may begin behind the colon of its key; 0 when there is none."""
+    """Return where a value may begin after the colon of its key; 0 if there is no colon."""
     return text.find(":", entry.key.span.end, entry.value.span.start) + 1

@@ -15,9 +15,9 @@ _SPECIAL = compiled_later(r"[\\.+*?()|\[\]{}^$]")
 
 
 def one_pattern(shape: Shape, entry: Entry) -> str | None:
-    """Return the pattern that holds when one of the listed patterns or texts does; None for other keys.
+    """Return the pattern that matches if one of the listed patterns or strings does; None for other keys.
 
-    Texts are found whatever their case, as `contains` finds them.
+    Strings match ignoring case, as with `contains`.
     """
     key = entry.key.value
     if OPTION not in shape.properties or (key not in _PATTERNS and key not in _TEXTS):
@@ -31,7 +31,7 @@ def one_pattern(shape: Shape, entry: Entry) -> str | None:
 
 
 def any_of(entry: Entry) -> str | None:
-    """Return the pattern, in quotes, that holds when one of the listed texts does; None for no such list."""
+    """Return the quoted pattern that matches if one of the listed strings does; None for no such list."""
     texts = _texts(entry.value)
     if not texts or any("\n" in text for text in texts):
         return None
@@ -39,7 +39,7 @@ def any_of(entry: Entry) -> str | None:
 
 
 def as_one_pattern(mapping: Node, entry: Entry, pattern: str) -> tuple[Fix, ...]:
-    """Return the fix that writes the pattern in place of the entry; none when the mapping has patterns."""
+    """Return the fix that replaces the entry with the pattern; None if the mapping has patterns."""
     if mapping.entry(OPTION) is not None or "\n" in pattern:
         return ()
     edit = Edit(Span(entry.key.span.start, entry.value.span.end), f"{OPTION}: [{_quoted(pattern)}]")
@@ -55,7 +55,7 @@ def _alternatives(patterns: list[str]) -> str:
 
 
 def _texts(value: Node) -> list[str]:
-    """Return the items of a list of scalars, or a single scalar; nothing for all else."""
+    """Return the items of a list of scalars, or a single scalar; empty for anything else."""
     node = value.target
     nodes = [item.target for item in node.items] if node.kind == "sequence" else [node]
     simple = all(each.kind == "scalar" and each.value for each in nodes)

@@ -1,7 +1,6 @@
 """Graders of the types `regex` and `keyword` written as `text`: the same lists under other names.
 
-Source of the pairs: `docs/compatibility.md`. What has no counterpart is left to the author: then there is no
-conversion at all.
+Source of the pairs: `docs/compatibility.md`. If a part has no counterpart, there is no conversion.
 """
 
 from __future__ import annotations
@@ -36,15 +35,15 @@ _LISTS: Mapping[str, Mapping[str, str]] = {
         "must_not_contain": "not_contains",
     },
 }
-"""By older type: its lists of patterns or texts, and what `text` calls them."""
+"""By older type: its lists of patterns or strings, and their names in `text`."""
 _CASED: Mapping[str, str] = {"contains": "contains_cs", "not_contains": "not_contains_cs"}
-"""What `text` calls its lists where upper and lower case differ."""
+"""The case-sensitive names of the lists of `text`."""
 _SWITCHES = frozenset({"should_match", "must_include_all", "case_sensitive"})
-"""Options that say how the lists are meant."""
+"""Options that change the meaning of the lists."""
 
 
 def as_text(subject: Subject, type_node: Node, options: Mapping[str, Entry]) -> Steps[Edits]:
-    """Return the edits that make a `text` grader of one with these options, if that is the same."""
+    """Return the edits that convert a grader with these options to `text`, if that is equivalent."""
     older = type_node.value
     given = [(key, entry) for key, entry in options.items() if key in _SWITCHES and _is_switch(entry)]
     switches = {key: _is_on(entry) for key, entry in given}
@@ -81,7 +80,7 @@ def as_text(subject: Subject, type_node: Node, options: Mapping[str, Entry]) -> 
 def _lists(
     subject: Subject, older: str, options: Mapping[str, Entry], switches: Mapping[str, bool]
 ) -> list[tuple[str, Entry]] | None:
-    """Return the lists with what `text` calls them; None without any, or with another option."""
+    """Return the lists with their names in `text`; None without any, or with another option."""
     names, known = _LISTS[older], subject.catalog.options_of("text")
     found: list[tuple[str, Entry]] = []
     for key, entry in options.items():
@@ -123,6 +122,6 @@ def _is_on(entry: Entry) -> bool:
 
 
 def number_of(entry: Entry | None) -> int | None:
-    """Return the whole number that an option is, None for anything else."""
+    """Return the value of an option that is a whole number, None for anything else."""
     value = resolve_scalar(entry.value.value) if entry is not None and entry.value.kind == "scalar" else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,1 +1,1 @@
-"""Keys: unknown, at the wrong level, missing, without effect, out of date."""
+"""Keys: unknown, at the wrong level, missing, without effect, deprecated."""

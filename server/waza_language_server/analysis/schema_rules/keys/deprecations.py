@@ -17,7 +17,7 @@ from waza_language_server.text.edit import Edit, Fix
 
 
 def deprecated_type(subject: Subject, shape: Shape) -> Iterator[Problem]:
-    """Yield the note that the grader's type has a successor."""
+    """Yield the hint that the grader's type has a successor."""
     node = type_node(subject.node) if shape.deprecated else None
     if node is None:
         return
@@ -54,13 +54,13 @@ def _deprecated_key(
 
 
 def _is_run_by_upstream(subject: Subject) -> bool:
-    """Whether upstream may look at the options; of an older type, which was written so, it reads none."""
+    """Return whether upstream may read the options: it reads none of an older type, which was written so."""
     written = grader_type(subject.node)
     return written is None or written in current_types(subject.catalog)
 
 
 def _beside_config(subject: Subject, mapping: Node, entry: Entry) -> Problem:
-    """Return the problem of an option beside ``type``: upstream refuses assertions there, ignores others."""
+    """Return the problem of an option next to ``type``: upstream rejects assertions there, ignores others."""
     name = entry.key.value
     config = mapping.get("config")
     given = config is not None and config.target.get(name) is not None

@@ -1,4 +1,4 @@
-"""Keys that are known and have no effect beside others."""
+"""Known keys that have no effect next to others."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from waza_language_server.text.edit import Fix
 
 
 def discouraged_keys(subject: Subject, mapping: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield the keys that another key of the same mapping robs of their effect, with a fix that deletes them.
+    """Yield the keys that have no effect because of another key, with a fix that deletes them.
 
-    A key without a value is not there; one that is empty, ``0`` or ``false`` does not count as the other.
+    A key without a value counts as absent; one that is empty, ``0`` or ``false`` does not count as the other.
     """
     for rule in shape.discouraged:
         other = next((key for key in rule.beside if _says_something(mapping.get(key))), None)

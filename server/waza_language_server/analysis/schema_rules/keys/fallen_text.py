@@ -1,4 +1,4 @@
-"""Lines that have fallen out of a block of text: `Note: this` at the column of its key is a key for YAML."""
+"""Dedented lines of a block scalar: `Note: this` at the column of its key is a key for YAML."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BLOCKS_OF_TEXT = frozenset({"literal", "folded"})
 
 
 def fallen_text(text: str, mapping: Node, known: Container[str], entry: Entry) -> tuple[str, Fix] | None:
-    """Return what is wrong with words and a colon below a block of text, and its fix; None for a key."""
+    """Return the problem of words and a colon below a block scalar, and its fix; None for a key."""
     key = entry.key.value
     if entry.key.style != "plain" or mapping.style != "block" or not (key[:1].isupper() or " " in key):
         return None
@@ -41,7 +41,7 @@ def _entry_above(mapping: Node, entry: Entry) -> Entry | None:
 
 
 def _indented(text: str, block: Node, entry: Entry) -> Edits:
-    """Return the edits that move the lines of an entry to where those of a block of text stand."""
+    """Return the edits that indent the lines of an entry to the column of a block scalar."""
     first = text.find("\n", block.span.start, block.span.end) + 1
     rows = text[first : block.span.end].split("\n") if first else []
     column = next((len(row) - len(row.lstrip(" ")) for row in rows if row.strip()), None)

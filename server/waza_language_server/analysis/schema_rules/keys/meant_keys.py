@@ -1,4 +1,4 @@
-"""Whether another key is meant by one that a mapping does not know, told by names and by the value."""
+"""Decisions whether an unknown key of a mapping is intended as another key, by names and by the value."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from waza_language_server.spelling import slip_of, slips_of
 from waza_language_server.syntax.nodes import Entry, Node
 
 LOOKED_AT = 100
-"""How many keys beside one may turn its meaning."""
+"""How many keys next to one are checked that may reverse its meaning."""
 _TYPED = frozenset({"number", "integer", "boolean"})
 
 
 def is_rather_slip(mapping: Node, shape: Shape, entry: Entry, known: str) -> bool:
-    """Whether a name with another meaning is rather a slip in a key that is not there, by its value."""
+    """Return whether a name with another meaning is, by its value, rather a typo of a missing key."""
     slip = slip_of(entry.key.value, shape.properties)
     if slip is None or slip == known or known not in shape.properties or mapping.entry(slip) is not None:
         return False
@@ -25,9 +25,9 @@ def is_rather_slip(mapping: Node, shape: Shape, entry: Entry, known: str) -> boo
 
 
 def is_other_name(mapping: Node, shape: Shape, entry: Entry, known: str) -> bool:
-    """Whether a key is nothing but another name of ``known``: a slip of the pen, or its value fits as it is.
+    """Return whether a key is only another name of ``known``: a typo, or a key whose value fits unchanged.
 
-    What other unknown keys beside it say may turn its meaning, as `should_match: false` beside `pattern`.
+    Other unknown keys next to it may reverse its meaning, as `should_match: false` next to `pattern`.
     """
     if slip_of(entry.key.value, [known]):
         return True
@@ -37,13 +37,13 @@ def is_other_name(mapping: Node, shape: Shape, entry: Entry, known: str) -> bool
 
 
 def may_become(shape: Shape, node: Node) -> bool:
-    """Whether a value fits, or may after a repair: several items, or keys, become no single value."""
+    """Return whether a value fits, or may after a repair: several items, or keys, become no single value."""
     only_one = not shape.fits("mapping") and not shape.fits("sequence")
     return not only_one or node.kind == "scalar" or (node.kind == "sequence" and len(node.items) == 1)
 
 
 def may_be_meant(shape: Shape, key: str, entry: Entry) -> bool:
-    """Whether another name of a key is meant: by what it is called, and by what its value is."""
+    """Return whether another key is probably intended, by the name and by the type of the value."""
     known = shape.properties.get(key)
     if known is None or bool(slip_of(entry.key.value, [key])) or may_hold(known.shape, entry.value):
         return True
@@ -51,7 +51,7 @@ def may_be_meant(shape: Shape, key: str, entry: Entry) -> bool:
 
 
 def meant_number_of(key: str, shape: Shape, value: Node) -> str | None:
-    """Return the number that a text stands for as the value of a key: `4m` is 240 seconds."""
+    """Return the number that a string means as the value of a key: `4m` is 240 seconds."""
     if value.kind != "scalar" or "string" in shape.types or shape.types.isdisjoint({"integer", "number"}):
         return None
     if not isinstance(resolve_scalar(value.value), str):
@@ -61,7 +61,7 @@ def meant_number_of(key: str, shape: Shape, value: Node) -> str | None:
 
 
 def may_hold(shape: Shape, value: Node) -> bool:
-    """Whether a value may be meant for a key: a number or a switch is not meant for a list of text."""
+    """Return whether a value may be intended for a key: for a list of strings a number or a switch is not."""
     node = value.target
     if node.kind != "scalar" or not len(node.span):
         return node.kind != "mapping" or shape.fits("mapping")
@@ -80,7 +80,7 @@ def _fits_as_it_is(shape: Shape, value: Node) -> bool:
 
 
 def _has_meaning(shape: Shape, entry: Entry) -> bool:
-    """Whether a key is known, or another name or a misspelling of one that may have its value."""
+    """Return whether a key is known, or another name or a misspelling of one that may have its value."""
     key = entry.key.value
     if key in shape.properties or slips_of(key, shape.properties):
         return True

@@ -28,13 +28,13 @@ from waza_language_server.text.span import Span
 
 _MOST_BESIDE = 50
 EVERYWHERE = frozenset({"name", "id", "description", "type", "tags", "value", "path", "model", "version"})
-"""Keys that mean something else at every level: nobody writes them at the wrong one by mistake."""
+"""Keys with a meaning of their own at every level: they are never reported as misplaced."""
 _MOST_CHILDREN = 200
-"""Keys and values; all of them are looked at for each that stands at the wrong level."""
+"""Keys and values; all of them are searched for each key at the wrong level."""
 
 
 def in_own_block(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
-    """Return the problem of a block that stands in a block of its own name; None for any other key."""
+    """Return the problem of a block nested in a block of its own name; None for any other key."""
     held = _repeated_block(mapping, shape, entry)
     return _without_repetition(subject, mapping, shape, entry, held) if held is not None else None
 
@@ -112,7 +112,7 @@ def _moved_down(
         if len(others) > 1:
             all_moved = partial(move_entries_into, subject.tree, others, mapping, child)
             fix_of_all = Fix(f"Move all {len(others)} keys under `{child}`", all_moved)
-            # A block that holds nothing was to hold them all.
+            # An empty block should have contained them all.
             is_empty = target is not None and not len(target.span)
             fixes.insert(0 if is_empty else 1, fix_of_all)
     problem = Problem("misplaced-key", entry.key.span, message, shape.unknown_keys, tuple(fixes))
@@ -126,7 +126,7 @@ def _moved_up(subject: Subject, mapping: Node, shape: Shape, entry: Entry, above
     title = "Move to the top of the file" if at_top else f"Move into {subject.name_of(above)}"
     fixes = (Fix(title, partial(_edits_of_move, subject, entry, above)),)
     if _is_grader_itself(subject, mapping):
-        # The key may be there already, and then it cannot be moved.
+        # The key may exist already, and then it cannot be moved.
         fixes += removals(subject, entry)
     problem = Problem("misplaced-key", entry.key.span, message, shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, above, (entry.key.value,))
@@ -144,7 +144,7 @@ def _unwrapped(subject: Subject, mapping: Node, shape: Shape, entry: Entry, held
 
 
 def removals(subject: Subject, entry: Entry) -> tuple[Fix, ...]:
-    """Return the ways to be rid of a key; what somebody wrote under it need not be lost."""
+    """Return the fixes that remove a key; its content may be preserved."""
     key, tree = entry.key.value, subject.tree
     deletion = Fix(f"Delete `{key}`", lambda: delete_entry(tree, entry))
     if not len(entry.value.span):
@@ -153,7 +153,7 @@ def removals(subject: Subject, entry: Entry) -> tuple[Fix, ...]:
 
 
 def _repeated_block(mapping: Node, shape: Shape, entry: Entry) -> frozenset[str] | None:
-    """Return the keys of a block that stands in a block of its own name, which knows them and has none."""
+    """Return the keys of a block nested in a block of its own name, which knows them and has none."""
     if entry.key.value != mapping.step or entry.value.kind != "mapping" or entry.value.style == "flow":
         return None
     keys = frozenset(entry.value.key_names)
@@ -161,16 +161,16 @@ def _repeated_block(mapping: Node, shape: Shape, entry: Entry) -> frozenset[str]
 
 
 def _dotted(shape: Shape, entry: Entry) -> tuple[str, str] | None:
-    """Return the two keys of a path with a dot that the mapping knows, as other notations write it."""
+    """Return the two keys of a dotted path that the mapping knows, as other notations write it."""
     outer, dot, inner = entry.key.value.partition(".")
     known = shape.properties.get(outer) if dot else None
     return (outer, inner) if known is not None and inner in known.shape.branch("mapping").properties else None
 
 
 def _below(subject: Subject, mapping: Node, shape: Shape, entry: Entry, outer: str) -> Edits:
-    """Return the edits that divide a key at its dot, and the keys beside it that belong into the same block.
+    """Return the edits that split a key at its dot, with the keys next to it that belong into the same block.
 
-    Lines that their values go on with move as they do.
+    Continuation lines of their values move with them.
     """
     text = subject.text
     margin = " " * (column_of(text, entry.key.span.start) + 2)
@@ -187,7 +187,7 @@ def _below(subject: Subject, mapping: Node, shape: Shape, entry: Entry, outer: s
 
 
 def _beside_in_dots(mapping: Node, shape: Shape, entry: Entry, outer: str) -> Iterator[tuple[Entry, str]]:
-    """Yield the keys around one, itself included, that say with a dot that they belong into one block."""
+    """Yield the keys around one, itself included, that belong into one block according to their dot."""
     entries = mapping.entries
     index = entries.index(entry)
     first = last = index
@@ -212,9 +212,9 @@ def _into(subject: Subject, mapping: Node, entry: Entry, block: Entry, inner: st
 
 
 def _level_below(mapping: Node, shape: Shape, entry: Entry) -> tuple[str, str] | None:
-    """Return (child key, key) when exactly one mapping below knows the key; a grader's options come first.
+    """Return (child key, key) if exactly one mapping below knows the key; a grader's options come first.
 
-    Before all others comes the block without keys under which the key stands.
+    The empty block directly above the key comes before all others.
     """
     emptied = _emptied_above(mapping, shape, entry)
     if emptied is not None:
@@ -233,7 +233,7 @@ def _level_below(mapping: Node, shape: Shape, entry: Entry) -> tuple[str, str] |
 
 
 def _emptied_above(mapping: Node, shape: Shape, entry: Entry) -> str | None:
-    """Return the key without a value that knows a key below it, where none of the mapping is between them."""
+    """Return the empty key directly above a key that it knows."""
     if mapping.style != "block" or len(mapping.green.children) > _MOST_CHILDREN:
         return None
     emptied: str | None = None
@@ -250,7 +250,7 @@ def _emptied_above(mapping: Node, shape: Shape, entry: Entry) -> str | None:
 
 
 def _stray_siblings(mapping: Node, shape: Shape, child: str) -> tuple[Entry, ...]:
-    """Return the entries of a mapping that it does not know and the block below does, under the same name."""
+    """Return the entries that a mapping does not know and the block below knows under the same name."""
     if mapping.style != "block" or len(mapping.green.children) > _MOST_CHILDREN:
         return ()
     target = mapping.get(child)
@@ -264,7 +264,7 @@ def _stray_siblings(mapping: Node, shape: Shape, child: str) -> tuple[Entry, ...
 
 
 def _is_line(subject: Subject, entry: Entry) -> bool:
-    """Whether the value of an entry is one text or number on one line."""
+    """Return whether the value of an entry is one string or number on one line."""
     span = entry.value.span
     return entry.value.kind == "scalar" and bool(span) and "\n" not in subject.text[span.start : span.end]
 
@@ -272,7 +272,7 @@ def _is_line(subject: Subject, entry: Entry) -> bool:
 def _level_above(subject: Subject, mapping: Node, entry: Entry) -> Node | None:
     """Return the nearest mapping above that knows the key and does not have it.
 
-    Which keys stand around a grader is never looked at: what is found in one is kept while they change.
+    The keys around a grader are never read: the results for a grader stay cached while they change.
     """
     key = entry.key.value
     above, outside = mapping.parent, _is_grader_itself(subject, mapping)
@@ -300,7 +300,7 @@ def _edits_of_move(subject: Subject, entry: Entry, above: Node) -> Steps[Edits]:
 
 
 def _needless_block(mapping: Node, shape: Shape, entry: Entry) -> Entry | None:
-    """Return the only entry of an unknown block that the mapping around the block knows and has not."""
+    """Return the only entry of an unknown block that the mapping around it knows and does not have."""
     block = entry.value
     held = block.last_entry if len(block.green.children) == 2 else None
     if held is None or held.key.value in EVERYWHERE:

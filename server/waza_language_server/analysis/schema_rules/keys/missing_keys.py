@@ -1,4 +1,4 @@
-"""Keys that are not there: needed ones, those of which one must be given, those that are better given."""
+"""Missing keys: required ones, groups that require one key, recommended ones."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from waza_language_server.text.edit import Edit, Edits, Fix
 from waza_language_server.text.span import Span
 
 _GLUED_COMMENT = compiled_later(r"[ \t]*(?P<text>#[^\s#][^\r\n]*?)[ \t]*(?=[\r\n]|\Z)")
-"""Where a value may stand: behind a comment sign without a blank people mean a text, such as `#42`."""
+"""A value that begins with `#` and no space, which people intend as text, such as `#42`."""
 _SAMPLES = {"string": "TODO", "integer": "1", "number": "1", "boolean": "true", "array": "[]", "object": "{}"}
 
 
 def missing_key(subject: Subject, mapping: Node, shape: Shape, key: str) -> Problem:
-    """Return the problem of a key that must be there, with a fix that inserts it."""
+    """Return the problem of a missing required key, with a fix that inserts it."""
     known = shape.properties.get(key)
     what = _hint(known.shape) if known is not None else ""
     message = f"`{key}` is missing in {subject.name_of(mapping)}{f': {what}' if what else '.'}"
@@ -38,7 +38,7 @@ def missing_key(subject: Subject, mapping: Node, shape: Shape, key: str) -> Prob
 
 
 def empty_value(subject: Subject, node: Node, shape: Shape) -> Problem:
-    """Return the problem of a key that is there without a value."""
+    """Return the problem of a key without a value."""
     holder = subject.entry(node)
     name = f"`{holder.key.value}`" if holder is not None else "This item"
     what = _hint(shape)
@@ -56,7 +56,7 @@ def empty_value(subject: Subject, node: Node, shape: Shape) -> Problem:
 
 
 def _lost_in_comment(subject: Subject, node: Node, shape: Shape) -> tuple[str, Fix] | None:
-    """Return why a value is empty behind which `#` is glued to a text, and the fix; None for another one."""
+    """Return why a value is empty because `#` begins a comment, and the fix; None for another value."""
     if "string" not in shape.types or node.green.tag is not None or node.green.anchor is not None:
         return None
     comment = _GLUED_COMMENT.match(subject.text, node.span.end) if not len(node.span) else None
@@ -69,7 +69,7 @@ def _lost_in_comment(subject: Subject, node: Node, shape: Shape) -> tuple[str, F
 
 
 def _usual_values(subject: Subject, holder: Entry, shape: Shape) -> Iterator[Fix]:
-    """Yield the number that counts without a key, or one to start from, for a key without a value."""
+    """Yield the default number of a key, or one to start from, for a key without a value."""
     value, text = holder.value, subject.text
     known = [shape.default, *shape.examples]
     usual = next((each for each in known if isinstance(each, int | float)), None)
@@ -88,7 +88,7 @@ def _usual_values(subject: Subject, holder: Entry, shape: Shape) -> Iterator[Fix
 
 
 def nothing_given(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[str]) -> Problem:
-    """Return the problem of a mapping in which nothing has an effect."""
+    """Return the problem of a mapping without any effect."""
     lack = "checks nothing: give" if subject.is_grader else "needs"
     wanted = listed(keys) if len(keys) == 1 else f"at least one of {listed(keys)}"
     name = subject.name_of(mapping)
@@ -96,7 +96,7 @@ def nothing_given(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[
     given = [entry for entry in mapping.entries if entry.key.value in keys]
     if len(given) == 1:
         key, value = given[0].key.value, given[0].value
-        # A limit of 0 is none, and a switch that is off switches nothing on.
+        # A limit of 0 means no limit, and a switch that is off enables nothing.
         known = shape.properties.get(key)
         lost = _lost_in_comment(subject, value, known.shape) if known is not None else None
         if lost is not None:
@@ -121,7 +121,7 @@ def exactly_one(subject: Subject, mapping: Node, keys: Sequence[str]) -> Problem
 def recommended_keys(
     subject: Subject, mapping: Node, shape: Shape, unknown: UnknownKeys
 ) -> Iterator[Problem]:
-    """Yield the keys that are better given and are not, unless an unknown key was meant to be the one."""
+    """Yield the missing recommended keys, unless an unknown key was intended as one."""
     for advice in shape.recommended:
         if advice.unless and mapping.entry(advice.unless) is not None:
             continue
@@ -140,7 +140,7 @@ def recommended_keys(
 
 
 def is_missing(mapping: Node, key: str) -> bool:
-    """Whether a mapping may lack a key, or a value at it: a look that makes no node."""
+    """Return whether a mapping may lack a key, or a value for it, without creating nodes."""
     green = mapping.written(key)
     if green is None or green.kind == "alias" or green.tag is not None:
         return True
@@ -172,7 +172,7 @@ def _inserted(subject: Subject, mapping: Node, shape: Shape, known: Property) ->
 
 
 def _sample_text(shape: Shape, *, flow: bool) -> str:
-    """Return a value to start from: an allowed value, an example, the needed keys, or a placeholder."""
+    """Return a value to start from: an allowed value, an example, the required keys, or a placeholder."""
     block = shape.branch("mapping")
     needed = (*block.required, *block.at_least_one[:1], *block.exactly_one[:1])
     if needed and "object" in block.types:
@@ -188,14 +188,14 @@ def _sample_text(shape: Shape, *, flow: bool) -> str:
 
 
 def _example_config(grader: Shape) -> dict[str, object]:
-    """Return the options of the first example of a grader type; none when it has no example."""
+    """Return the options of the first example of a grader type; empty if it has no example."""
     examples = cast("Iterator[dict[str, object]]", iter(grader.examples))
     found = next((each["config"] for each in examples if "config" in each), None)
     return cast("dict[str, object]", found or {})
 
 
 def _place(mapping: Node, shape: Shape, key: str) -> Entry | None:
-    """Return the entry to insert a key behind: the last of those that the schema lists before it."""
+    """Return the entry after which to insert a key: the last of those that the schema lists before it."""
     order = list(shape.properties)
     if key not in order or mapping.style == "flow":
         return None
@@ -205,7 +205,7 @@ def _place(mapping: Node, shape: Shape, key: str) -> Entry | None:
 
 
 def _free_name(grader: Node) -> str:
-    """Return a name for a grader, after its type, that no grader beside it has."""
+    """Return a name for a grader, after its type, that no grader next to it has."""
     type_node = grader.get("type")
     base = f"{type_node.target.value}_check" if type_node is not None else "check"
     beside = grader.parent.items if grader.parent is not None else ()
@@ -219,7 +219,7 @@ def _free_name(grader: Node) -> str:
 
 
 def _flow_text(value: object) -> str:
-    """Return a value as YAML on one line, without quotes where text needs none."""
+    """Return a value as YAML on one line, without quotes if a string needs none."""
     if isinstance(value, str):
         plain = re.fullmatch(r"[A-Za-z][\w./*-]*(?: [\w./*-]+)*", value) and isinstance(
             resolve_scalar(value), str
@@ -234,7 +234,7 @@ def _flow_text(value: object) -> str:
 
 
 def _hint(shape: Shape) -> str:
-    """Return what to write, in one sentence: the allowed values, or what the value means."""
+    """Return a hint about the value in one sentence: the allowed values, or its meaning."""
     choices = [value for value in shape.enum if value is not None and value != ""]
     if choices and len(choices) <= 8:
         return f"write {listed(choices)}."

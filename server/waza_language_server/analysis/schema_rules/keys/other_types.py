@@ -1,4 +1,4 @@
-"""Options of another grader type: of a copied grader that kept its type, or got another one alone."""
+"""Options of another grader type: the grader was copied and kept its type, or only its type was changed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def of_another_type(
 ) -> OneMistake | None:
     """Return the problem, at the type, of a grader whose options are all those of one other type.
 
-    None where its type knows one of them, or one may be a slip of what it knows.
+    None if its type knows one of them, or one may be a typo of an option that it knows.
     """
     if not subject.is_grader or mapping.step != "config" or not 0 < len(unexpected) <= _MOST_OPTIONS:
         return None
@@ -46,7 +46,7 @@ def of_another_type(
         *(removals(subject, first) if len(keys) == 1 else ()),
     )
     problem = Problem("unknown-key", written.value.span, message, shape.unknown_keys, fixes)
-    # Whatever else its type needs is missing for that alone.
+    # The other missing keys follow from the wrong type.
     needed = frozenset(shape.properties)
     return OneMistake(UnknownKey(problem, mapping, mapping, (), held=needed, cause="As it is"), keys)
 

@@ -18,9 +18,9 @@ from waza_language_server.text.span import Span
 
 _INDENT, _DASH = "  ", "- "
 _MOST_KEYS = 100
-"""Unknown keys of a mapping; of more than these each is told alone."""
+"""Unknown keys of a mapping; if there are more, each is reported separately."""
 _MOST_CHILDREN = 400
-"""Keys and values of a mapping, which are all looked at."""
+"""Keys and values of a mapping, which are all checked."""
 _OF_GRADERS = frozenset({"type", "name", "config", "weight", "required"})
 
 
@@ -29,8 +29,8 @@ def pushed_block(
 ) -> OneMistake | None:
     """Return the unknown keys at the end of a mapping that a mapping around it knows; None for any others.
 
-    Either the line of a block stands too far to the right, above its own keys, or whole blocks do. Which keys
-    stand around a grader is never looked at.
+    Either the first line of a block is indented too far, above its own keys, or entire blocks are. The keys
+    around a grader are never read.
     """
     if subject.is_grader or mapping.style != "block" or not 0 < len(unexpected) <= _MOST_KEYS:
         return None
@@ -121,10 +121,10 @@ def _written(text: str, entry: Entry) -> str:
 
 
 def _ends_of(subject: Subject, entry: Entry) -> Iterator[tuple[frozenset[str], frozenset[str], int, str]]:
-    """Yield what may go on at the end of an entry, the innermost first.
+    """Yield the mappings that may continue after an entry, the innermost first.
 
-    Each is the keys that are known there, those that it has, their column, and how it is called. Only items
-    are, and what is empty in them: a mapping that goes on further to the left has a key for it.
+    Each has its known keys, its existing keys, their column, and its name. Only items, and empty values in
+    them, are possible: a mapping that continues further to the left has a key for it.
     """
     found: list[tuple[frozenset[str], frozenset[str], int, str]] = []
     node: Node | None = entry.value
@@ -167,7 +167,7 @@ def _moved_right(text: str, part: Span, by: int) -> Edits:
 
 
 def _is_missed(around: Shape, above: Node, entry: Entry) -> bool:
-    """Whether a mapping knows a key, may have its value, and has it not."""
+    """Return whether a mapping knows a key, may have its value, and does not have it."""
     known = around.properties.get(entry.key.value)
     if known is None or above.entry(entry.key.value) is not None:
         return False
@@ -175,7 +175,7 @@ def _is_missed(around: Shape, above: Node, entry: Entry) -> bool:
 
 
 def _is_line(around: Shape, head: Entry, rest: Sequence[Entry], *, is_item: bool) -> bool:
-    """Whether a key without a value stands above the keys, or the items, of its own block."""
+    """Return whether a key without a value is above the keys, or the items, of its own block."""
     known = around.properties[head.key.value].shape
     if len(head.value.span) or head.value.green.anchor is not None:
         return False
@@ -229,7 +229,7 @@ def _column_of_keys(text: str, mapping: Node) -> int:
 
 
 def _moved_left(text: str, part: Span, far: int) -> Edits:
-    """Return the edits that move the lines of a part to the left; none where one has no room for it."""
+    """Return the edits that move the lines of a part to the left; empty if one is not indented that far."""
     edits: list[Edit] = []
     at = line_start_of(text, part.start)
     if text[at : part.start].strip(" "):

@@ -1,4 +1,4 @@
-"""An unknown key: its problem, and where it was meant to stand."""
+"""An unknown key: its problem, and its intended place."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from waza_language_server.syntax.nodes import Node
 
 @frozen()
 class UnknownKey:
-    """An unknown key of ``mapping`` and where it should stand: at the path ``meant`` from ``home``.
+    """An unknown key of ``mapping`` and where it should be: at the path ``meant`` from ``home``.
 
-    ``home`` is the mapping itself or one further up; ``meant`` is empty when nobody knows.
+    ``home`` is the mapping itself or one further up; ``meant`` is empty when unknown.
     """
 
     problem: Problem
@@ -24,12 +24,12 @@ class UnknownKey:
     held: frozenset[str] = frozenset()
     """Keys below it that belong into ``mapping`` itself."""
     beside: frozenset[str] = frozenset()
-    """Keys of ``mapping`` that belong into ``home`` like this one."""
+    """Keys of ``mapping`` that belong into ``home``, as this one does."""
     cause: str = "Without it"
-    """How a sentence begins that says what the mistake leads to."""
+    """The beginning of the sentence about the consequence of the mistake."""
 
     def stands_for(self, mapping: Node, key: str) -> bool:
-        """Whether this key leaves ``key`` missing in a mapping, or the block in which it would stand."""
+        """Return whether this key leaves ``key`` missing in a mapping, or the block in which it would be."""
         if key in self.held and _place(self.mapping) == _place(mapping):
             return True
         if not self.meant:
@@ -44,14 +44,14 @@ class UnknownKey:
 
 @frozen()
 class OneMistake:
-    """The one problem of several unknown keys of a mapping, ``keys`` as they stand there."""
+    """The one problem of several unknown keys of a mapping, ``keys`` in their order there."""
 
     unknown: UnknownKey
     keys: frozenset[str]
 
 
 class UnknownKeys:
-    """The unknown keys of one subject, found by the place that they concern."""
+    """The unknown keys of one subject, by the place that they affect."""
 
     def __init__(self, keys: Iterable[UnknownKey] = ()) -> None:
         self.all = tuple(keys)
@@ -70,7 +70,7 @@ class UnknownKeys:
         return [each for each in near if each.stands_for(mapping, key)]
 
     def without_meaning(self, mapping: Node) -> list[UnknownKey]:
-        """Return the unknown keys of a mapping of which nobody knows what they are meant to be."""
+        """Return the unknown keys of a mapping for which no intended key is known."""
         return [each for each in self._by_mapping.get(_place(mapping), ()) if not each.meant]
 
 

@@ -1,4 +1,4 @@
-"""Keys that a mapping does not know: slips of the pen, names of other dialects, keys at the wrong level."""
+"""Unknown keys of a mapping: typos, names of other dialects, keys at the wrong level."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
 _SIGNS_OF_CHANGES = ("-", "+", "<", ">")
-"""What a file has in front of its lines that is a list of changes to another one."""
+"""The characters at the beginning of lines in a diff."""
 _CONTRARY = frozenset(
     {
         *((name, "enabled") for name in ("skip", "skipped", "disable", "disabled")),
         ("should_not_trigger", "should_trigger"),
     }
 )
-"""Names of switches that are on where the one that is meant is off."""
+"""Names of switches with the opposite meaning of the intended one."""
 _TASK_FILE = compiled_later(r"\S+\.ya?ml")
 _FIXTURE = compiled_later(r"(?:[^/\s]+/)*?fixtures/(?P<path>[^\s/][^\s]*)")
 _EQUALS = compiled_later(r"(?P<key>[A-Za-z_]\w*)(?:[ ]?=[ ]?|:)(?P<value>[^\s=:/].*)")
@@ -136,7 +136,7 @@ def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
 
     alike = alike_in_words(key, known_keys, is_free)
     if alike is None:
-        # A slip in a name that means a key elsewhere.
+        # A typo of a name that is another name of a key.
         alike = shape.misspellings.get(next(iter(slips_of(key, shape.misspellings)), ""))
     if alike is None or owners or not may_be_meant(shape, alike, entry):
         return _stray(subject, mapping, shape, entry, owners)
@@ -144,7 +144,7 @@ def _by_its_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
 
 
 def _by_its_other_name(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
-    """Return the problem of a key that has another name elsewhere, or in common speech; None of any other."""
+    """Return the problem of a key with another common or foreign name, or None."""
     key = entry.key.value
     known = _turned(mapping, shape, shape.misspellings.get(key))
     if known is None or is_rather_slip(mapping, shape, entry, known):
@@ -157,7 +157,7 @@ def _by_its_other_name(subject: Subject, mapping: Node, shape: Shape, entry: Ent
 
 
 def _turned(mapping: Node, shape: Shape, known: str | None) -> str | None:
-    """Return the key that is meant where a switch beside it says the contrary: `should_match: false`."""
+    """Return the intended key if a switch next to it reverses the meaning: `should_match: false`."""
     switch = mapping.entry("should_match") if known is not None else None
     if known is None or switch is None or switch.value.to_python() is not False:
         return known
@@ -166,9 +166,9 @@ def _turned(mapping: Node, shape: Shape, known: str | None) -> str | None:
 
 
 def _known_by_content(mapping: Node, shape: Shape, entry: Entry) -> str | None:
-    """Return the one block that is missing and knows every key which stands below an unknown one.
+    """Return the one missing block that knows every key below an unknown one.
 
-    Of a text, the needed key that is missing and has it among its few values.
+    For a string, return the missing required key that has it among its few values.
     """
     block = entry.value
     if block.kind == "scalar":
@@ -187,7 +187,7 @@ def _known_by_content(mapping: Node, shape: Shape, entry: Entry) -> str | None:
 
 
 def _keyed_glob(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
-    """Return the problem of a path of task files below a key of its own, where the list has it as it is."""
+    """Return the problem of a task file's path below a key, where the list expects the path itself."""
     around = subject.shape_at(mapping.parent) if mapping.parent is not None else None
     items = around.branch("sequence").items if around is not None else None
     if items is None or items.branch("scalar").kind != "task.glob":
@@ -203,7 +203,7 @@ def _keyed_glob(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
 
 
 def _name_as_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
-    """Return the problem of the name of a metric or grader as its first key; behind a grader's is nothing."""
+    """Return the problem of a metric's or grader's name as its first key; a grader's has no value."""
     if fixes := tuple(metric_by_key(subject.text, mapping, shape, entry)):
         message = f"The name of a metric stands behind a key: write `name: {entry.key.value}`."
         problem = Problem("unknown-key", entry.key.span, message, shape.unknown_keys, fixes)
@@ -220,10 +220,10 @@ def _name_as_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) ->
 
 
 def _text_with_colon(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey | None:
-    """Return the problem of a text with `: ` in it at the beginning of an item that lacks its key."""
+    """Return the problem of a string with `: ` in it at the beginning of an item that lacks its key."""
     text, first = subject.text, next(mapping.each_entry(), None)
     needed = (shape.required or shape.at_least_one)[:1]
-    # Keys of suites are of one word, in small letters.
+    # Keys of suites are single lowercase words.
     is_prose = len(entry.key.value.split()) > 1 or entry.key.value[:1].isupper()
     if first is None or first.key.span != entry.key.span or not is_prose or not needed:
         return None
@@ -242,7 +242,7 @@ def _text_with_colon(subject: Subject, mapping: Node, shape: Shape, entry: Entry
 def _misspelt(
     subject: Subject, mapping: Node, shape: Shape, entry: Entry, right: str, *, safe: bool
 ) -> UnknownKey:
-    """Return the problem of a key that is written in another way; ``safe`` when that is beyond doubt."""
+    """Return the problem of a misspelt key; ``safe`` if that is certain."""
     message = f"{subject.name_of(mapping)} has no key `{entry.key.value}`"
     fixes: tuple[Fix, ...]
     if mapping.entry(right) is None:
@@ -251,7 +251,7 @@ def _misspelt(
         known = shape.properties.get(right)
         number = meant_number_of(right, known.shape, entry.value) if known is not None else None
         written = right if number is None else f"{right}: {number}"
-        # What stands in a block is judged once its key is known.
+        # The content of a block is checked once its key is known.
         reveals = entry.value.target.kind != "scalar"
         fixes = (Fix(f"Change to `{written}`", renaming, preferred=safe, reveals=reveals),)
         if (entry.key.value, right) in _CONTRARY:
@@ -266,7 +266,7 @@ def _misspelt(
 
 
 def _turned_switch(entry: Entry, right: str) -> Iterator[Fix]:
-    """Yield the fix of a switch whose other name says the contrary: `skip: true` is `enabled: false`."""
+    """Yield the fix of a switch whose other name means the opposite: `skip: true` is `enabled: false`."""
     value = entry.value.to_python() if entry.value.kind == "scalar" else None
     if isinstance(value, bool):
         turned = "false" if value else "true"
@@ -275,7 +275,7 @@ def _turned_switch(entry: Entry, right: str) -> Iterator[Fix]:
 
 
 def _path_of_fixture(subject: Subject, mapping: Node, entry: Entry, right: str) -> Iterator[Fix]:
-    """Yield the fix for `source: ../fixtures/a.py` beside a path: paths begin in the fixtures folder."""
+    """Yield the fix for `source: ../fixtures/a.py` next to a path: paths begin in the fixtures folder."""
     there, value = mapping.entry(right), entry.value
     match = _FIXTURE.fullmatch(value.value) if value.kind == "scalar" else None
     if right != "path" or there is None or there.value.kind != "scalar" or match is None:
@@ -295,7 +295,7 @@ def _replacing(subject: Subject, value: Node, written: str, without: Entry) -> S
 def _in_other_unit(
     subject: Subject, mapping: Node, shape: Shape, entry: Entry, right: str, factor: float
 ) -> UnknownKey:
-    """Return the problem of a key that counts in another unit; the fix counts the value anew."""
+    """Return the problem of a key that counts in another unit; the fix converts the value."""
     unit = "milliseconds" if milliseconds_of(right) == 1 else "seconds"
     message = f"{subject.name_of(mapping)} has no key `{entry.key.value}`; `{right}` counts {unit}."
     value = resolve_scalar(entry.value.value) if entry.value.kind == "scalar" else None
@@ -309,7 +309,7 @@ def _in_other_unit(
 
 
 def _alternatives(subject: Subject, mapping: Node, shape: Shape, entry: Entry, pattern: str) -> UnknownKey:
-    """Return the problem of a key that means "one of these", which one pattern can say."""
+    """Return the problem of a key that means "one of these", which one pattern can express."""
     shown = pattern if len(pattern) <= 60 else f"{pattern[:59]}…"
     message = f"{subject.name_of(mapping)} has no key `{entry.key.value}`; `{OPTION}: ['{shown}']` says it."
     fixes = as_one_pattern(mapping, entry, pattern)
@@ -318,9 +318,10 @@ def _alternatives(subject: Subject, mapping: Node, shape: Shape, entry: Entry, p
 
 
 def _renaming(subject: Subject, shape: Shape, entry: Entry, right: str) -> Steps[Edits]:
-    """Return the edits that rename a key and give its value the form that the right key wants.
+    """Return the edits that rename a key and convert its value to the form that the new key requires.
 
-    A single value becomes a list; a text becomes the block, or the item, of which it is the only needed key.
+    A single value becomes a list; a string becomes the block, or the item, whose only required key it
+    becomes.
     """
     edits = [Edit(entry.key.span, right)]
     known, value = shape.properties.get(right), entry.value
@@ -340,7 +341,7 @@ def _renaming(subject: Subject, shape: Shape, entry: Entry, right: str) -> Steps
 
 
 def _types_with_option(subject: Subject, mapping: Node, key: str) -> tuple[str, ...]:
-    """Return the other grader types that have this option; nothing outside a grader's ``config``."""
+    """Return the other grader types that have this option; empty outside a grader's ``config``."""
     in_config = subject.is_grader and mapping.step == "config"
     return types_with(subject, frozenset({key})) if in_config else ()
 
@@ -359,7 +360,7 @@ def _stray(
 ) -> UnknownKey:
     message = f"{subject.name_of(mapping)} has no key `{entry.key.value}`"
     if not subject.is_grader and subject.tree.anchored and anchors_of(entry.value.green):
-        # A place for what is taken over elsewhere: without the key that could not be read.
+        # The key only holds an anchor, and aliases elsewhere use its value.
         message = f"{_capital(message)}; what it names with `&` can be taken over elsewhere."
         return UnknownKey(
             Problem("unknown-key", entry.key.span, message, "information"), mapping, mapping, ()

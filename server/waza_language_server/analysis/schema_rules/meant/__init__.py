@@ -1,1 +1,1 @@
-"""What a value in another form was meant to be: text in, the edit or the value that was meant out."""
+"""Coercions of values in another form: a string in, the edit or the intended value out."""

@@ -1,4 +1,4 @@
-"""A command that is written as the list of its words, as other tools want it: `command: [bash, check.sh]`."""
+"""A command as a list of its words, as other tools expect it: `command: [bash, check.sh]`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _ARGUMENTS = "args"
 
 
 def command_of_words(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
-    """Yield the way to write a list of words as the program and its arguments, or as one line.
+    """Yield the fix that writes a list of words as the program and its arguments, or as one line.
 
-    The line is split at white space again and knows no quotes, so no word of it may have any.
+    The line is split at white space again and supports no quotes, so no word may contain any.
     """
     words = node.items if node.kind == "sequence" else ()
     if shape.kind != "command" or len(words) < 2 or node.parent is None:
@@ -57,7 +57,7 @@ def _with_arguments(subject: Subject, node: Node) -> Edit | None:
 
 
 def _replaced(subject: Subject, node: Node, written: str) -> Edit | None:
-    """Return the edit that writes text behind the key of a list; None where more than the list is lost."""
+    """Return the edit that writes text after the key of a list; None if more than the list would be lost."""
     text, holder = subject.text, subject.entry(node)
     colon = text.find(":", holder.key.span.end, node.span.start) + 1 if holder is not None else 0
     lost = text[colon : node.span.end]

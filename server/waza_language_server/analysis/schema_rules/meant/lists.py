@@ -1,4 +1,4 @@
-"""Text and mappings that were meant to be lists: `a, b`, `["a", "b"]`, `-a`, `1. a`, `{a, b}`, lines."""
+"""Strings and mappings that should be lists: `a, b`, `["a", "b"]`, `-a`, `1. a`, `{a, b}`, lines."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
 _NUMBERED = compiled_later(r"(?:\d+[.)]|[+~_])[ ]+(?=\S)")
-"""What other notations begin an item with, in place of a dash."""
+"""Markers of list items in other notations, instead of a dash."""
 _GLUED_DASH = compiled_later(r"-(?=[^\s-])")
 _COMMAS = compiled_later(r"[^,]*[^,\s][^,]*(?:,[^,]*[^,\s][^,]*)+,?")
 _OTHER_SIGNS = compiled_later(r"[ ]+\|[ ]+|[ ]*(?:->|→)[ ]*|;[ ]+")
-"""What else parts texts that follow each other."""
+"""Other separators between strings."""
 _ROW = compiled_later(r"[^\s][^\r\n]*(?<=\S)")
 _PAIR = compiled_later(r"(?P<key>[A-Za-z_]\w*)=(?P<value>[^\r\n]*)")
 _PLACEHOLDER = compiled_later(r"<[^<>]*>|\{\{?[^{}]*\}?\}")
-"""What templates have where a value is still to be written."""
+"""Placeholders of templates."""
 _MOST_ITEMS = 100
 
 
 def lists_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
-    """Yield the ways to make a list of a text, the likeliest first; sure only when it can be but one item."""
+    """Yield the ways to make a list of a string, the likeliest first; only certain for a single item."""
     items = shape.branch("sequence").items
     if node.style in {"literal", "folded"} and isinstance(value_of(node.value), list):
         yield from without_sign(subject, node)
@@ -48,7 +48,7 @@ def lists_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
             yield Fix("Make an item of each line", rows)
         parts = _parts(subject.text[node.span.start : node.span.end], node)
         if not parts and items.branch("scalar").kind == "tool.name":
-            # No tool has a blank in its name.
+            # Tool names contain no spaces.
             parts = tuple(node.value.split()) if len(node.value.split()) > 1 else ()
         edit = _listed(subject, node, parts) if parts else None
         if edit is not None:
@@ -61,13 +61,13 @@ def lists_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
             return
     single = as_list(subject, node, shape)
     if single is not None:
-        # What stands for a value is none.
+        # A placeholder is not a value.
         is_value = _PLACEHOLDER.fullmatch(node.value) is None
         yield Fix("Make it a list", (single,), preferred=is_value)
 
 
 def _above_items(text: str, node: Node) -> Edit | None:
-    """Return the edit that makes an item of a text behind its key; YAML joins to it the items below."""
+    """Return the edit that makes a text after its key an item; YAML joins the items below to the text."""
     if node.style != "plain":
         return None
     _, *rows = text[node.span.start : node.span.end].split("\n")
@@ -112,9 +112,9 @@ def list_of_keys(subject: Subject, node: Node) -> Edits:
 
 
 def pairs_of_list(text: str, node: Node, shape: Shape) -> Edits:
-    """Return the edits that make keys with values of a list as `- DEBUG=1`; none of any other list.
+    """Return the edits that convert a list as `- DEBUG=1` to keys with values; empty for other lists.
 
-    So variables of the environment are listed elsewhere.
+    Other tools list environment variables this way.
     """
     items = node.items if node.kind == "sequence" and not shape.branch("mapping").properties else ()
     pairs = [_PAIR.fullmatch(item.value) if item.kind == "scalar" else None for item in items]
@@ -136,7 +136,7 @@ def pairs_of_list(text: str, node: Node, shape: Shape) -> Edits:
 
 
 def out_of_lists(text: str, node: Node) -> Edits:
-    """Return the edits that take a list out of the list around it: `- - a`, `[[a, b]]`; none elsewhere."""
+    """Return the edits that unwrap a nested list: `- - a`, `[[a, b]]`; empty for anything else."""
     around = node.parent
     if around is None or around.kind != "sequence" or node.kind != "sequence" or not node.items:
         return ()
@@ -155,7 +155,7 @@ def out_of_lists(text: str, node: Node) -> Edits:
 
 
 def _parts(written: str, node: Node) -> tuple[str, ...]:
-    """Return the items, as YAML, that a text on one line enumerates; none when it is but one text."""
+    """Return the items, as YAML, that a text on one line lists; empty if it is a single text."""
     if any(sign in written for sign in "\r\n"):
         return ()
     value = node.value.strip()
@@ -199,7 +199,7 @@ def _of_lines(subject: Subject, node: Node) -> Iterator[Fix]:
 
 
 def _rows_as_items(subject: Subject, node: Node) -> Edits:
-    """Return the edits that make an item of each line of a text without quotes that begins below its key."""
+    """Return the edits that make each line of an unquoted text below its key an item."""
     text, start, holder = subject.text, node.span.start, subject.entry(node)
     written = text[start : node.span.end]
     if node.style != "plain" or node.green.anchor is not None or "\n" not in written or holder is None:
@@ -210,7 +210,7 @@ def _rows_as_items(subject: Subject, node: Node) -> Edits:
     if len(rows) > _MOST_ITEMS or len({column_of(text, row.start()) for row in rows}) > 1:
         return ()
     signs = [_NUMBERED.match(row[0]) for row in rows]
-    # A number in front of each line is none of its words, nor is the dash that some of them have.
+    # The number before each line is not a part of it, nor is the dash of some lines.
     lines = [
         row[0][sign.end() :] if sign and all(signs) else row[0].removeprefix("- ").lstrip(" ")
         for row, sign in zip(rows, signs, strict=True)
@@ -222,7 +222,7 @@ def _rows_as_items(subject: Subject, node: Node) -> Edits:
 
 
 def _listed(subject: Subject, node: Node, items: Sequence[str], *, ends_line: bool = False) -> Edit | None:
-    """Return the edit that writes items in place of a value, in brackets where the value stands in some."""
+    """Return the edit that writes items in place of a value, with brackets inside a flow collection."""
     holder, text = subject.entry(node), subject.text
     if holder is None or node.green.anchor is not None or node.green.tag is not None:
         return None

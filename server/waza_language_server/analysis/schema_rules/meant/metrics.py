@@ -1,4 +1,4 @@
-"""Metrics in other forms: numbers by their name, a name for the key of an item."""
+"""Metrics in other forms: numbers by their name, a name as the key of an item."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from waza_language_server.text.span import Span
 
 _MARGIN = compiled_later(r"^ +", re.MULTILINE)
 _NUMBERS = ("threshold", "weight")
-"""What the number of a metric may be, the likeliest first."""
+"""The possible meanings of a metric's number, the likeliest first."""
 
 
 def is_metric(shape: Shape) -> bool:
-    """Whether a mapping is a metric: one that has the name of a metric."""
+    """Return whether a mapping is a metric: one that has the name of a metric."""
     name = shape.properties.get("name")
     return name is not None and name.shape.kind == "metric"
 
 
 def metric_by_key(text: str, mapping: Node, shape: Shape, entry: Entry) -> Iterator[Fix]:
-    """Yield the ways to write the name of a metric behind `name` that is the first key of an item."""
+    """Yield the ways to write a metric's name as `name` when it is the first key of an item."""
     value, key = entry.value, entry.key.span
     if not is_metric(shape) or mapping.entry("name") is not None:
         return
@@ -54,9 +54,9 @@ def metric_by_key(text: str, mapping: Node, shape: Shape, entry: Entry) -> Itera
 
 
 def metrics_by_name(text: str, node: Node, items: Shape) -> Iterator[Fix]:
-    """Yield the ways to make a list of metrics of a mapping of their names to numbers, for each it may mean.
+    """Yield the fixes that convert a mapping of names to numbers to a list of metrics, one per meaning.
 
-    Shares of several metrics come to 1 together; of one alone it is the value to reach.
+    Shares of several metrics add up to 1; the number of a single one is its threshold.
     """
     item = items.branch("mapping").properties
     numbers = [_number_of(entry.value) for entry in node.entries] if node.kind == "mapping" else []
@@ -97,7 +97,7 @@ def _named_amounts(text: str, node: Node, key: str) -> Edits:
 
 
 def _before(text: str, entry: Entry, further: int, key: str) -> str:
-    """Return what stands before the number of a metric whose name has been a key, so much further right."""
+    """Return the text before the number of a metric whose name was a key, indented ``further``."""
     start = entry.key.span.start
     in_brackets = entry.key.parent is not None and entry.key.parent.style == "flow"
     margin = ", " if in_brackets else f"{line_break(text)}{' ' * (column_of(text, start) + further)}"

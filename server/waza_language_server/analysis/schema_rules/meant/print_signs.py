@@ -1,7 +1,7 @@
-"""Values that are text because a sign of print, or of another language, stands where YAML has its own.
+"""Values that are strings because of a typographic or foreign character in place of YAML's own.
 
-`inputs:` with `prompt： x` below it is YAML, and so is a list with `•`; only the schema knows that keys, or a
-list, belong there.
+With `prompt： x` below it `inputs:` is valid YAML, and so is a list with `•`; only the schema shows that
+keys, or a list, belong there.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SLASHES = compiled_later(r"(?:(?<=\s)|^)//(?=[ \t]|\Z)", re.MULTILINE)
 
 
 def sign_behind(subject: Subject, node: Node, shape: Shape, *, block: bool, listed: bool) -> Cause | None:
-    """Return the sign that makes text of a value, where a mapping (``block``) or a list is due."""
+    """Return the character that makes a value a string, where a mapping (``block``) or a list is due."""
     start = node.span.start
     bullet = sign_of_item(subject.text, start) if listed and node.style in {"plain", "block"} else None
     if bullet is not None:
@@ -51,7 +51,7 @@ def sign_behind(subject: Subject, node: Node, shape: Shape, *, block: bool, list
 
 
 def odd_indent(subject: Subject, key: Node) -> tuple[Span, str, Fix] | None:
-    """Return where a key has blanks before it that YAML takes for letters, what to say, and the fix."""
+    """Return the span of whitespace before a key that YAML reads as letters, the message, and the fix."""
     blanks = len(key.value) - len(key.value.lstrip())
     if key.style != "plain" or not blanks or not has_odd_blank(key.value[:blanks]):
         return None
@@ -61,7 +61,7 @@ def odd_indent(subject: Subject, key: Node) -> tuple[Span, str, Fix] | None:
 
 
 def _bullets(text: str, node: Node, bullet: str) -> Cause:
-    """Return the dashes for the bullets of a list: those of its column."""
+    """Return the dashes to replace the bullets of a list: those at its column."""
     start = node.span.start
     column = start - (max(text.rfind(sign, 0, start) for sign in "\r\n") + 1)
     offsets = [start]
@@ -76,7 +76,7 @@ def _bullets(text: str, node: Node, bullet: str) -> Cause:
 
 
 def _colons(text: str, node: Node, shape: Shape) -> Cause | None:
-    """Return the colons for a sign behind a key that the mapping knows, and behind the keys below it."""
+    """Return the missing colons after a key that the mapping knows, and after the keys below it."""
     first = KEY_WITH_SIGN.match(text, node.span.start, node.span.end)
     if first is None or first["key"] not in shape.branch("mapping").properties:
         return None

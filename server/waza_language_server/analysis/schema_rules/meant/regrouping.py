@@ -1,4 +1,4 @@
-"""Values in another form than is due: a dash too few, dashes too many, text that `: ` has made a mapping."""
+"""Values in another form than required: a missing or extra dash, a string that `: ` turns into a mapping."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ _DASH = compiled_later(r"-(?:[^\s-]| )")
 _NAME = compiled_later(r"[A-Za-z_][\w.-]*")
 _ROW_BELOW = compiled_later(r"\n(?=[^\r\n])")
 _NOTHING = compiled_later(r"(?:\s|(?<=\s)#[^\r\n]*)*+")
-"""Blanks, line breaks and comments."""
+"""Whitespace, line breaks and comments."""
 
 
 def dash_before(text: str, node: Node) -> Edit | None:
-    """Return the edit that makes a block mapping the only item of a list; None where there is no room.
+    """Return the edit that makes a block mapping the only item of a list; None if there is no space for it.
 
-    The dash takes the place of two of the blanks before the first key, so no other line changes.
+    The dash replaces two of the spaces before the first key, so no other line changes.
     """
     if node.kind != "mapping" or node.style != "block" or node.parent is None:
         return None
     names = node.key_names
     if names[:1] and names[0] in names[1:]:
-        # Another item begins at each of them.
+        # Each of them begins another item.
         return None
     start = node.span.start
     column = start - _line_start(text, start)
     if column < 2 or text[start - column : start].strip(" ") or column < _column_of_key(text, node) + 2:
         return None
     if text.startswith("-", start):
-        # The dash is there, and the blank behind it is not.
+        # The dash exists, the space after it is missing.
         return Edit(Span(start + 1, start + 1), " ") if len(node.green.children) == 2 else None
     return Edit(Span(start - 2, start), "- ")
 
 
 def list_by_name(text: str, node: Node, items: Shape) -> Edits:
-    """Return the edits that make a list of a mapping by names: the name of each item becomes a key of it.
+    """Return the edits that convert a mapping by names to a list: each name becomes a key of its item.
 
-    None unless all values are mappings without such a key, and no name is a key that an item has.
+    Empty unless all values are mappings without such a key, and no name is a key of an item.
     """
     item = items.branch("mapping")
     name = next((key for key in ("id", "name") if key in item.properties), None)
@@ -68,7 +68,7 @@ def list_by_name(text: str, node: Node, items: Shape) -> Edits:
 
 
 def files_by_path(text: str, node: Node, items: Shape) -> Edits:
-    """Return the edits that make a list of files of a mapping of their paths to their texts; else none."""
+    """Return the edits that convert a mapping of paths to contents into a list of files, or none."""
     known, in_flow = items.branch("mapping").properties, node.style == "flow"
     if not {"path", "content"} <= known.keys() or node.kind != "mapping":
         return ()
@@ -82,7 +82,7 @@ def files_by_path(text: str, node: Node, items: Shape) -> Edits:
         margin = f"{line_break(text)}{' ' * (column_of(text, start) + 2)}"
         before = f"{{{path}, content: " if in_flow else f"- {path}{margin}content: "
         found.append(Edit(Span(start, value.span.start), before))
-        # What a text goes on with stands further to the right than its new key.
+        # Continuation lines of a text must be indented further than its new key.
         rows = _ROW_BELOW.finditer(text, value.span.start, value.span.end)
         found += (Edit(Span(row.end(), row.end()), "  ") for row in rows)
         if in_flow:
@@ -94,10 +94,10 @@ def files_by_path(text: str, node: Node, items: Shape) -> Edits:
 
 
 def block_by_name(text: str, node: Node, shape: Shape) -> Edits:
-    """Return the edits that make a mapping by names, which has no keys of its own, of the items of a list.
+    """Return the edits that convert a list to a mapping by names, which has no keys of its own.
 
-    `- name: a` becomes `a:`, and with a `value` below it `a: …`. None unless each item begins with a name
-    of its own, of one word, and has other keys.
+    `- name: a` becomes `a:`, and with a `value` below it `a: …`. Empty unless each item begins with a unique
+    name of one word, and has other keys.
     """
     if node.kind != "sequence" or node.style != "block" or shape.branch("mapping").properties:
         return ()
@@ -120,7 +120,7 @@ def block_by_name(text: str, node: Node, shape: Shape) -> Edits:
 
 
 def _named_item(text: str, entry: Entry, first: str, *, in_flow: bool) -> Edits | None:
-    """Return the edits that make an item of an entry, with another key in front of its others."""
+    """Return the edits that turn an entry into an item, with another key before its others."""
     key, value = entry.key.span, entry.value
     colon = text.find(":", key.end, value.span.start) + 1
     between = text[colon : value.span.start]
@@ -133,15 +133,15 @@ def _named_item(text: str, entry: Entry, first: str, *, in_flow: bool) -> Edits 
         if between.strip() or "\n" in between or "\r" in between:
             return None
         return Edit(Span(key.start, value.span.start), "" if in_flow else "- "), behind
-    # The key stands above the others of its item, and the dash to the left of them.
+    # The key is above the others of its item, and the dash to the left of them.
     margin = column_of(text, value.span.start) - column_of(text, key.start) - 1
     return (Edit(Span(key.start, colon), f"-{' ' * margin}{first}"),) if margin > 0 else None
 
 
 def without_dashes(text: str, node: Node) -> Edits:
-    """Return the edits that make one mapping of the items of a block list; none where they share a key.
+    """Return the edits that merge the items of a block list into one mapping; empty if they share a key.
 
-    A file that is a list with one item is that item; of several they may be parts, or different things.
+    A file that is a list with one item is that item; several may be parts of one, or different things.
     """
     if node.kind != "sequence" or node.style != "block" or (node.parent is None and len(node.items) != 1):
         return ()
@@ -154,9 +154,9 @@ def without_dashes(text: str, node: Node) -> Edits:
 
 
 def spaces_behind_dashes(text: str, node: Node) -> Edits:
-    """Return the edits that make a list of a text whose lines all begin with a dash, some without a space.
+    """Return the edits for a string whose lines all begin with a dash, some without a space: make it a list.
 
-    None for a text behind its key: there a dash may be a sign, or its own.
+    Empty for a string on the line of its key: there a dash may be a minus, or a part of it.
     """
     lines = list(_LINE.finditer(text, node.span.start, node.span.end))
     before = text[: node.span.start].rstrip(" ")
@@ -171,10 +171,10 @@ def spaces_behind_dashes(text: str, node: Node) -> Edits:
 
 
 def out_of_list(text: str, node: Node) -> Edit | None:
-    """Return the edit that writes the only value of a list without the list; None where there is no such.
+    """Return the edit that replaces a list with its only value; None if it has not exactly one.
 
-    None as well where anything else would be lost with the list: an anchor, a tag, a comment. And none where
-    text goes on behind it: of `[draft] Summary` the brackets are a part.
+    Also None if anything else would be lost with the list (an anchor, a tag, a comment), or if text follows
+    it: the brackets are a part of `[draft] Summary`.
     """
     item = node.items[0] if node.kind == "sequence" and len(node.items) == 1 else None
     if item is None or item.kind != "scalar" or not len(item.span):
@@ -198,7 +198,7 @@ def out_of_list(text: str, node: Node) -> Edit | None:
 
 
 def only_value(text: str, node: Node) -> Edit | None:
-    """Return the edit that writes the only value of a mapping without its key, if it can."""
+    """Return the edit that writes the only value of a mapping without its key, if possible."""
     entry = node.entries[0] if node.kind == "mapping" and len(node.entries) == 1 else None
     if entry is None or entry.value.kind != "scalar" or not len(entry.value.span):
         return None
@@ -220,9 +220,9 @@ def only_value(text: str, node: Node) -> Edit | None:
 
 
 def content_of_message(text: str, node: Node) -> Edit | None:
-    """Return the edit that writes the text of a message of a chat, alone or in a list; None for all else.
+    """Return the edit that writes the text of a chat message, alone or in a list; None for anything else.
 
-    `{role: user, content: Go}` is how models are asked.
+    `{role: user, content: Go}` is the format of chat APIs.
     """
     message = node.items[0] if node.kind == "sequence" and len(node.items) == 1 else node
     content = message.get("content") if message.kind == "mapping" else None
@@ -238,9 +238,9 @@ def content_of_message(text: str, node: Node) -> Edit | None:
 
 
 def only_list(text: str, node: Node, items: Shape) -> Edits:
-    """Return the edits that write the only value of a mapping, a list, without its key: `{files: [a]}`.
+    """Return the edits that write a mapping's only value, a list, without its key: `{files: [a]}`.
 
-    None where the key is one that an item has: then the mapping was meant to be the only item.
+    None if the key is one of an item: then the mapping was intended as the only item.
     """
     entry = node.entries[0] if node.kind == "mapping" and len(node.entries) == 1 else None
     if (
@@ -267,7 +267,7 @@ def only_list(text: str, node: Node, items: Shape) -> Edits:
 
 
 def _goes_on(text: str, node: Node) -> bool:
-    """Whether text that could not be read stands behind a value in a block, there or indented below it."""
+    """Return whether unparsed text follows a value in a block, on its line or indented below it."""
     if node.parent is None or node.parent.style == "flow":
         return False
     nothing = _NOTHING.match(text, node.span.end)
@@ -276,7 +276,7 @@ def _goes_on(text: str, node: Node) -> bool:
 
 
 def in_quotes(text: str, node: Node) -> Edit | None:
-    """Return the edit that makes text of a mapping on one line, which `: ` in the text has made."""
+    """Return the edit that quotes a one-line mapping which is a string with `: ` in it."""
     written = text[node.span.start : node.span.end]
     if node.kind != "mapping" or node.style != "block" or "\n" in written or "\r" in written:
         return None
@@ -284,7 +284,7 @@ def in_quotes(text: str, node: Node) -> Edit | None:
 
 
 def template_in_quotes(text: str, node: Node) -> Edit | None:
-    """Return the edit that makes text of a mapping without values on one line: `{{name}}`, `{name}`."""
+    """Return the edit that quotes a one-line mapping without values, a template: `{{name}}`, `{name}`."""
     written = text[node.span.start : node.span.end]
     is_bare = node.style == "flow" and "\n" not in written and "\r" not in written
     if node.kind != "mapping" or not node.entries or not is_bare or _goes_on(text, node):
@@ -305,7 +305,7 @@ def _line_start(text: str, offset: int) -> int:
 
 
 def pair_in_quotes(text: str, node: Node) -> Edit | None:
-    """Return the edit that makes text of `release: true` in a list: else a switch would be left of it."""
+    """Return the edit that quotes `release: true` in a list; otherwise only a switch would remain."""
     value = node.entries[0].value if len(node.entries) == 1 else None
     written = text[node.span.start : node.span.end]
     if value is None or value.kind != "scalar" or written[:1] in {"{", ""} or "\n" in written:

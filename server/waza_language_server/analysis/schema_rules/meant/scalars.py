@@ -1,4 +1,4 @@
-"""Which number or switch a text was meant to be: `60s`, `5:00`, `0,8`, `3,000`, `80 %`, `flase`."""
+"""Coercion of strings to numbers and switches: `60s`, `5:00`, `0,8`, `3,000`, `80 %`, `flase`."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _SWITCHES: Mapping[str, str] = MappingProxyType(
     }
 )
 _ASKED = frozenset({"yes", "on", "y", "no", "off", "n"})
-"""Words for a switch that are one in YAML 1.1."""
+"""Words that are switches in YAML 1.1."""
 _LIST_SIGNS = ",; "
-"""What other notations write behind a value."""
+"""Characters that other notations write after a value."""
 _NUMBER = compiled_later(r"(?P<digits>[-+]?\d[\d.,_' ]*?)[ ]?(?P<unit>%|[A-Za-z]+)?")
 _NOTED = compiled_later(r"(?P<number>[-+]?\d[\d.]*)[ ]+\((?P<note>[^()]+)\)")
 _CLOCK = compiled_later(r"\d{1,4}(?::[0-5]\d){1,2}")
-"""Minutes and seconds, or hours and those."""
+"""Minutes and seconds, or hours, minutes and seconds."""
 _GROUPED = compiled_later(r"[-+]?[1-9]\d{0,2}(?:(?P<sign>[,_' ])\d{3})(?:(?P=sign)\d{3})*")
 _PLAIN = compiled_later(r"[-+]?\d+(?:[.,]\d+)?")
 _MILLISECONDS: Mapping[str, int] = MappingProxyType(
@@ -66,19 +66,19 @@ _NUMBER_WORDS: Mapping[str, int] = MappingProxyType(
 )
 _UNITS = frozenset(_MILLISECONDS) - {"s", "m", "h"}
 _LONGEST = 1e15
-"""A larger number is not read exactly."""
+"""Larger numbers lose precision."""
 
 
 @frozen()
 class Meant:
-    """A value as it should be written; ``sure`` when it can be nothing else."""
+    """A value as it should be written; ``sure`` if there is no other meaning."""
 
     value: str
     sure: bool
 
 
 def meant_switch(written: str) -> Meant | None:
-    """Return the switch that a word stands for."""
+    """Return the switch that a word means."""
     word = written.strip().rstrip(_LIST_SIGNS).lower()
     if word in {"true", "false"}:
         return Meant(word, sure=True)
@@ -89,20 +89,20 @@ def meant_switch(written: str) -> Meant | None:
 
 
 def meant_number(written: str, key: str, shape: Shape, *, whole: bool) -> Meant | None:
-    """Return the number that a text stands for as the value of a key, in the unit of the key.
+    """Return the number that a string means as the value of a key, in the unit of the key.
 
-    Keys of times count seconds, those on ``_ms`` milliseconds. None where the unit has no place at the key,
-    and where the number is no whole one and must be.
+    Keys of times count seconds, those ending in ``_ms`` milliseconds. None if the unit does not apply to the
+    key, or if a whole number is required and it is a fraction.
     """
     noted = _NOTED.fullmatch(written.strip())
     if noted is not None:
-        # What is in parentheses may be the unit, else it is for people.
+        # Parentheses may contain the unit, or a note for people.
         readings = (f"{noted['number']} {noted['note']}", noted["number"])
         read = (meant_number(each, key, shape, whole=whole) for each in readings)
         meant = next((each for each in read if each is not None), None)
         return Meant(meant.value, sure=False) if meant is not None else None
     if (counted := milliseconds_of(key)) is not None and _CLOCK.fullmatch(written.strip()) is not None:
-        # As YAML 1.1 reads it, to the base of 60.
+        # A base-60 number, as in YAML 1.1.
         seconds = reduce(lambda above, below: above * 60 + int(below), written.split(":"), 0)
         return Meant(str(seconds * 1_000 // counted), sure=False)
     match = _NUMBER.fullmatch(written.strip().rstrip(_LIST_SIGNS))
@@ -113,7 +113,7 @@ def meant_number(written: str, key: str, shape: Shape, *, whole: bool) -> Meant 
     factor, sure = _factor(unit, key, shape) if unit else (1.0, True)
     if factor is None:
         return None
-    # A number keeps its digits; one in another unit is as short as it can be.
+    # A number keeps its digits; a converted one is written as short as possible.
     value = number if factor == 1 else (number * type(number)(repr(factor))).normalize()
     if abs(value) >= _LONGEST:
         return None
@@ -123,15 +123,15 @@ def meant_number(written: str, key: str, shape: Shape, *, whole: bool) -> Meant 
 
 
 def in_front_of_comment(written: str) -> str | None:
-    """Return the word in front of a comment that no blank parts from it: `3# of them`."""
+    """Return the word before a comment without a space between: `3# of them`."""
     word, sign, _ = written.partition("#")
     return word if sign and word and not word[-1].isspace() and len(word.split()) == 1 else None
 
 
 def number_in(written: str, *, whole: bool) -> str | None:
-    """Return the only number that stands in a text, in figures or as a word; None for none or several."""
+    """Return the only number in a text, in digits or as a word; None if there is none, or several."""
     if not _UNITS.isdisjoint(re.findall("[a-z]+", written.lower())):
-        # Of what unit it is can be said of the whole text alone.
+        # The unit can only be determined for the entire text.
         return None
     figures = _FIGURES.findall(written)
     words = [word for word in re.findall("[a-z]+", written.lower()) if word in _NUMBER_WORDS]
@@ -142,12 +142,12 @@ def number_in(written: str, *, whole: bool) -> str | None:
 
 
 def spelt_out(written: str) -> str:
-    """Return a text with the words for small numbers in figures: `five minutes` is `5 minutes`."""
+    """Return a text with the words for small numbers as digits: `five minutes` is `5 minutes`."""
     return re.sub("[A-Za-z]+", lambda word: str(_NUMBER_WORDS.get(word[0].lower(), word[0])), written)
 
 
 def key_of_other_unit(written: str, known: Iterable[str]) -> tuple[str, float] | None:
-    """Return the key that counts what another one would in another unit, and the factor between them.
+    """Return the key that counts the same in another unit, and the conversion factor.
 
     ``timeout_ms`` is ``timeout_seconds`` and 0.001.
     """
@@ -163,15 +163,15 @@ def key_of_other_unit(written: str, known: Iterable[str]) -> tuple[str, float] |
 
 
 def milliseconds_of(key: str) -> int | None:
-    """Return how many milliseconds the value of a key counts; None when it is no time."""
+    """Return how many milliseconds one unit of the key's value is; None if it is not a time."""
     if key.endswith("_ms"):
         return 1
     return 1_000 if "timeout" in key.lower() else None
 
 
 def _number(digits: str, *, whole: bool) -> Decimal | None:
-    """Return a number that is written with a comma, or with thousands apart."""
-    # Few files need it, and all would wait for it.
+    """Return a number that is written with a comma, or with thousands separators."""
+    # Imported here because few files need it, and all would wait for it.
     from decimal import Decimal
 
     grouped = _GROUPED.fullmatch(digits)
@@ -181,7 +181,7 @@ def _number(digits: str, *, whole: bool) -> Decimal | None:
 
 
 def _factor(unit: str, key: str, shape: Shape) -> tuple[float | None, bool]:
-    """Return what a number with a unit is multiplied by, and whether that can be nothing else."""
+    """Return the factor of a unit, and whether there is no other meaning."""
     counted = milliseconds_of(key)
     if counted is not None:
         meant = _MILLISECONDS.get(unit)

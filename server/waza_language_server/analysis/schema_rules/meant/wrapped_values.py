@@ -1,4 +1,4 @@
-"""A value that lacks what should be around it: the list of which it is an item, the block with its key."""
+"""A value without its container: the list that it is an item of, the block with its key."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
 _OF_TEXT = frozenset({"equals", "contains"})
-"""Matchers of which a text alone may be one."""
+"""Matchers that may be intended by a plain string."""
 _EXPECTATION = "output_contains"
-"""What an expectation says that is one text."""
+"""The key of an expectation that is a single string."""
 _NO_TEXT = frozenset({"object", "array", "null"})
 _OPENED_TEXT = compiled_later(r"(?P<key>[A-Za-z_]\w*)[ ]*:?[ ]*(?P<sign>[|>][-+]?)[ \t]*(?=\r?\n)")
-"""A block of text whose key has lost its colon, or the blank behind it."""
+"""A block scalar whose key lacks its colon, or the space after it."""
 _KEY_AND_VALUE = compiled_later(
     r"(?P<key>[a-z_]+)(?P<blank>[ ]+)(?:\"[^\"\r\n]*\"|'[^'\r\n]*'|[^\s\"':#][^:#\r\n]*)"
 )
-"""A key that has lost its colon, and its value."""
+"""A key that lacks its colon, and its value."""
 _KEY_ALONE = compiled_later(r"(?P<key>[A-Za-z_]\w*)[ \t]*(?=\r?\n|\Z)")
-"""A word on a line of its own: a key of which more is to be written."""
+"""A word on a line of its own: a key that is still being written."""
 _BEGINNING = 3
-"""From how many letters on a word is the beginning of a key."""
+"""The fewest letters of a word that count as the beginning of a key."""
 _WORD = compiled_later(r"[A-Za-z]\w*")
 _KEY_BEFORE = compiled_later(r"(?![A-Z])[\w-]+:|[\w-]+[ ]*:?[ ]*[|>][-+]?(?:\s|$)")
 _HEADER = compiled_later(r"[ \t]*(?P<sign>[|>][-+0-9]*)")
@@ -41,7 +41,7 @@ _WRITTEN_LINE = compiled_later(r"\n(?=[^\r\n])")
 
 
 def blocks_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
-    """Yield the ways to make a block of keys of a text; sure only when the text can be but a value of it."""
+    """Yield the ways to make a block of keys of a string; only certain if the string fits a single key."""
     block = shape.branch("mapping")
     if node.style in {"literal", "folded"}:
         read = value_of(node.value)
@@ -71,15 +71,15 @@ def blocks_of_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Fix]:
 
 
 def _below_a_key(subject: Subject, node: Node, shape: Shape, *, may_be_text: bool) -> Iterator[Fix]:
-    """Yield the ways to make a text the value of one of the keys that are due."""
+    """Yield the ways to make a string the value of one of the keys that are due."""
     block, written = shape.branch("mapping"), subject.text[node.span.start : node.span.end]
     for option in block.exactly_one:
-        # A text among patterns and ranges is meant as it is, or as a part.
+        # A string among patterns and ranges is intended as it is, or as a part.
         if option in _OF_TEXT and (edit := as_block(subject, node, option)) is not None:
             yield Fix(f"Write `{option}: …`", (edit,))
     key = only_text(shape)
     if key is not None and (edit := as_block(subject, node, key)) is not None:
-        # What looks like a key was meant to be something else than its text.
+        # Text that looks like a key is probably not a plain string.
         is_text = node.style not in {"literal", "folded"} and _KEY_BEFORE.match(node.value) is None
         is_text = is_text and may_be_text
         yield Fix(f"Write `{key}: …`", (edit,), preferred=is_text)
@@ -93,7 +93,7 @@ def _below_a_key(subject: Subject, node: Node, shape: Shape, *, may_be_text: boo
 
 
 def _without_quotes(node: Node, block: Shape) -> Fix | None:
-    """Return the fix of a mapping as JSON that stands in quotes, as it does in files of JSON."""
+    """Return the fix of a mapping written as quoted JSON, as it is in JSON files."""
     if node.style not in {"single", "double"} or not node.value.startswith("{") or "\n" in node.value:
         return None
     try:
@@ -106,7 +106,7 @@ def _without_quotes(node: Node, block: Shape) -> Fix | None:
 
 
 def _with_colon(node: Node, begun: re.Match[str], meant: str) -> Iterator[Fix]:
-    """Yield the fix of a key that lacks its end, where the lines below it may be its text."""
+    """Yield the fix of a key that lacks its colon, if the lines below it may be its text."""
     below = begun.string[begun.end() :].strip()
     if below:
         sign = ": |" if "\n" in below else ":"
@@ -115,16 +115,16 @@ def _with_colon(node: Node, begun: re.Match[str], meant: str) -> Iterator[Fix]:
 
 
 def _meant_key(word: str, block: Shape) -> str | None:
-    """Return the key of a block that a word is, begins, or is a slip away from; None when there is none."""
+    """Return the key of a block that a word is, begins, or is a typo of; None if there is none."""
     known = block.properties
     begun = [key for key in known if word == key or (len(word) >= _BEGINNING and key.startswith(word))]
     return min(begun, key=len) if begun else slip_of(word, known)
 
 
 def list_due(shape: Shape) -> str | None:
-    """Return the key whose list of texts may stand alone for a mapping: `expected: [a, b]`.
+    """Return the key whose list of strings may replace a mapping: `expected: [a, b]`.
 
-    The texts that an answer should contain, or the one list that there is.
+    It is the list of strings that an answer should contain, or the only list that there is.
     """
     properties = shape.branch("mapping").properties
     lists = [key for key, known in properties.items() if known.shape.wants_list]
@@ -132,7 +132,7 @@ def list_due(shape: Shape) -> str | None:
 
 
 def only_list_of_texts(subject: Subject, node: Node, key: str) -> Edits:
-    """Return the edits that put a list of texts below a key, in the mapping that should stand there."""
+    """Return the edits that put a list of strings below a key, in the mapping that should be there."""
     holder, text = subject.entry(node), subject.text
     if holder is None or node.kind != "sequence" or not node.items:
         return ()
@@ -149,7 +149,7 @@ def only_list_of_texts(subject: Subject, node: Node, key: str) -> Edits:
 
 
 def without_sign(subject: Subject, node: Node) -> Iterator[Fix]:
-    """Yield the fix that makes keys or items of a block of text: the sign behind the colon goes."""
+    """Yield the fix that turns a block scalar into keys or items by deleting its indicator."""
     holder, text = subject.entry(node), subject.text
     colon = text.find(":", holder.key.span.end, node.span.start) + 1 if holder is not None else 0
     header = _HEADER.match(text, colon) if colon else None
@@ -158,7 +158,7 @@ def without_sign(subject: Subject, node: Node) -> Iterator[Fix]:
 
 
 def only_text(shape: Shape) -> str | None:
-    """Return the key of a block that needs one text and nothing else; None where a bare text will do."""
+    """Return the key of a block that requires one string and nothing else; None if a bare string is valid."""
     block = shape.branch("mapping")
     needed = ("name",) if is_metric(block) else block.required or block.at_least_one[:1]
     takes_text = shape.fits("scalar") and not (shape.types and shape.types <= _NO_TEXT)
@@ -169,9 +169,9 @@ def only_text(shape: Shape) -> str | None:
 
 
 def as_block(subject: Subject, node: Node, key: str, *, in_brackets: bool = False) -> Edit | None:
-    """Return the edit that makes a text the value of the only key of a mapping, or of a list there.
+    """Return the edit that makes a string the value of the only key of a mapping, or of a list there.
 
-    None where more than the text stands behind the key that holds it, such as an anchor.
+    None if the key that holds it is followed by more than the string, such as an anchor.
     """
     text, written = subject.text, subject.text[node.span.start : node.span.end]
     if in_brackets:
@@ -179,7 +179,7 @@ def as_block(subject: Subject, node: Node, key: str, *, in_brackets: bool = Fals
         written = f"[{written if quoted else plain_or_quoted(node.value, flow=True)}]"
     if node.parent is not None and node.parent.style == "flow":
         return Edit(node.span, f"{{{key}: {written}}}")
-    # What the text goes on with must stand further to the right than its new key.
+    # Continuation lines of the text must be indented further than its new key.
     written = _WRITTEN_LINE.sub("\n  ", written)
     holder = subject.entry(node)
     colon = text.find(":", holder.key.span.end, node.span.start) + 1 if holder is not None else 0
@@ -192,7 +192,7 @@ def as_block(subject: Subject, node: Node, key: str, *, in_brackets: bool = Fals
 
 
 def as_list(subject: Subject, node: Node, shape: Shape) -> Edit | None:
-    """Return the edit that makes a value on one line the only item of a list; None where that cannot be."""
+    """Return the edit that makes a value on one line the only item of a list; None if impossible."""
     items = shape.branch("sequence").items
     holder = subject.entry(node)
     text = subject.text

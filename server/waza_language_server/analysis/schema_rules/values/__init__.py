@@ -1,1 +1,1 @@
-"""Values: those that do not fit, and those that fit and can hardly be meant."""
+"""Values: invalid ones, and valid ones that are probably not intended."""

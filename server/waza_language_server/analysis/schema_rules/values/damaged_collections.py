@@ -1,4 +1,4 @@
-"""Brackets that are read, and otherwise than they were meant: `[x; y]`, `{a=1}`, `{a:"1"}`."""
+"""Brackets that are valid YAML, with another meaning than intended: `[x; y]`, `{a=1}`, `{a:"1"}`."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _GLUED_PAIR = compiled_later(r"(?P<key>[A-Za-z_][\w.-]*)(?P<sign>=|:(?=[\"']))(?
 
 
 def may_be_one_item(node: Node) -> bool:
-    """Whether ``joined_items`` may say something of a list."""
+    """Return whether ``joined_items`` may report something about a list."""
     children = node.green.children
     return node.green.style == "flow" and len(children) == 1 and ";" in children[0].green.value
 
 
 def joined_items(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield the only item of a list in brackets when it is words with semicolons between them."""
+    """Yield the only item of a list in brackets if it is words separated by semicolons."""
     item, items = node.items[0], shape.branch("sequence").items
     if items is None or items.kind == "python.assertion" or item.style != "plain" or item.kind != "scalar":
         return
-    # Without a blank it may be a row of a table.
+    # Without a space it may be a row of a table.
     if _WORDS.fullmatch(item.value) is None or not {" ", "\t"} & set(item.value):
         return
     start, end = item.span.start, item.span.end
@@ -39,7 +39,7 @@ def joined_items(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
 
 
 def glued_pairs(text: str, node: Node) -> Iterator[Problem]:
-    """Yield the keys of a mapping in braces without a value that have in them a sign which parts one off."""
+    """Yield the keys without a value, of a mapping in braces, that contain a separator."""
     for entry in node.each_entry():
         key, value = entry.key, entry.value
         glued = _GLUED_PAIR.fullmatch(key.value) if key.style == "plain" else None

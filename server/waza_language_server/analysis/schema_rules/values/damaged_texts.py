@@ -1,7 +1,7 @@
-"""Texts without quotes that have lost a part, or have a sign too much: what YAML reads is not what was meant.
+"""Unquoted strings that lost a part, or have an extra character: YAML does not read what was intended.
 
 `Fix #1 and that` ends before the number, `v2.0'` has a quote at its end, `view,` a comma, and an `I` above
-lines of prose was to be the bar that opens a block of text.
+lines of prose should be the bar that opens a block scalar.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 ENDINGS = frozenset("\"',;")
-"""How texts end that are looked at."""
+"""The last characters of strings that are checked."""
 _ENDS_OF_NOTES = frozenset("\\)")
 _SIGNS_OF_NOTES = ("//", "/*", "--")
 SIGNS_OF_BLOCKS = frozenset("Il1¦│-=/\\")
-"""How texts over several lines begin that are looked at."""
+"""The first characters of multi-line strings that are checked."""
 DASH_INSIDE = " - "
-"""What is left in a text of the dash of an item below it that stands too far to the right."""
+"""The dash of an over-indented item below a text, as it appears within that text."""
 _READ_BY_PEOPLE = frozenset({"criteria"})
-"""Lists whose items are read, not compared: dashes in one may be a list of its own."""
+"""Lists whose items are read by people or models, not compared: dashes in one may be a list of its own."""
 _DASH_OF_LINE = compiled_later(r"(?m)^(?P<lead> +)- +(?=\S)")
 _LIKE_A_SIGN = {
     **dict.fromkeys(("I", "l", "1", "¦", "│", "/", "\\", "-|"), "|"),
     **dict.fromkeys(("->", "=>"), ">-"),
 }
-"""What stands alone behind a key where the sign of a block of text was meant."""
+"""Characters alone after a key where a block scalar indicator was intended."""
 _NUMBER_BEHIND = compiled_later(r"[ \t]#(?=\d)[^\r\n]*")
 _WORD_BEHIND = compiled_later(r"[ \t]#(?=\w)[^\r\n]*")
-"""A sign behind one blank; two, as linters want them, part off a comment."""
+"""A `#` after one space; after two, as linters want them, it begins a comment."""
 _OWN_WORDS = frozenset({"regex", "python.assertion", "glob", "task.glob", "model", "tool.name", "executor"})
-"""Kinds of text in which nobody writes `#1` as a part of it."""
+"""Kinds of strings in which `#1` is not expected."""
 _NAMES = frozenset({"tool.name", "path.workspace", "task.id", "grader.name", "model"})
-"""Kinds of text that have no comma at their end."""
+"""Kinds of strings that have no comma at their end."""
 _NAMING = frozenset({"id", "name", "skill", "type", "version"})
-"""Keys of names, where a single word has no such sign at its end."""
+"""Keys of names, where a single word has no such character at its end."""
 _NAMED = frozenset({"model", "task.id", "grader.name", "grader.type", "skill.name"})
-"""Kinds of text that are one word where notes are written behind it."""
+"""Kinds of strings that are one word, so that text after it is a note."""
 _NOTE_BEHIND = compiled_later(
     r"(?P<name>[\w.:/@-]+)[ \t]+"
     r"(?:(?P<slashes>//[ \t]*\S.*|/\*.+)|(?P<sign>\\)|(?P<words>\([^()]+\)|--[ \t].*))"
@@ -58,16 +58,16 @@ _SEVERAL_NAMES = compiled_later(r"[\w./:@-]+(?:(?:[ ]*[|,;][ ]*|[ ]+or[ ]+)[\w./
 _BETWEEN_NAMES = compiled_later(r"[ ]*[|,;][ ]*|[ ]+or[ ]+")
 _NAME = compiled_later(r"[\w./-]+[,;]")
 _LISTED = compiled_later(r"\w[\w./*-]*(?:[ ][a-z][\w./*-]*)*,")
-"""What stands in lists of words: no greeting (`Hello Ana,`), no line of code (`break;`)."""
+"""A word of a list of words: not a greeting (`Hello Ana,`), not a line of code (`break;`)."""
 _MEANT_BEFORE_QUOTE = {
     '"': compiled_later(r"[^\w.!?…)]\Z|(?<![\w.])\w{1,2}\Z|\d\Z|[={}<>$`\\]|\([^)]*\Z"),
     "'": compiled_later(
         r"[^\w.!?…)]\Z|(?<![\w.])\w{1,2}\Z|(?<![\w.])\d+\Z|[szx]\Z|\win\Z|[={}<>$`\\]|\([^)]*\Z"
     ),
 }
-"""What stands before a quote that may be meant: code (`href="`, `print(f"`), inches, `O'`, `runnin'`."""
+"""Text before a quote that may be intended: code (`href="`, `print(f"`), inches, `O'`, `runnin'`."""
 _LOOKED_FOR = frozenset({"task.glob", "path.fixture", "path.suite", "python.assertion", "rubric"})
-"""Kinds of text of which it is told by other rules when they are not what they should be."""
+"""Kinds of strings that other rules check."""
 _PATHS = frozenset(
     {"path.fixture", "path.suite", "path.workspace", "path.skill", "path.repository", "task.glob", "glob"}
 )
@@ -77,11 +77,11 @@ _CONTROL = compiled_later(r"[\x00-\x1f]")
 _PRINTED = {'"': "“„«", "'": "‘‚"}
 _MOST_WORDS = 4
 _MOST_NAMES = 4
-"""Of which each is offered."""
+"""The maximum number of names that are offered."""
 
 
 def damaged_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield what is wrong with the ends of a plain text."""
+    """Yield the problems at the ends of a plain scalar."""
     if node.style != "plain" or "string" not in shape.types or not node.value:
         return
     if DASH_INSIDE in node.value and (pushed := _items_inside(text, node, shape)) is not None:
@@ -107,7 +107,7 @@ def damaged_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
 
 
 def may_be_damaged(text: str, node: Node) -> bool:
-    """Whether ``damaged_text`` may say something of a plain text: a look that is cheaper."""
+    """Return whether ``damaged_text`` may report something about a plain scalar. Cheaper than calling it."""
     value, end = node.green.value, node.green.end + node.offset
     return (
         value[-1] in ENDINGS
@@ -124,16 +124,16 @@ def may_be_damaged(text: str, node: Node) -> bool:
 
 
 def may_be_escaped(node: Node, shape: Shape) -> bool:
-    """Whether ``escaped_text`` may say something of a text in double quotes."""
+    """Return whether ``escaped_text`` may report something about a double-quoted scalar."""
     return "\b" in node.green.value or (
         shape.kind in _PATHS and _CONTROL.search(node.green.value) is not None
     )
 
 
 def escaped_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield the first backslash in double quotes that makes a sign where the letter behind it was meant.
+    """Yield the first escape sequence in double quotes where a backslash and a letter were intended.
 
-    In an assertion it is told where Python looks for it.
+    In an assertion it is reported where Python finds it.
     """
     if shape.kind in _PATHS:
         yield from _escaped_path(text, node)
@@ -145,7 +145,7 @@ def _edge_of_word(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
     start, written = node.span.start, text[node.span.start : node.span.end]
     at = written.replace("\\\\", "  ").find("\\b")
     if at < 0:
-        # Written as a number, it is meant.
+        # A backspace that is written as a number, as `\x08`, is intended.
         return
     is_pattern = shape.kind == "regex"
     instead = ", not the edge of a word" if is_pattern else ""
@@ -175,7 +175,7 @@ def _escaped_path(text: str, node: Node) -> Iterator[Problem]:
 
 
 def _items_inside(text: str, node: Node, shape: Shape) -> Problem | None:
-    """Return the problem of items that stand further to the right than the one above them.
+    """Return the problem of items that are indented further than the one above them.
 
     YAML reads each of them as one more line of the text above.
     """
@@ -203,7 +203,7 @@ def _items_inside(text: str, node: Node, shape: Shape) -> Problem | None:
         and len(columns) == 1
         and not text[dash - column : dash].strip(" ")
     ):
-        # All others stand where this one should.
+        # All others are at the right column for this one.
         edits = (Edit(Span(dash, dash), " " * (min(columns) - column)),)
         place = Span(dash, dash + 1)
         what, side = "item stands further to the left than those below", "they are a part of its text"
@@ -218,7 +218,7 @@ def _items_inside(text: str, node: Node, shape: Shape) -> Problem | None:
 
 
 def _quote_at_end(node: Node, quote: str, shape: Shape) -> Iterator[Problem]:
-    # What a pattern looks for may end with one.
+    # A pattern may search for a quote at the end.
     severity: Severity = "information" if shape.kind == "regex" else "warning"
     if (escaped := ESCAPED_QUOTES.fullmatch(node.value)) is not None:
         bare = f"{quote}{escaped['inner']}{quote}"
@@ -239,7 +239,7 @@ def _quote_at_end(node: Node, quote: str, shape: Shape) -> Iterator[Problem]:
 
 
 def _note_behind(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield what stands behind a name as other languages write notes: all of it is the name for YAML."""
+    """Yield text after a name that is a comment in other languages: YAML reads all of it as the name."""
     if shape.kind not in _NAMED and node.step not in _NAMING:
         return
     note = _NOTE_BEHIND.fullmatch(node.value)
@@ -261,7 +261,7 @@ def _note_behind(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
 
 
 def _several_names(text: str, node: Node) -> Iterator[Problem]:
-    """Yield the names between which somebody wanted to choose: all of them are one name for YAML."""
+    """Yield several model names written as alternatives: YAML reads all of them as one name."""
     written = text[node.span.start : node.span.end]
     if _SEVERAL_NAMES.fullmatch(written) is None:
         return
@@ -272,7 +272,7 @@ def _several_names(text: str, node: Node) -> Iterator[Problem]:
 
 
 def _sign_at_end(node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield the comma, or the semicolon, with which other languages end what is of several."""
+    """Yield the comma, or the semicolon, with which other languages end an element."""
     items, sign = node.parent, node.value[-1]
     if items is None or items.style == "flow":
         return

@@ -1,4 +1,4 @@
-"""Keys that have become a part of a block of text, or of a block of free keys; switches that say nothing."""
+"""Keys that became a part of a block scalar, or of a block with free keys; switches without a value."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BLOCKS = frozenset({"literal", "folded"})
 
 
 def may_have_swallowed(node: Node) -> bool:
-    """Whether ``swallowed_key`` may say something of a block of text: a look that is cheaper."""
+    """Return whether ``swallowed_key`` may report something about a block scalar. Cheaper than calling it."""
     green = node.green
     if green.style not in _BLOCKS:
         return False
@@ -33,9 +33,9 @@ def may_have_swallowed(node: Node) -> bool:
 
 
 def swallowed_key(subject: Subject, node: Node) -> Iterator[Problem]:
-    """Yield the last line of a block of text that is a key which a mapping around it knows and lacks.
+    """Yield the last line of a block scalar that is a key which a mapping around it knows and lacks.
 
-    Where several lines look like keys, the text itself is of that kind.
+    If several lines look like keys, they belong to the text.
     """
     text, mapping, holder = subject.text, node.parent, subject.entry(node)
     if mapping is None or holder is None or mapping.style != "block":
@@ -61,9 +61,9 @@ def swallowed_key(subject: Subject, node: Node) -> Iterator[Problem]:
 
 
 def swallowed_block(subject: Subject, node: Node) -> Iterator[Problem]:
-    """Yield the key and the lines below it, at the end of a block of text, that are a block of the file.
+    """Yield the key and the lines below it, at the end of a block scalar, that are a block of the file.
 
-    The text is none of that kind when other lines above look like keys, or when its end is no such block.
+    None if other lines above look like keys, or if its end is not such a block.
     """
     text, mapping, holder = subject.text, node.parent, subject.entry(node)
     if mapping is None or holder is None or mapping.style != "block":
@@ -90,12 +90,12 @@ def swallowed_block(subject: Subject, node: Node) -> Iterator[Problem]:
         f"move it to the left by {far} columns."
     )
     place = Span(match.start("key"), match.end("key"))
-    # A prompt may hold such a block on purpose.
+    # A prompt may contain such a block on purpose.
     yield Problem("yaml-indentation", place, message, "information", (Fix("Align the lines", edits),))
 
 
 def block_among_free_keys(subject: Subject, mapping: Node) -> Iterator[Problem]:
-    """Yield the last key of a block where any key may stand that a mapping around it knows and lacks."""
+    """Yield the last key of a block with free keys that a mapping around it knows and lacks."""
     entry, above = mapping.last_entry, mapping.parent
     if entry is None or mapping.style != "block" or above is None or entry.value.kind == "scalar":
         return
@@ -120,13 +120,13 @@ def block_among_free_keys(subject: Subject, mapping: Node) -> Iterator[Problem]:
 
 
 def _moved_left(text: str, block: Span, far: int) -> Edits:
-    """Return the edits that move the lines of a block to the left, as far as they have room for it."""
+    """Return the edits that move the lines of a block to the left, as far as they are indented."""
     starts = [block.start, *(at.start() for at in _LINE.finditer(text, block.start + 1, block.end))]
     return tuple(Edit(Span(at, at + far), "") for at in starts if text[at : at + far] == " " * far)
 
 
 def _is_block(shape: Shape, key: str, rows: list[str], column: int) -> bool:
-    """Whether the lines below a key are what it takes: items, or keys that it knows."""
+    """Return whether the lines below a key are valid for it: items, or keys that it knows."""
     written = [row for row in rows if row.strip()]
     if not written or any(len(row) - len(row.lstrip(" ")) <= column for row in written):
         return False
@@ -140,7 +140,7 @@ def _is_block(shape: Shape, key: str, rows: list[str], column: int) -> bool:
 
 
 def _keys_of_block(shape: Shape, key: str, *, listed: bool) -> frozenset[str]:
-    """Return the keys that stand in the block of a key, or in the items of its list."""
+    """Return the keys of the block of a key, or of the items of its list."""
     known = shape.properties[key].shape
     items = known.branch("sequence").items if listed else known
     if items is None:
@@ -151,7 +151,7 @@ def _keys_of_block(shape: Shape, key: str, *, listed: bool) -> frozenset[str]:
 
 
 def _owner(subject: Subject, mapping: Node, key: str, written: str | None) -> Node | None:
-    """Return the nearest mapping around a text that knows a key with such a value, where it lacks it."""
+    """Return the nearest mapping around a text that knows, and lacks, a key with such a value."""
     owner: Node | None = mapping
     while owner is not None and owner.kind == "mapping" and owner.style == "block":
         shape = subject.shape_at(owner)
@@ -164,7 +164,7 @@ def _owner(subject: Subject, mapping: Node, key: str, written: str | None) -> No
 
 
 def _is_value(shape: Shape, written: str) -> bool:
-    """Whether a word is what a key takes that takes no other words: a switch, a number, one of a few."""
+    """Return whether a word is valid for a key that takes only a switch, a number or one of a few words."""
     if shape.enum:
         return written in shape.enum
     if shape.kind == "model":
@@ -177,14 +177,14 @@ def _is_value(shape: Shape, written: str) -> bool:
 
 
 def says_nothing(node: Node, shape: Shape) -> bool:
-    """Whether a switch that may be left out has no value."""
+    """Return whether an optional switch has no value."""
     is_bare = node.kind == "scalar" and node.style == "plain" and not len(node.span)
     is_alone = node.green.tag is None and node.green.anchor is None
     return is_bare and is_alone and shape.kind == "switch" and isinstance(node.step, str) and shape.nullable
 
 
 def switch_without_value(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield a switch that has a key and no value: it is as if the key were not there."""
+    """Yield a switch with a key and no value, which has no effect."""
     entry = subject.entry(node)
     if entry is None or entry.value.span != node.span:
         return

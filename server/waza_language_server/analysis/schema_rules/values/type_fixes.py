@@ -1,4 +1,4 @@
-"""How a value of the wrong type may have been meant: regrouped, without quotes, as a number."""
+"""Fixes for a value of the wrong type: regrouped, without quotes, as a number."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ from waza_language_server.text.span import Span
 _ITEMS_WITH_OTHERS = 2
 _FILE = compiled_later(r"(?!\{)\S+\.[a-z]+")
 _LEADING_ZERO = compiled_later(r"[-+]?0[0-9_]")
-"""Of which some readers make eight, others ten."""
+"""Numbers that some parsers read as octal, others as decimal."""
 
 
 def type_fixes(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:
-    """Yield the ways to make a value one of the expected types of JSON Schema, the likeliest first."""
+    """Yield the fixes that convert a value to one of JSON Schema's expected types, the likeliest first."""
     found = 0
     for fix in _ways(subject, node, shape, expected):
         found += 1
@@ -84,7 +84,7 @@ def _ways(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -
 
 
 def _named_file(subject: Subject, node: Node) -> Iterator[Fix]:
-    """Yield the key that takes the path of a file for what is due: `schema: out.json` is a `schema_file`."""
+    """Yield the key that takes a file's path instead: `schema: out.json` becomes `schema_file`."""
     holder, mapping = subject.entry(node), node.parent
     around = subject.shape_at(mapping) if mapping is not None else None
     if holder is None or mapping is None or around is None or node.kind != "scalar":
@@ -99,7 +99,7 @@ def _named_file(subject: Subject, node: Node) -> Iterator[Fix]:
 
 
 def _as_comment(text: str, node: Node) -> Iterator[Fix]:
-    """Yield the way to keep a note such as `- TODO` that stands among the items of a list."""
+    """Yield the fix that turns a note such as `- TODO` among the items of a list into a comment."""
     items, start = node.parent, node.span.start
     dash = text.rfind("-", 0, start)
     if items is None or items.kind != "sequence" or items.style == "flow" or dash < 0:
@@ -129,7 +129,7 @@ def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
             yield Fix(f"Write the value without `{first.key.value}`", (value,))
         yield Fix("Put it in quotes", (text,), preferred=is_text)
     elif "string" in expected and (text := template_in_quotes(subject.text, node)) is not None:
-        # Two braces are a template in many tools, and nothing in YAML.
+        # Double braces are a template in many tools, and invalid in YAML.
         yield Fix("Put it in quotes", (text,), preferred=subject.text.startswith("{{", node.span.start))
     elif "array" not in expected and (single := out_of_list(subject.text, node)) is not None:
         yield Fix("Write the value without the list", (single,), preferred=True)
@@ -144,21 +144,21 @@ def _regrouped(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
 
 
 def _without_list(text: str, node: Node, shape: Shape) -> Fix | None:
-    """Return the way to write the items of a list as one mapping, None where they cannot be."""
+    """Return the fix that writes the items of a list as one mapping, or None."""
     if edits := block_by_name(text, node, shape):
         return Fix("Write each below its name", edits)
     if not (edits := without_dashes(text, node)):
         return None
     known = shape.branch("mapping").properties
     are_known = all(key in known for item in node.items for key in item.key_names)
-    # Any key may be meant, but several in an item may be what one of them is given.
+    # Any key may be intended, but several in an item may be the values of one of them.
     are_pairs = not known and all(len(item.key_names) == 1 for item in node.items)
     title = "Remove the dashes" if len(edits) > 1 else "Remove the dash"
     return Fix(title, edits, preferred=are_known or are_pairs)
 
 
 def _as_mapping(subject: Subject, node: Node, shape: Shape) -> Fix | None:
-    """Return the way to make a mapping of a list, None where nobody knows its keys."""
+    """Return the fix that converts a list to a mapping; None if its keys are unknown."""
     if edits := pairs_of_list(subject.text, node, shape):
         return Fix("Write keys with values", edits)
     key = list_due(shape)
@@ -167,19 +167,19 @@ def _as_mapping(subject: Subject, node: Node, shape: Shape) -> Fix | None:
 
 
 def _as_list(subject: Subject, node: Node, items: Shape | None) -> tuple[Fix, ...] | None:
-    """Return the ways to make a list of a mapping; None when it is none that was meant to be a list."""
+    """Return the fixes that convert a mapping to a list; None if it was not intended as one."""
     title, text = "Make it a list", subject.text
     if edits := list_of_keys(subject, node):
         return (Fix(title, edits),)
     if items is subject.catalog.any_grader:
         by_type = list_of_keyed(subject.catalog, text, node)
         if by_type is not None:
-            # Where there is no room for a list, no name is made of a type.
+            # If a list cannot be written there, a type does not become a name.
             return (Fix(title, by_type, reveals=True),) if by_type else ()
     if items is not None and (edits := list_by_name(text, node, items)):
         return (Fix(title, edits, preferred=True, reveals=True),)
     if items is not None and (edits := files_by_path(text, node, items)):
-        # A text on one line may be the file that is copied.
+        # A one-line string may be the file to copy.
         is_sure = all(entry.value.style in {"literal", "folded"} for entry in node.entries)
         return (Fix("Make it a list, with `path` and `content`", edits, preferred=is_sure),)
     if items is not None and (edits := only_list(text, node, items)):
@@ -228,14 +228,14 @@ def _written_otherwise(subject: Subject, node: Node, shape: Shape, expected: Seq
 
 
 def _whole_numbers(node: Node, value: int) -> Iterator[Fix]:
-    """Yield what a fraction is without its dot, where that may part thousands, and the whole of it."""
+    """Yield a fraction without its dot, if that may separate thousands, and its integer part."""
     meant = node.value.replace(".", "")
     for number in (meant, str(value)) if THOUSANDS.fullmatch(node.value) is not None else (str(value),):
         yield Fix(f"Change to `{number}`", (Edit(node.span, number),))
 
 
 def _likely_numbers(node: Node, shape: Shape, *, whole: bool) -> Iterator[Fix]:
-    """Yield the only number that stands in a text, as in `<= 5`, and the usual one."""
+    """Yield the only number in a text, as in `<= 5`, and the usual one."""
     meant = _number(spelt_out(node.value), node, shape, whole=whole)
     number = meant.value if meant is not None else number_in(node.value, whole=whole)
     if number is not None and _is_in_range(float(number), shape):
@@ -244,7 +244,7 @@ def _likely_numbers(node: Node, shape: Shape, *, whole: bool) -> Iterator[Fix]:
 
 
 def _usual_number(node: Node, shape: Shape, but: str | None = None) -> Iterator[Fix]:
-    """Yield the number that counts when nothing is written, or else one to start from."""
+    """Yield the default number, or else one to start from."""
     known = [shape.default, *shape.examples]
     usual = next(
         (each for each in known if isinstance(each, int | float) and not isinstance(each, bool)), None
@@ -261,7 +261,7 @@ def _number(written: str, node: Node, shape: Shape, *, whole: bool) -> Meant | N
 
 
 def _is_in_range(number: float, shape: Shape) -> bool:
-    """Whether a number keeps the limits of a shape, or of one of its branches."""
+    """Return whether a number is within the limits of a shape, or of one of its branches."""
     limits = shape.schema
     return (
         limits.get("minimum", number) <= number <= limits.get("maximum", number)

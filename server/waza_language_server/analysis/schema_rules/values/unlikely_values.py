@@ -1,4 +1,4 @@
-"""Values that fit and can hardly be meant: a time in another unit, octal digits, quotes of print."""
+"""Valid values that are probably not intended: a time in another unit, octal digits, typographic quotes."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _PRINTED = compiled_later(r"[“„‟«‘‚]([^“„‟«‘‚”»]+)[”�
 
 
 _NAMES = frozenset({"model", "skill.name"})
-"""Kinds of texts that are names of something that is there."""
+"""Kinds of strings that are names of existing things."""
 _REPLACING = frozenset({"!env", "!var", "!secret", "!ref", "!sub", "!include"})
-"""Tags by which other tools put something in."""
+"""Tags of other tools that insert a value."""
 _VARIABLE = compiled_later(r"\$\w+|\$?\{.+\}")
 _TO_FILL = compiled_later(r"<[^<>]+>")
 _LEFT_OPEN = frozenset({"TODO", "TBD", "FIXME"})
@@ -41,17 +41,17 @@ _NO_NAMES = _LEFT_OPEN | _NOTHING
 
 
 def may_be_no_name(value: str) -> bool:
-    """Whether a text that is not empty may stand where a name is still to be written."""
+    """Return whether a string that is not empty may be a placeholder for a name."""
     return value[0] in "$<" or value in _NO_NAMES
 
 
 def no_name(node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield what stands where a name is due and is none: a variable, a gap of a template, `None`."""
+    """Yield placeholders where a name is due: a variable, a template's gap, `None`."""
     if shape.kind not in _NAMES:
         return
     severity: Severity = "warning"
     if _VARIABLE.fullmatch(node.value) is not None:
-        # Another program may put it in before a run reads the file.
+        # Another program may insert it before a run reads the file.
         message, severity = f"No run puts a value for `{node.value}`; write the name itself.", "information"
     elif node.value in _NOTHING:
         message = f"`{node.value}` is a text for YAML and taken for a name; leave the key out."
@@ -63,12 +63,12 @@ def no_name(node: Node, shape: Shape) -> Iterator[Problem]:
 
 
 def may_be_unlikely(value: str) -> bool:
-    """Whether a text that is not empty is worth a look: most are passed by without one."""
+    """Return whether a string that is not empty needs a closer check: most do not."""
     return value[0] in _BEGINNINGS or (value[0] == "0" and _OCTAL.fullmatch(value) is not None)
 
 
 def unlikely_values(node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield what a scalar can hardly mean for which ``may_be_unlikely`` holds."""
+    """Yield unlikely meanings of a scalar for which ``may_be_unlikely`` holds."""
     if node.style != "plain":
         return
     if node.value[0] in _OPENING:
@@ -82,9 +82,9 @@ def unlikely_values(node: Node, shape: Shape) -> Iterator[Problem]:
 
 
 def tag_for_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield the tag that stands where a text begins with `!`: the value is empty, and the text is lost.
+    """Yield a tag that was intended as a text that begins with `!`: the value is empty, and the text is lost.
 
-    Where no text is due, or one of a few words, the empty value is told already.
+    If the value is not due to be a string, or is one of a few words, the empty value is reported already.
     """
     span = tag_alone(text, node)
     if span is not None and _is_of_any_text(shape):
@@ -95,9 +95,9 @@ def tag_for_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
 
 
 def tag_before_text(text: str, node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield the tag that stands where a text begins with `!`: for YAML its first word is none of it.
+    """Yield a tag that was intended as a text beginning with `!`: YAML removes it from the text.
 
-    In front of one word it may be meant as a tag, of the tools of somebody else; a name alone needs none.
+    Before a single word it may be intended as a tag for other tools; a name alone needs none.
     """
     tag = node.green.tag or ""
     start = text.rfind(tag, max(0, node.span.start - len(tag) - _MOST_BLANKS), node.span.start)
@@ -122,7 +122,7 @@ def _is_of_any_text(shape: Shape) -> bool:
 
 
 def tag_alone(text: str, node: Node) -> Span | None:
-    """Return where a tag stands behind which a value is empty."""
+    """Return the span of a tag that is followed by an empty value."""
     tag, end = node.green.tag or "", node.span.end
     start = text.rfind(tag, max(0, end - len(tag) - 2), end) if tag[:1] == "!" and len(tag) > 1 else -1
     is_alone = node.kind == "scalar" and node.style == "plain" and start >= 0 and not len(node.span)
@@ -135,7 +135,7 @@ def _printed_quotes(node: Node, shape: Shape) -> Iterator[Problem]:
     if len(parts) > 1 and node.parent is not None and node.parent.kind == "sequence":
         yield _without_commas(node, parts)
         return
-    # Of one that is none of a few words it is told which was meant, and of what is no expression, too.
+    # Other rules report values that are not one of a few words, and invalid expressions.
     if (
         match is None
         or shape.enum
@@ -151,7 +151,7 @@ def _printed_quotes(node: Node, shape: Shape) -> Iterator[Problem]:
 
 
 def _without_commas(node: Node, parts: Sequence[str]) -> Problem:
-    """Return the problem of several texts in printed quotes with nothing between them: one item for YAML."""
+    """Return the problem of strings in typographic quotes without separators: one item for YAML."""
     message = "This is one item for YAML; the quotes are a part of it, and no comma divides it."
     items = ", ".join(quoted(part) for part in parts)
     in_brackets = node.parent is not None and node.parent.style == "flow"
@@ -170,9 +170,9 @@ def _octal(node: Node, shape: Shape) -> Iterator[Problem]:
 
 
 def _thousands(node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield a dot between thousands: where a whole number is due, nobody writes three digits behind one."""
+    """Yield a dot between thousands: if a whole number is due, three digits after one are no fraction."""
     if "integer" not in shape.types or "number" in shape.types or int(node.value.partition(".")[2]):
-        # Of a fraction it is told already.
+        # Another rule reports fractions.
         return
     meant, read = node.value.replace(".", ""), node.value.partition(".")[0]
     message = f"YAML reads `{node.value}` as {read}, for the dot begins a fraction; write `{meant}`."

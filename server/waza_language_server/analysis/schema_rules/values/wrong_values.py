@@ -1,4 +1,4 @@
-"""Values that do not fit: another type, not one of the allowed ones, out of range, empty."""
+"""Invalid values: another type, not one of the allowed ones, out of range, empty."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ _TYPE_NAMES = {
 }
 _WORDS = compiled_later(r"[a-z0-9]+")
 _LOOKED_AT = 30
-"""Keys beside one whose value may be meant for it."""
+"""The most sibling keys to search for one that the value fits."""
 _OTHER_SWITCHES = frozenset(["yes", "Yes", "YES", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF"])
 _SIXTIES = compiled_later(r"[-+]?[1-9]\d*(?::[0-5]?\d)+")
-"""What YAML 1.1 reads otherwise than 1.2; ``y`` and ``n`` are left alone, for PyYAML leaves them, too."""
+"""Base-60 numbers: YAML 1.1 reads them, 1.2 does not. ``y`` and ``n`` are left alone, as in PyYAML."""
 _TYPED_WORDS = SWITCHES | _OTHER_SWITCHES
 
 
 def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Problem:
-    """Return the problem of a value of another type than the schema wants."""
+    """Return the problem of a value of another type than the schema requires."""
     if (
         "string" in expected
         and node.kind == "scalar"
@@ -53,7 +53,7 @@ def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
     ):
         return _unquoted(node, shape.severity or "error")
     if shape.kind == "switch":
-        # Text is allowed for its older spellings alone.
+        # Strings are allowed only for older spellings.
         expected = ("boolean",)
     if (meant := _of_missing_key(subject, node)) is not None:
         return meant
@@ -75,7 +75,7 @@ def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
 
 
 def _severity_of_type(subject: Subject, shape: Shape) -> Severity:
-    """Return how bad another type is: loading refuses it, whatever it does with a value out of range.
+    """Return the severity of a wrong type: loading rejects it, even if it tolerates values out of range.
 
     Only the frontmatter of a skill is loaded without it.
     """
@@ -83,7 +83,7 @@ def _severity_of_type(subject: Subject, shape: Shape) -> Severity:
 
 
 def _of_missing_key(subject: Subject, node: Node) -> Problem | None:
-    """Return the problem of a value under the wrong key: it is one of the few of a needed key beside it."""
+    """Return the problem of a value under the wrong key: it is allowed for a required key next to it."""
     holder, around = subject.entry(node), node.parent
     shape = subject.shape_at(around) if around is not None else None
     if holder is None or around is None or shape is None or node.kind != "scalar":
@@ -97,7 +97,7 @@ def _of_missing_key(subject: Subject, node: Node) -> Problem | None:
 
 
 def _tagged(subject: Subject, node: Node, shape: Shape, tag: Span, expected: Sequence[str]) -> Problem:
-    """Return the problem of a tag that stands where a value of another type than text is due: `!false`."""
+    """Return the problem of a tag where a value other than a string is due: `!false`."""
     written = subject.text[tag.start + 1 : tag.end]
     is_switch = "boolean" in expected and written in {"true", "false"}
     choices = ("true", "false") if is_switch else ()
@@ -110,7 +110,7 @@ def _tagged(subject: Subject, node: Node, shape: Shape, tag: Span, expected: Seq
 def _tag_for_word(
     subject: Subject, node: Node, shape: Shape, tag: Span, allowed: Sequence[object]
 ) -> Problem:
-    """Return the problem of a tag that stands where one of a few words is due: `!mock`."""
+    """Return the problem of a tag where one of a few words is due: `!mock`."""
     written = subject.text[tag.start + 1 : tag.end]
     meant = nearest(written, [str(value) for value in allowed])
     message = f"{subject_of(node)} must be {listed(allowed)}; `!{written}` is a tag for YAML, and no value."
@@ -119,7 +119,7 @@ def _tag_for_word(
 
 
 def not_allowed(subject: Subject, node: Node, shape: Shape, allowed: Sequence[object]) -> Problem:
-    """Return the problem of a value that is none of the allowed ones."""
+    """Return the problem of a value that is not one of the allowed ones."""
     allowed = [value for value in allowed if value is not None and value != ""]
     if (tag := tag_alone(subject.text, node)) is not None:
         return _tag_for_word(subject, node, shape, tag, allowed)
@@ -142,15 +142,15 @@ def out_of_range(subject: Subject, node: Node, shape: Shape, relation: str, limi
 
 
 def _meant_number(node: Node, shape: Shape, limit: object) -> tuple[str, ...]:
-    """Return the number without its sign, or the share that was written in percent."""
+    """Return the number without its minus, or the share that was written in percent."""
     value = resolve_scalar(node.value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not isinstance(limit, int | float):
         return ()
-    # -1 is how many say that there is no limit.
+    # -1 is a common way to write that there is no limit.
     if value < 0 <= limit <= -value and (limit or value != -1):
         return (node.value.removeprefix("-"),)
     is_share = limit == 1 and "integer" not in shape.types
-    # Every digit that was written stays.
+    # All digits stay as written.
     from decimal import Decimal
 
     exact = Decimal(node.value) if isinstance(value, float) else Decimal(value)
@@ -158,7 +158,7 @@ def _meant_number(node: Node, shape: Shape, limit: object) -> tuple[str, ...]:
 
 
 def empty(subject: Subject, node: Node, shape: Shape, least: int = 1) -> Problem:
-    """Return the problem of a list, a text or a mapping with too little in it."""
+    """Return the problem of a list, a string or a mapping with too few elements."""
     what = {"sequence": "item", "mapping": "key"}.get(node.kind, "character")
     amount = f"one {what}" if least == 1 else f"{least} {what}s"
     message = f"{subject_of(node)} is empty; it needs at least {amount}."
@@ -168,7 +168,7 @@ def empty(subject: Subject, node: Node, shape: Shape, least: int = 1) -> Problem
 
 
 def wrong_form(subject: Subject, node: Node, shape: Shape) -> Problem:
-    """Return the problem of a text that breaks a rule of its form."""
+    """Return the problem of a string that breaks a rule of its format."""
     rule = shape.message or (
         "must not be blank" if not node.value.strip() else "does not have the right form"
     )
@@ -188,7 +188,7 @@ def wrong_form(subject: Subject, node: Node, shape: Shape) -> Problem:
 
 
 def unfit(subject: Subject, node: Node, shape: Shape) -> Problem:
-    """Return the problem of a value that breaks a rule without words of its own."""
+    """Return the problem of a value that breaks a rule without a message of its own."""
     message = f"{subject_of(node)} does not fit here."
     if shape.message:
         message = f"{subject_of(node)}: {shape.message}"
@@ -196,18 +196,18 @@ def unfit(subject: Subject, node: Node, shape: Shape) -> Problem:
 
 
 def too_many(subject: Subject, node: Node, shape: Shape, limit: int) -> Problem:
-    """Return the problem of a list or a text that is too long."""
+    """Return the problem of a list or a string that is too long."""
     message = f"{subject_of(node)} may have at most {limit} entries."
     return Problem("out-of-range", subject.value_span(node), message, shape.severity or "error")
 
 
 def may_be_typed(value: str) -> bool:
-    """Whether ``typed_as_text`` may say something of plain text that is not empty: a look that is cheaper."""
+    """Return whether ``typed_as_text`` may report something about a plain scalar that is not empty. Cheap."""
     return value in _TYPED_WORDS or value[0] in NUMERIC
 
 
 def typed_as_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield the hint that an unquoted number or boolean stands where text is meant: it is read as text."""
+    """Yield the hint that an unquoted number or boolean is read as a string where one is due."""
     green = node.green
     if green.kind != "scalar" or green.style != "plain" or not shape.reads_all_as_text:
         return
@@ -225,9 +225,9 @@ def typed_as_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Proble
 
 
 def _read_otherwise(node: Node) -> Iterator[Problem]:
-    """Yield the hint that readers of YAML 1.1 take a text for a switch or for a number to the base of 60.
+    """Yield the hint that YAML 1.1 parsers read a string as a switch or as a base-60 number.
 
-    Ours and upstream's do not; PyYAML does, and so do tools that are made with it.
+    Ours and upstream's do not; PyYAML does, and so do tools that use it.
     """
     if node.value in _OTHER_SWITCHES:
         what = "true" if node.value.lower() in {"yes", "on"} else "false"
@@ -248,7 +248,7 @@ def _unquoted(node: Node, severity: Severity) -> Problem:
 
 
 def reversed_bounds(subject: Subject, mapping: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield pairs of numbers in a mapping of which the lower bound is above the upper one."""
+    """Yield pairs of bounds in a mapping whose lower bound is above the upper one."""
     for low, high in shape.not_greater.items():
         first, second = mapping.get(low), mapping.get(high)
         if first is None or second is None:
@@ -278,7 +278,7 @@ def _replacements(
 
 
 def _swaps(subject: Subject, node: Node, allowed: Sequence[object]) -> Iterator[Fix]:
-    """Yield the exchange of a value with that of a key beside it, where each is right for the other."""
+    """Yield the fix that swaps a value with that of a sibling key, if each fits the other."""
     around = node.parent if isinstance(node.step, str) else None
     for entry in islice(around.each_entry(), _LOOKED_AT) if around is not None else ():
         other, shape = entry.value, subject.shape_at(entry.value)
@@ -328,7 +328,7 @@ def _shown(node: Node) -> str:
 
 
 def subject_of(node: Node) -> str:
-    """Return how a sentence about a value begins."""
+    """Return the beginning of a message about a value."""
     if isinstance(node.step, str):
         return f"`{node.step}`"
     if isinstance(node.step, int):
