@@ -102,7 +102,7 @@ async function scenario(page) {
   });
 
   await step("a server that stops again and again takes all marks along, and has a button that brings both back", async () => {
-    const message = page.locator(".notification-toast", { hasText: "stops again and again" });
+    const message = page.locator(".notification-toast", { hasText: "keeps stopping" });
     const areDrawn = async () => (await icons()) > 0 && (await isBadged());
     await editor.openFile(page, "eval.yaml", "graders:");
     await editor.waitUntil(page, "the marks", areDrawn);
