@@ -22,7 +22,7 @@ config:
   executor: mock
   model: mock
 metrics:
-  - name: greets
+  - name: task_completion
     weight: 1.0
     threshold: 0.5
 graders:

@@ -41,13 +41,13 @@ def test_exit_code_1_when_a_task_fails_and_its_grader_says_why(tmp_path: Path) -
     ("arguments", "said"),
     [
         (["gone.yaml"], "gone.yaml"),
-        (["."], "there is no eval.yaml"),
+        (["suite/tasks"], "there is no eval.yaml"),
         (["suite", "--task", "nope"], "No task matches"),
         (["suite", "--grader", "nope"], "No grader is called"),
         (["suite", "--executor", "nope"], "not an executor"),
         (["suite", "--trials", "0"], "trials"),
         (["suite", "--format", "xml"], "xml"),
-        ([], "EVAL"),
+        (["nope"], "There is no path `nope`"),
     ],
 )
 def test_exit_code_2_when_nothing_can_run(
