@@ -67,7 +67,7 @@ class ContentPatterns(GraderConfig):
 
 
 class FileConfig(GraderConfig):
-    """Which files must exist, must not exist, and what they must contain."""
+    """Files that must or must not exist, and their required contents."""
 
     must_exist: WorkspacePathList = Field(
         default=(),
@@ -149,7 +149,7 @@ class FileGrader(Grader[FileConfig]):
         return [workspace_path(workspace, each.path) for each in self.config.content_patterns]
 
     def samples(self, context: GradingContext) -> Samples:
-        """Return texts that the patterns match."""
+        """Return strings that match the patterns."""
         del context
         entries = self.config.content_patterns
         return samples_of_patterns(

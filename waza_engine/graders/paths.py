@@ -1,7 +1,7 @@
-"""Where the paths in a grader's options point: below the workspace, or beside the eval file.
+"""Resolve the paths in a grader's options: below the workspace, or next to the eval file.
 
-A path that leaves the workspace is an error of the suite. A link in the workspace
-that leads out of it is the agent's doing: nothing outside is read, and the check on it fails.
+A path that leaves the workspace is an error of the suite. A link in the workspace that leads out of it is the
+agent's doing: nothing outside is read, and the check on it fails.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _place(workspace: Path, written: str) -> Path:
         raise GraderError(f"`{written}` is an absolute path; write it relative to the workspace")
     if "\0" in written:
         raise GraderError("a path must not contain a NUL character")
-    # As texts, for every trial asks: links must stay as they are.
+    # Use strings, because this runs for every trial and links must not be resolved.
     root = os.path.abspath(workspace)  # noqa: PTH100
     place = os.path.normpath(os.path.join(root, written))  # noqa: PTH118
     if not place.startswith(root.rstrip(os.sep) + os.sep):
@@ -63,7 +63,7 @@ def leads_outside(workspace: Path, place: Path) -> bool:
 def _is_plainly_below(workspace: Path, place: Path) -> bool:
     """Tell whether the way from the workspace down to a place is one without links."""
     if os.name != "posix":
-        # What leads elsewhere is of more kinds there.
+        # Other systems have more kinds of links.
         return False
     at, below = str(workspace), str(place)
     if not below.startswith(at + os.sep):

@@ -73,7 +73,7 @@ class ProgramGrader(Grader[ProgramConfig]):
     The agent's answer comes on standard input; the environment variable `WAZA_WORKSPACE_DIR` holds the folder
     with the agent's files.
 
-    **Scoring:** 1.0 or 0.0. What the program prints becomes the feedback: when it fails the ends of its
+    **Scoring:** 1.0 or 0.0. The program's output becomes the feedback: when it fails, the ends of its
     standard output and its standard error.
 
     **Worth knowing:**
@@ -172,7 +172,7 @@ class ProgramGrader(Grader[ProgramConfig]):
 
 
 def _unread(printed: str) -> str:
-    """Return what is said of a printed verdict that nobody reads, "" when none was printed."""
+    """Return a note about a printed verdict that is ignored, "" when none was printed."""
     try:
         answer: object = json.loads(printed)
     except (ValueError, RecursionError):

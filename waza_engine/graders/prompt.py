@@ -29,7 +29,7 @@ _RATING_KEYS = ("threshold", "score_type", "response_format")
 
 
 class PromptConfig(JudgedConfig):
-    """What the judge is asked: a prompt with verdict tools, or a rubric with a rating."""
+    """The judge's task: a prompt with verdict tools, or a rubric with a rating."""
 
     prompt: PlainText | None = Field(
         default=None,
@@ -191,12 +191,12 @@ class PromptGrader(Grader[PromptConfig]):
 
     @property
     def compares(self) -> bool:
-        """Whether it looks at two answers."""
+        """Return whether it compares two answers."""
         return self.config.mode == "pairwise"
 
     @property
     def continues_session(self) -> bool:
-        """Whether the judge needs the session of the agent."""
+        """Return whether the judge needs the session of the agent."""
         return self.config.continue_session
 
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
@@ -279,7 +279,7 @@ class PromptGrader(Grader[PromptConfig]):
         try:
             response = self._ask(prompt, context, box.tools, continue_session=self.config.continue_session)
         except JudgeError as error:
-            # What was said before the session broke holds.
+            # Verdicts given before the session broke are valid.
             if not box.given or isinstance(error, UnusableReplyError):
                 raise without_judge(error) from None
         if not box.given and not without_thoughts(response).strip():

@@ -161,7 +161,7 @@ class ToolConstraintGrader(Grader[ToolConstraintConfig]):
                     check_patterns(f"config.{key}[{index}]", entry)
         for index, entry in enumerate(config.allow_only or ()):
             if isinstance(entry, ToolPattern):
-                # The name is no pattern here.
+                # The name is not a pattern here.
                 plain = entry.model_copy(update={"tool": "x"})
                 check_patterns(f"config.allow_only[{index}]", plain)
 

@@ -24,7 +24,7 @@ from waza_engine.vocabulary import Check
 
 
 def _trimmed(mode: object) -> object:
-    """Return the mode as upstream reads it: blanks around it and capitals do not matter."""
+    """Return the mode as upstream reads it: surrounding whitespace and case are ignored."""
     return mode.strip().lower() if isinstance(mode, str) else mode
 
 

@@ -12,7 +12,7 @@ from waza_engine.vocabulary import METRIC_ALIASES
 
 
 def follows_from_tasks(metric: str) -> bool:
-    """Tell whether a metric is known, and one of the tasks."""
+    """Return whether a metric is known and computed from the tasks."""
     return METRIC_ALIASES.get(metric, metric) in FIGURES
 
 

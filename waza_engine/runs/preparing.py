@@ -153,7 +153,7 @@ def _check_prompts(tasks: Sequence[SelectedTask]) -> None:
         try:
             prompt = prompt_of(task.trial.spec, task.source.path) if task.trial else "-"
         except WorkspaceError:
-            # The trial reports it, and asks nobody.
+            # The trial reports it, and sends no prompt.
             continue
         further = task.trial.spec.inputs.follow_up_prompts if task.trial else ()
         if not all(each.strip() for each in (prompt, *further)):
@@ -163,7 +163,7 @@ def _check_prompts(tasks: Sequence[SelectedTask]) -> None:
 
 
 def _tries_triggers(settings: RunSettings, changed: Affected | None) -> bool:
-    """Whether trigger prompts are tried: all with the whole suite, and those that are asked for."""
+    """Return whether trigger prompts are tried: with the whole suite, or on request."""
     if changed is not None:
         return changed.triggers
     return bool(settings.prompts) or not settings.limited

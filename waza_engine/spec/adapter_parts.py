@@ -104,7 +104,7 @@ class Condition(Block):
 
 
 class Match(Condition):
-    """Which events are meant. When the value is a list, its items are asked one by one, by their `type`."""
+    """Selects events. When the value is a list, its items are checked one by one, by their `type`."""
 
 
 class Extract(Block):

@@ -31,7 +31,7 @@ _EXIT_CODE = Annotated[WholeNumber, Field(ge=0, le=255)]
 
 
 class CommandOutput(Block):
-    """What a program writes, and how it ends."""
+    """The output of a program, and its exit code."""
 
     conflicts: ClassVar = (
         Conflict(("stdout",), ("fixture",), "`stdout` and `fixture` both say what is written; give one"),
@@ -76,7 +76,7 @@ class WithSequence(Block):
 
 
 class CommandStep(CommandOutput):
-    """What one call of several comes to."""
+    """The result of one call of several."""
 
     at_least_one: ClassVar = dict.fromkeys(("stdout", "fixture", "stderr", "exit_code"), Given.PRESENT)
     misspellings: ClassVar = {**_OUTPUT_SPELLINGS, "delay": "delay_ms"}

@@ -45,7 +45,7 @@ class NumberRange(GraderConfig):
 
 
 class ArgumentMatcher(GraderConfig):
-    """What one argument of a tool call must be; give exactly one of the options."""
+    """The condition for one argument of a tool call; give exactly one of the options."""
 
     equals: Any = Field(
         default=None,
@@ -135,17 +135,17 @@ def _satisfies(value: object, schema: Mapping[str, Any]) -> bool:
 
 
 def matches(call: ToolCall, wanted: Mapping[str, ArgumentMatcher]) -> bool:
-    """Tell whether one call has every argument as wanted; an absent argument never is.
+    """Return whether one call has every argument as wanted; an absent argument never matches.
 
-    One that was given as empty text is there, as in upstream's ``tool_events``; in a digest that has these
-    five always it counts as absent (``codec/trials.py``).
+    An empty string counts as present, as in upstream's ``tool_events``; in a digest that always has these
+    five it counts as absent (``codec/trials.py``).
     """
     arguments = call.arguments
     return all(name in arguments and matcher.holds(arguments[name]) for name, matcher in wanted.items())
 
 
 def text_of(value: object) -> str:
-    """Return text as it is, null as nothing, other values as compact JSON with sorted keys."""
+    """Return a string as it is, null as "", other values as compact JSON with sorted keys."""
     if isinstance(value, str):
         return value
     if value is None:

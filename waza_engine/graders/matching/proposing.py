@@ -1,6 +1,6 @@
-"""Other values for a rule, made of what was recorded: what the grader types share.
+"""Other values for a rule, derived from a record: shared by grader types.
 
-What is proposed is tried on the recorded trials before it is offered to anybody.
+Proposals are tried on the recorded trials before they are offered.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MOST_ENUMERATED = 20
 def proposed_texts(
     path: RulePath, wanted: str, texts: Sequence[str], *, ignore_case: bool = True
 ) -> Iterator[Proposal]:
-    """Propose a text as it was really written where it is missing."""
+    """Propose a missing string in the form that really occurs."""
     written: Counter[str] = Counter()
     for text in texts:
         if places_of(wanted, text, ignore_case=ignore_case)[0] is not None:

@@ -1,4 +1,4 @@
-"""How well a recorded sequence of names agrees with the wanted one: precision, recall, F1, three orders."""
+"""Compare a recorded sequence of names with the wanted one: precision, recall, F1, three orders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a grader file is started: by its suffix.
+"""Start a grader file by its suffix.
 
 A ``.py`` file runs in the engine's Python. A module (``.ts .js .mjs .cjs``) runs in bun, else in Node.js,
 through ``module_grader.mjs``, which calls its ``grade``: out of this process, so a hanging or broken module

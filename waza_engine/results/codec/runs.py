@@ -1,7 +1,7 @@
 """A run as a result document in upstream's layout, so that its dashboard and ``compare`` read our files.
 
-What upstream does not know (checks per line, the status of a grader, costs, which file was run) stands under
-keys that its readers skip: ``checks`` and ``status`` beside ``details``, ``cost``, and ``metadata.engine``.
+Data that upstream does not have (checks per line, the status of a grader, costs, the eval file) is under keys
+that its readers skip: ``checks`` and ``status`` next to ``details``, ``cost``, and ``metadata.engine``.
 """
 
 from __future__ import annotations
@@ -100,9 +100,9 @@ def figures_document(outcome: RunOutcome) -> Json:
 
 
 def concluded_document(document: Block, *, fail_under: float | None = None) -> Json:
-    """Return a document in today's layout with what its run comes to now, reviews and all.
+    """Return a document in the current layout with the run's conclusion, reviews included.
 
-    The figures of its summary, and how each task and trial ended, are those that its verdicts bear out.
+    The numbers of its summary and the statuses of tasks and trials follow from its verdicts.
     """
     metadata, run = block_of(document, "metadata"), run_of(document)
     found = conclude(run, fail_under=fail_under)

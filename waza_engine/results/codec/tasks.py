@@ -1,4 +1,4 @@
-"""A task as it stands in a result file or a journal, with its trials and figures."""
+"""A task in a result file or a journal, with its trials and numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdicts of a trial as they stand in ``validations``, of every era. Light, no models."""
+"""The verdicts of a trial in ``validations``, in every version of the format. Light, no models."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def score_of(written: object) -> float:
 
 
 def verdict_document(verdict: Validation) -> Json:
-    """Return a verdict as it stands under its name in ``validations``."""
+    """Return a verdict as its entry in ``validations``."""
     checks = [
         {
             "path": list(check.path),

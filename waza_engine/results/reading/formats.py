@@ -1,6 +1,6 @@
-"""The forms of result files: this engine's and upstream's documents, journals, and files of the Python era.
+"""The formats of result files: this engine's and upstream's documents, journals, and the Python era's files.
 
-Everything may be missing or null; a file that is no result is None, never an error.
+Everything may be missing or null; for a file that is not a result None is returned, never an error.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def read_document(path: Path) -> Block | None:
 
 
 def unknown_version(document: Block) -> str:
-    """Return the format version of a document when it is one that nobody here knows, "" else."""
+    """Return the format version of a document if it is unknown, "" otherwise."""
     version = text_of(document.get("schemaVersion"))
     return version if version and version.partition(".")[0] != _MAJOR_VERSION else ""
 
@@ -75,7 +75,7 @@ def why_unreadable(path: Path) -> str:
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
-        # What was cut off has no other mistake before its end.
+        # A truncated file is valid JSON up to where it ends.
         cut = error.pos >= len(text.rstrip(",")) or error.msg.startswith("Unterminated string")
         if text.startswith("{") and cut:
             return f"{path} is cut off: it ends in line {text.count(chr(10)) + 1}, in the middle of a value."

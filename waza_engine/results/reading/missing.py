@@ -15,7 +15,7 @@ from waza_engine.results.reading.recordings import RecordingError, read_recordin
 def no_results_words(subject: Path | str, directory: Path, advice: str) -> str:
     """Return that a suite or a task has no results, with the ``advice`` what to do; else why they are no use.
 
-    ``subject`` is how it was named, ``directory`` where the eval file of the suite lies.
+    ``subject`` is the name used for it, ``directory`` that of the suite's eval file.
     """
     subject = "This folder" if str(subject) == "." else subject
     why = _why_unreadable(directory)

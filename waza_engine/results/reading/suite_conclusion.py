@@ -1,7 +1,7 @@
-"""What a suite comes to by its newest results, those of one run or of parts that were run apart. Light.
+"""The conclusion of a suite from its newest results, of one run or of parts that ran separately. Light.
 
-A run is concluded when it ends (``conclusion.py``), and its record tells that. Here it is put together for
-what has no such record: a suite of which a part was run again since, or a file of another make.
+A run is concluded when it ends (``conclusion.py``), and its record has the conclusion. This module concludes
+suites without such a record: a part was run again since, or the file is another tool's.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from waza_engine.results.reading.scores import PromptResult, RunResult, TaskResu
 from waza_engine.results.record import MetricOutcome
 
 SuiteVerdict = Literal["passed", "failed", "errored", "unjudged"]
-"""As of a run; ``errored`` when it broke, was cut short or stopped as well."""
+"""As of a run; ``errored`` includes runs that broke, were cut short or stopped."""
 _CUT_SHORT = ("limited", "interrupted", "broken")
 _VERDICTS: dict[str, SuiteVerdict] = {"passed": "passed", "failed": "failed", "unjudged": "unjudged"}
 
 
 @dataclass(frozen=True, slots=True)
 class SuiteConclusion:
-    """What a suite comes to; ``reasons`` say why that is no pass."""
+    """The conclusion of a suite; ``reasons`` say why it did not pass."""
 
     verdict: SuiteVerdict
     reasons: tuple[str, ...]
@@ -42,7 +42,7 @@ def conclude_suite(newest: RunResult) -> SuiteConclusion:
 
 
 def conclude_recorded(run: RunResult) -> SuiteConclusion:
-    """Return what one run came to, as its record says; a task that failed is told before what broke."""
+    """Return the conclusion of one run from its record; failed tasks take precedence over errors."""
     reasons = run.reasons or _of_parts(run).reasons
     statuses = {task.status for task in run.tasks.values()}
     if "failed" in statuses:
@@ -91,7 +91,7 @@ def _of_parts(newest: RunResult) -> SuiteConclusion:
         *([] if since else missed),
         *(prompt_reasons(prompts) if wrong or untried else ()),
     )
-    # No part refutes that the score of all was too low, or that the skills added nothing.
+    # No part refutes that the total score was too low, or that the skills added nothing.
     lasting = [
         reason for reason in whole.lasting if not reason.startswith(DECIDING) and "prompt" not in reason
     ]

@@ -1,4 +1,4 @@
-"""Whether results may pass beside those of a baseline: upstream's ``gate``, with its object."""
+"""Fail when results regress against a baseline: upstream's ``gate``, with its object."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PASSED, REGRESSED, GOLDEN_FAILED, NOT_GATED = 0, 1, 2, 3
 
 @dataclass(frozen=True, slots=True)
 class GateLimits:
-    """What may change: the pass rate by so many percentage points, and the tasks that come and go.
+    """The allowed changes: the pass rate by so many percentage points, and added or removed tasks.
 
     ``least_triggers`` is the share of trigger prompts, 0..1, that must be classified correctly now.
     """
@@ -61,7 +61,7 @@ def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
     regression = max(0.0, (rates[0] - rates[1]) * 100)
     issues = _Issues()
     if now.tasks and all(task.has_no_grader for task in now.tasks):
-        # Upstream lets such a run pass; nobody has looked at an answer.
+        # Upstream lets such a run pass, although no answer was graded.
         issues.tell("warn", "unjudged", f"in the current run {now.reasons[0].words}")
     elif now.verdict in ("interrupted", "limited", "broken", "unjudged") and not now.part:
         issues.tell("fail", "incomplete", f"the current run is no whole run: {now.reasons[0].words}")
@@ -235,7 +235,7 @@ def _prompt_row(found: Json) -> list[str]:
 
 
 def gate_markdown(found: Json) -> str:
-    """Return a gate as Markdown; what comes from files stands in code."""
+    """Return a gate as Markdown; text from files is shown as code."""
     most = found["max_regression_pct"]
     lines = [
         f"## {'✅' if found['passed'] else '❌'} Gate: {'PASS' if found['passed'] else 'FAIL'}",

@@ -1,4 +1,4 @@
-"""How a run used tools, in figures: part of upstream's comparison since 0.38."""
+"""Statistics of a run's tool calls: part of upstream's comparison since 0.38."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class ReviewItem:
 
     @property
     def pending(self) -> bool:
-        """Whether nobody has reviewed it yet."""
+        """Return whether it has no review yet."""
         return verdict_of(self.key.grader, self.verdict).status == "pending"
 
 
@@ -80,7 +80,7 @@ class RunReviews:
 
 
 def reviews_of(document: Block, results: Path) -> RunReviews | None:
-    """Return the reviews of the run that a document tells of, None when there are none."""
+    """Return the reviews of a document's run, None when there are none."""
     return finished(reviews_of_in_steps(document, results))
 
 
@@ -133,7 +133,7 @@ def run_id(document: Block, results: Path) -> str:
 
 
 def _parts(trial: Block) -> Iterator[tuple[Block, Callable[[str], str]]]:
-    """Yield what verdicts stand in, a trial and its checkpoints, and how their names are told."""
+    """Yield the objects with verdicts, a trial and its checkpoints, and how their names are shown."""
     yield trial, str
     for checkpoint in blocks_of(trial.get("checkpoints")):
         yield checkpoint, partial(checkpoint_grader, turn=whole(checkpoint.get("after_turn")))

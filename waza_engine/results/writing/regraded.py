@@ -19,7 +19,7 @@ from waza_engine.results.reading.recordings import RecordedTrial, Recording
 from waza_engine.results.record import Validation
 from waza_engine.results.reviews.calibration import with_calibration
 
-# What describes the verdicts of then.
+# These describe the old verdicts.
 _STALE_IN_A_TRIAL = ("failure_artifacts",)
 
 
@@ -41,7 +41,7 @@ def regraded_task(
     runs = [_trial(trial, validations, kept=kept) for trial, validations in trials]
     if not runs:
         return dict(document)
-    # That some trials did not come to their end is as true as it was.
+    # It is still true that some trials did not end.
     lost = [trial for trial, _ in trials if trial.outcome.stopped]
     stale = ("skill_impact", "required_pass_rate", *(() if lost else ("error_msg",)))
     rest = {key: value for key, value in document.items() if key not in stale}

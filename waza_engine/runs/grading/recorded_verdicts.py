@@ -1,7 +1,7 @@
-"""Verdicts that stay as they were recorded, and are marked so, when a record is graded again.
+"""Verdicts that are copied from the record, and marked as such, when the record is graded again.
 
-Those of judges, unless it is told to ask them: a judge costs, and would say something else today. Those that
-need the agent's files, when these are gone.
+These are verdicts of judges, unless a judge executor is requested: a judge costs and may answer differently
+today. Verdicts that need the agent's files are copied too, if the files are gone.
 """
 
 from __future__ import annotations

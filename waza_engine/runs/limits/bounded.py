@@ -34,8 +34,7 @@ def call_bounded(call: Callable[[], ResultT], seconds: float, cancellation: Canc
 
     Raises:
         TooSlowError: after ``seconds``.
-        CancelledRunError: when the run is cancelled, at once.
-
+        CancelledRunError: immediately, when the run is cancelled.
     """
     if cancellation.requested:
         raise CancelledRunError
@@ -49,7 +48,7 @@ def call_bounded(call: Callable[[], ResultT], seconds: float, cancellation: Canc
     finally:
         withdraw()
     if cancellation.requested:
-        # What ends because it was killed says nothing of its own.
+        # The error of a killed call means nothing.
         raise CancelledRunError
     if isinstance(found, _Returned):
         return found.value
@@ -57,7 +56,7 @@ def call_bounded(call: Callable[[], ResultT], seconds: float, cancellation: Canc
 
 
 def start_call(call: Callable[[], ResultT], done: Callable[[ResultT | Exception], None]) -> None:
-    """Make a call in another thread and return at once; ``done`` gets there what it returns or raises."""
+    """Make a call in another thread and return immediately; ``done`` gets its result or error there."""
 
     def work() -> None:
         found = _made(call)

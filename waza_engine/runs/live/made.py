@@ -19,7 +19,7 @@ Waiting = tuple[Place, Question, RecordedTrial]
 
 @frozen()
 class _Held:
-    """How a grader was asked when all its verdicts held, and the files that decide them."""
+    """The questions of a grader when all its verdicts were valid, and the files that decide them."""
 
     asked: Sequence[tuple[int, object, object, RecordedTask]]
     read: Sequence[WatchedFiles]
@@ -27,7 +27,7 @@ class _Held:
 
 
 class MadeVerdicts:
-    """What was judged, by the name of the grader. ``stays`` tells which graders keep what was recorded.
+    """Computed verdicts by grader name. ``stays`` returns which graders keep the recorded verdict.
 
     ``trial`` is the one of each task that counts, None for all.
     """
@@ -67,7 +67,7 @@ class MadeVerdicts:
         return known[1]
 
     def waiting(self, grader: str, group: Sequence[Question], files: SuiteFiles) -> list[Waiting]:
-        """Return what has to be judged anew; ``group`` is the grader in all tasks that it has now."""
+        """Return what has to be judged again; ``group`` is the grader in all its current tasks."""
         if self._is_held(self._held.get(grader), group, files):
             return []
         known, found = self._made.get(grader, {}), list[Waiting]()
@@ -83,7 +83,7 @@ class MadeVerdicts:
         return found
 
     def keep(self, grader: str, group: Sequence[Question], made: Mapping[Place, Made]) -> None:
-        """Keep what was judged anew: all that was waiting."""
+        """Store the new verdicts: all that were waiting."""
         self._made.setdefault(grader, {}).update(made)
         self._hold(grader, group)
 

@@ -19,13 +19,13 @@ _HASH = "# branch.oid "
 
 
 def commit_of(directory: Path, deciding: Collection[Path]) -> Commit | None:
-    """Return the commit of the repository around a directory; None without one, or when git cannot tell it.
+    """Return the commit of the repository around a directory; None without one, or if git fails.
 
     It is dirty when a file that git tracks differs from it, staged or not, and when one of the ``deciding``
-    files lies in the working tree and is not tracked; what a submodule does not track is not known.
+    files lies in the working tree and is not tracked; untracked files of a submodule are not detected.
     """
     real = Path(os.path.realpath(directory))
-    # Most of what is no repository is known without git.
+    # Rule out most directories outside a repository without starting git.
     top = next((place for place in (real, *real.parents) if (place / ".git").exists()), None)
     if top is None:
         return None

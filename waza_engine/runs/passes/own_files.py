@@ -11,7 +11,7 @@ from waza_engine.spec.reading.task_globs import GlobError, matches
 
 
 class OwnFiles:
-    """The eval file, the trigger prompts, and the task files: those that are gone as well.
+    """The eval file, the trigger prompts, and the task files, including deleted ones.
 
     A skill may lie in the folder of its suite, so that all of these lie in the folder of the skill.
     """
