@@ -56,7 +56,7 @@ def affected(params: Params) -> Answer:
 
 
 def list_evals(params: Params) -> Answer:
-    """Return the suites below a folder; one that cannot be loaded is known by its path."""
+    """Return the suites below a folder; for one that cannot be loaded, its path."""
     root = given_path(params, "dir")
     if not root.is_dir():
         raise refused(f"There is no directory {root}.", INVALID_PARAMS)
@@ -96,7 +96,7 @@ def validate_eval(params: Params) -> Answer:
 
 
 def list_tasks(params: Params) -> Answer:
-    """Return the tasks of a suite, those that are switched off as well."""
+    """Return the tasks of a suite, including disabled ones."""
     return {"tasks": [{"id": task.id, "name": task.name} for task in _suite(params).tasks]}
 
 
@@ -178,7 +178,7 @@ def loaded(load: Callable[[], Any], code: int = VALIDATION_FAILED) -> Any:
 
 
 def eval_path(params: Params, key: str) -> Path:
-    """Return the eval file that is named, or that lies in the directory that is named."""
+    """Return the eval file of a parameter, which names it or its directory."""
     path = given_path(params, key)
     try:
         found = eval_file_of(path)

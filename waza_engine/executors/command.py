@@ -1,7 +1,7 @@
 """The executor ``command``: any agent with a command line, driven as an adapter file describes it.
 
-A program is started for every turn, without a shell, in the task's workspace. What it writes becomes the
-transcript while it runs; ``docs/compatibility.md`` says what differs from the agent-eval-harness.
+A program is started for every turn, without a shell, in the task's workspace. Its output becomes the
+transcript while it runs; ``docs/compatibility.md`` lists the differences from the agent-eval-harness.
 """
 
 from __future__ import annotations
@@ -275,7 +275,7 @@ def _not_started(program: str, error: OSError | ValueError) -> str:
 
 
 def _told_plainly(path: Path) -> Path:
-    """Return a path without the `..` of what was written, where that leads to the same file."""
+    """Return a path without the `..` that was written, if that leads to the same file."""
     plain = Path(os.path.normpath(path))
     try:
         return plain if plain.resolve() == path.resolve() else path

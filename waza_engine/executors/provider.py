@@ -1,4 +1,4 @@
-"""What executors with a model of one's own have in common: the address of its server, and its key."""
+"""Shared by executors with a model of one's own: the address of its server, and its key."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from waza_engine.spec.eval_config import Provider
 def host_of(url: str, source: str) -> str:
     """Return the host of an address, with its port if it names one.
 
-    ``source`` says where the address stands. Raises ``ExecutorError`` for what is none.
+    ``source`` says where the address is written. Raises ``ExecutorError`` for an invalid one.
     """
     try:
         parts = urlsplit(url)

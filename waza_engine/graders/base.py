@@ -139,9 +139,9 @@ class Grader(ABC, Generic[ConfigT]):
     * ``judged``: it asks a model, which costs, so grading a record again keeps its verdict.
     * ``needs_workspace``: it cannot grade without the files that the agent left; when these are gone, grading
       a record again keeps its verdict.
-    * ``reads_fixtures``: it reads the task's fixture folder; a cached verdict is valid while that is the same.
+    * ``reads_fixtures``: it reads the fixture folder; a cached verdict is valid while that is unchanged.
     * ``runs_program``: it starts a program, which may miss the agent's files when these are gone.
-    * ``reads_disk``: it reads files other than through ``files``, so its verdict is only valid while these stay.
+    * ``reads_disk``: it reads files other than through ``files``, so its verdict depends on these.
     * ``evaluates``: it evaluates expressions of the suite in a worker.
     * ``reviewed``: a person gives the verdict, again for each answer, so it is never taken from a cache.
     * ``judges_tool_choice``: a pass says that the agent chose its tools well; comparisons count how many do.

@@ -48,7 +48,7 @@ class HumanGrader(Grader[HumanConfig]):
 
     - `waza-engine review` lists pending graders, and `waza-engine review --task ID --grader NAME --pass` (or
       `--fail`, `--score`, `--comment`) reviews it; in an editor the lens `◷ Review` does. Reviews are kept in
-      `reviews.jsonl` next to the eval file: commit it. Every run needs a new review, because its answer differs.
+      `reviews.jsonl` next to the eval file: commit it. Every run needs a new review: its answer differs.
     - Upstream no longer runs this type; it has no successor there, except a `prompt` that asks a model
       about the same criteria.
     """

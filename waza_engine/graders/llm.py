@@ -58,7 +58,8 @@ class LlmGrader(Grader[LlmConfig]):
     """Asks a model for a rating from 1 to 5. Write `prompt` instead: upstream no longer runs `llm`.
 
     **Scoring:** score = (rating − 1) / 4, so 1 is 0.0, 3 is 0.5 and 5 is 1.0; it passes from `threshold` on.
-    The judge's own verdict does not count. Another scale applies only if the rubric names it. A reply without a rating, or with one that is not on the scale, is an error of the grader.
+    The judge's own verdict does not count. Another scale applies only if the rubric names it. A reply
+    without a rating, or with one that is not on the scale, is an error of the grader.
 
     **Worth knowing:** `rubric` and `model` may be next to `type` or inside `config`; `config` wins. The
     judge is asked as for `prompt`, and an executor without a model cannot judge.

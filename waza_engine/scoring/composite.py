@@ -11,7 +11,7 @@ TrialStatus = Literal["passed", "failed", "error", "skipped"]
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """What scoring needs to know of one grader's verdict. ``weight`` is as written.
+    """One grader's verdict, for scoring. ``weight`` is as written.
 
     Zero and below count as 1. One that is not ``required`` counts in the score and never in the status.
     """
@@ -32,9 +32,9 @@ class Composite:
 
 
 def composite(graded: Sequence[Graded]) -> Composite:
-    """Return the means over all graders but those that wait for a person.
+    """Return the means over all graders except those that wait for a person.
 
-    A grader in error counts with score 0: it was asked for and said nothing.
+    A grader in error counts with score 0: it was requested and gave no verdict.
     """
     counted = [grader for grader in graded if grader.status != "pending"]
     if not counted:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TriggerAnswer:
-    """Whether one trigger prompt was answered rightly.
+    """The result of one trigger prompt.
 
     ``confidence`` is ``""`` or ``high`` (counts fully) or ``medium`` (half).
     """

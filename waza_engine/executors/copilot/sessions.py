@@ -41,7 +41,7 @@ _REQUEST_SECONDS = 1.0
 
 
 class _Options(TypedDict, total=False):
-    """What opening and continuing a session have in common."""
+    """The shared options of opening and continuing a session."""
 
     model: str
     provider: ProviderConfig

@@ -53,6 +53,7 @@ def ask(
     Raises:
         JudgeError: when there is no answer.
         GraderError: when there is no judge model.
+
     """
     if context.judge is None:
         raise GraderError("it needs a model to judge, and there is none; name one with `--judge-executor`")

@@ -57,6 +57,7 @@ class ExecutorJudge:
         Raises:
             JudgeError: when there is no answer, also when it takes too long.
             CancelledRunError: immediately, when the run is cancelled.
+
         """
         if not self.executor.has_model:
             raise JudgeError(_NO_MODEL.format(self.executor.name))

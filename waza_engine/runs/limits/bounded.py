@@ -35,6 +35,7 @@ def call_bounded(call: Callable[[], ResultT], seconds: float, cancellation: Canc
     Raises:
         TooSlowError: after ``seconds``.
         CancelledRunError: immediately, when the run is cancelled.
+
     """
     if cancellation.requested:
         raise CancelledRunError

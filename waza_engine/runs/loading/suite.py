@@ -88,6 +88,7 @@ def load_suite(
     Raises:
         SuiteFileError: when the eval file cannot be used, or a grader of a package that it names.
         SuiteError: when it names no task at all.
+
     """
     path = path.absolute()
     cache = cache or FileCache()

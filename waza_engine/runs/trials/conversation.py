@@ -211,6 +211,7 @@ def execute(executor: Executor, request: ExecutionRequest, cancellation: Cancell
     Raises:
         ExecutorError: when there is no answer, also when the executor takes too long or breaks.
         CancelledRunError: immediately, when the run is cancelled.
+
     """
     seconds = request.timeout_seconds
     try:

@@ -84,6 +84,7 @@ def read_nodes(text: str) -> tuple[YamlNode | None, int | None]:
 
     Raises:
         YamlFaultError: the text is not YAML, is nested too deeply, or multiplies itself with aliases.
+
     """
     parser = _Parser()
     try:
