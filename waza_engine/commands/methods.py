@@ -208,7 +208,7 @@ class Methods:
     def _grade(self, params: Params) -> Answer:
         """Grade a recorded run again; ``task`` is a pattern, ``grader`` a name, ``graders`` are more of them.
 
-        Judges are asked again only through a ``judge_executor``. ``overlays`` are open files by path.
+        Judges run again only with a ``judge_executor``. ``overlays`` are open files by path.
         """
         workspace, suite = params.get("workspace"), params.get("suite")
         request = RegradeRequest(

@@ -74,7 +74,7 @@ def estimated(settings: RunSettings) -> SuiteEstimate:
         tasks, prompts = changed.tasks, prompts if changed.triggers else 0
     tasks = [task for task in tasks if task.trial is not None]
     if cache_directory(settings, suite, project) is not None:
-        # Which tasks have a cached result is only known when they are due.
+        # Tasks with a cached result are only known when they are due.
         return _of_all(suite, tasks, {}, None, settings, prompts)
     runs = [run for run in expenses_of(suite.directory, suite.path.name) if _is_alike(run, suite)]
     model = suite.spec.config.model

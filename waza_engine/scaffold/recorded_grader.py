@@ -1,7 +1,7 @@
 """Create a grader from a selection in a recorded trial: words of the answer, or a tool call.
 
 Nothing is invented, and each is evaluated as in a live session: an offered grader passes on that trial, and
-reports on how many others it passes. Whether it is a good requirement, only the author of the suite knows.
+reports on how many others it passes. Only the author of the suite knows whether it is a good requirement.
 """
 
 from __future__ import annotations

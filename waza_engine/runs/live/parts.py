@@ -1,4 +1,4 @@
-"""What a live session takes from suite and record: graders without plug-ins, keys, verdicts."""
+"""Parts of suite and record for a live session: graders without plug-ins, keys, verdicts."""
 
 from __future__ import annotations
 

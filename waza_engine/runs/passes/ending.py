@@ -20,7 +20,7 @@ from waza_engine.vocabulary import told_apart
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What else is known when a run ends: its error, whether it was cancelled, its cost."""
+    """Further facts about the end of a run: its error, whether it was cancelled, its cost."""
 
     message: str
     cancelled: bool

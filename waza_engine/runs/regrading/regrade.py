@@ -65,10 +65,10 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True, slots=True)
 class RegradeRequest:
-    """What to grade again. ``tasks`` are globs on ids and names, ``graders`` exact names.
+    """A request to grade again. ``tasks`` are globs on ids and names, ``graders`` exact names.
 
     Without a ``suite`` it is found from the record. ``workspace`` replaces the agent's directory in every
-    trial. With a ``judge_executor`` judges are asked again, which may cost. ``overlays`` are the suite's open
+    trial. With a ``judge_executor`` judges run again, which may cost. ``overlays`` are the suite's open
     files in an editor, by absolute path; they win over the disk.
     """
 
