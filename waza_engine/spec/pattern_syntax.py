@@ -1,11 +1,11 @@
-r"""What a regular expression of a suite is: one for RE2, one that only Python reads, invalid, or too large.
+r"""Classify a regular expression of a suite: for RE2, for Python alone, invalid, or too large.
 
-Upstream compiles patterns with RE2. What RE2 refuses is only *parsed* here, never compiled: compiling copies
-what a count repeats, so that 71 characters can take gigabytes. RE2 itself is given little memory, and nothing
-whose size could make it slow.
+Upstream compiles patterns with RE2. A pattern that RE2 rejects is only *parsed* here, never compiled: compiling
+copies the operand of a count, so that 71 characters can take gigabytes. RE2 itself gets little memory, and no
+pattern whose size could make it slow.
 
-Architecture invariant: light, for the run and the language server share it; that is why both say the same of
-a pattern.
+Architecture invariant: light, because the run and the language server share it, and so report the same for a
+pattern.
 """
 
 from __future__ import annotations
