@@ -1,8 +1,8 @@
 r"""Classify a regular expression of a suite: for RE2, for Python alone, invalid, or too large.
 
-Upstream compiles patterns with RE2. A pattern that RE2 rejects is only *parsed* here, never compiled: compiling
-copies the operand of a count, so that 71 characters can take gigabytes. RE2 itself gets little memory, and no
-pattern whose size could make it slow.
+Upstream compiles patterns with RE2. A pattern that RE2 rejects is only *parsed* here, never compiled:
+compiling copies the operand of a count, so that 71 characters can take gigabytes. RE2 itself gets little
+memory, and no pattern whose size could make it slow.
 
 Architecture invariant: light, because the run and the language server share it, and so report the same for a
 pattern.
