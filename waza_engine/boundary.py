@@ -27,7 +27,7 @@ Kind = Literal[
     "not UTF-8",
     "binary",
 ]
-"""Why a file has no content for us; ``special`` is a pipe, a socket or a device."""
+"""The reasons why a file has no usable content; ``special`` is a pipe, a socket or a device."""
 _OPEN_FOLDERS = "WAZA_OPEN_FOLDERS"
 """The variable in which the server keeps the open folders of its editor; engines inherit it."""
 _LEVELS_UP = 2
@@ -158,7 +158,7 @@ def suite_boundary(
 
 
 def note_open_folders(folders: Iterable[Path]) -> None:
-    """Let suites in the open folders of an editor name what is in these; engines started later inherit it."""
+    """Allow suites in an editor's open folders to name files in them; engines started later inherit it."""
     os.environ[_OPEN_FOLDERS] = os.pathsep.join(str(folder) for folder in folders if "\0" not in str(folder))
 
 

@@ -41,7 +41,7 @@ def _write(self: SourceFileLoader, path: str, data: bytes, *, _mode: int = 0o666
 
 
 def _remove(path: str) -> bool:
-    """Take a file away; return whether there was one."""
+    """Delete a file; return whether there was one."""
     try:
         os.unlink(path)  # noqa: PTH108
     except OSError:

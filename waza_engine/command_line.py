@@ -127,7 +127,7 @@ def _shown(show: Callable[..., None]) -> str:
 
 
 def complain_of_output(error: OSError) -> None:
-    """Say on standard error that standard output cannot be written, unless its reader has left."""
+    """Report on standard error that standard output cannot be written, unless its reader has left."""
     if error.errno not in _READER_HAS_LEFT:
         with contextlib.suppress(OSError):
             complain(f"Standard output cannot be written: {error.strerror or error}.")

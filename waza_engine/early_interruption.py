@@ -18,7 +18,7 @@ INTERRUPTED = 130
 
 
 def interruptions_are_minded() -> None:
-    """Let interruptions be exceptions again: somebody catches them from here on."""
+    """Make interruptions raise exceptions again: from here on they are caught."""
     if getsignal(SIGINT) is _end:
         signal(SIGINT, default_int_handler)
 

@@ -13,7 +13,7 @@ _NO_SCORE = 1e6
 
 
 def is_finite(value: float) -> bool:
-    """Tell whether a number is one to reckon with; a whole one may have more digits than any figure."""
+    """Return whether a number is finite; a whole one may have more digits than a float."""
     try:
         return math.isfinite(value)
     except OverflowError:

@@ -161,7 +161,7 @@ _known = _Secrets()
 
 
 def read_environment() -> None:
-    """Take what is secret in the environment as it is now; done once by itself."""
+    """Read the secrets of the environment as it is now; done once automatically."""
     _known.read_environment()
 
 

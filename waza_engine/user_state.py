@@ -21,7 +21,7 @@ def state_folder() -> Path:
 
 
 def remember_workspace(place: Path) -> None:
-    """Note that the engine has made a folder. Raises ``OSError``."""
+    """Record that the engine has created a folder. Raises ``OSError``."""
     write_atomically(_note_of(place), [_identity(place).encode()])
 
 

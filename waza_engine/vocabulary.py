@@ -20,7 +20,7 @@ CANCELLED = "the run was cancelled"
 COULD_NOT_GRADE = "The grader could not grade: "
 """The beginning of the feedback of a grader that broke."""
 METRICS = ("trigger_accuracy", "task_completion", "behavior_quality", "pass_at_k", "pass_exp_k")
-"""The figures of a whole suite that are computed."""
+"""The metrics of a whole suite that are computed."""
 METRIC_ALIASES = {"pass@k": "pass_at_k", "pass^k": "pass_exp_k"}
 MEASURES_JUDGES = "human_calibration"
 """The type of graders whose labels measure a judge: they fail no task."""
@@ -170,9 +170,11 @@ def shown_grader(name: str) -> str:
 
 
 Wordless = Literal["start", "timeout", "signal", "raised", "unusable", "silent", "surroundings"]
-"""Why a check said nothing of the answer. Of a program: it could not be started, was killed, was ended by a
-signal. Of assertions: those that are not true raised something, or could be true of no answer. Of a judge: it
-gave no verdict, or its provider failed."""
+"""Why a check did not judge the answer.
+
+Of a program: it could not be started, was killed, was ended by a signal. Of assertions: those that are not
+true raised something, or could be true of no answer. Of a judge: it gave no verdict, or its provider failed.
+"""
 
 
 def no_word(kind: Wordless, why: str) -> dict[str, object]:

@@ -161,7 +161,7 @@ class Evaluation:
         return frozenset(found)
 
     def observed(self, text: str, context: dict[str, Any]) -> list[tuple[str, str]]:
-        """Return what short parts of a false assertion come to, which is evaluated again for it."""
+        """Return the values of short parts of a false assertion, which is evaluated again for it."""
         parts = self._parts(text)
         try:
             return parts.observed() if self(text, context, parts) == (False, None) else []
@@ -250,7 +250,7 @@ def _copied(value: Any) -> Any:
 
 
 def _private_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Keep the two pipes for the protocol; whoever else uses descriptors 0 to 2 meets the null device."""
+    """Keep the two pipes for the protocol; other users of descriptors 0 to 2 get the null device."""
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
@@ -280,7 +280,7 @@ def _end_after(seconds: float | None) -> None:
 
 
 def _limit(memory_bytes: int) -> bool:
-    """Take from the process what no assertion needs. Return whether its memory is limited."""
+    """Restrict the process to what assertions need. Return whether its memory is limited."""
     if sys.platform == "win32":
         return False
     import resource

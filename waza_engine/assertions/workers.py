@@ -108,7 +108,7 @@ def _node(memory_bytes: int) -> Sequence[str]:
     # Assertions may create code from strings; the worker itself must not.
     flags = [f"--max-old-space-size={heap}", "--disallow-code-generation-from-strings"]
     if permissions:
-        # Node.js refuses files, processes, threads and add-ons to whoever escapes from a context.
+        # Node.js denies files, processes, threads and add-ons to code that escapes from a context.
         flags += [permissions, f"--allow-fs-read={script}"]
     limited = () if sys.platform == "win32" else (*_ISOLATED_PYTHON, str(_LIMITED))
     return (*limited, node, *flags, script)

@@ -27,7 +27,7 @@ _Location: TypeAlias = "tuple[str | int, ...]"
 
 
 def github_report(document: Block, suite: Path | None, *, fail_under: float | None = None) -> bytes:
-    """Return the annotations of a result document in today's layout, and write the summary of the step.
+    """Return the annotations of a result document in the current layout, and write the summary of the step.
 
     ``suite`` is the eval file, None when it is not known. The summary goes to the end of the file that
     ``$GITHUB_STEP_SUMMARY`` names, if any. Raises ``ResultsError``.

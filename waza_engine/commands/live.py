@@ -202,7 +202,7 @@ class LiveSessions:
 
 
 def _keep_out_of_collections() -> None:
-    """Let Python look for circles in what is made from now on: a record takes it longer than an edit."""
+    """Exclude existing objects from garbage collection: scanning a record takes longer than an edit."""
     gc.unfreeze()
     gc.collect()
     gc.freeze()

@@ -298,9 +298,9 @@ def _record(params: Params) -> Path:
 
 
 def _guarded(method: Callable[[Params], Answer]) -> Callable[[Any], Callable[[], Answer]]:
-    """Return the handler that carries out a method in a thread and turns every failure into a clear error.
+    """Return the handler that runs a method in a thread and turns every failure into a clear error.
 
-    The result is wrapped, because the endpoint takes a result with a key ``error`` for a failure.
+    The result is wrapped, because the endpoint treats a result with a key ``error`` as a failure.
     """
 
     def handler(params: Any) -> Callable[[], Answer]:

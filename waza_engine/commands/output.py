@@ -60,7 +60,7 @@ class StandardOutput:
             self._attempt(self._stream.flush)
 
     def complain(self) -> None:
-        """Say on standard error why the output is not complete; a reader that left knows."""
+        """Report on standard error why the output is incomplete, unless its reader has left."""
         if self.failure is not None:
             complain_of_output(self.failure)
 

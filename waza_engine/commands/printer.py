@@ -54,7 +54,7 @@ class Printer:
         if self.console.is_terminal:
             self.console.print(table)
             return
-        # A long cell goes on in lines of its own, which may begin with a command to a build server.
+        # A long cell wraps to further lines, which may begin with a command to a build server.
         with self.console.capture() as drawn:
             self.console.print(table)
         self.console.file.write(without_commands(drawn.get()))

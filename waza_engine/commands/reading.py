@@ -36,7 +36,7 @@ DEFAULT_RUNS = 10
 
 
 def estimate(params: Params) -> Answer:
-    """Tell what ``eval.run`` with these parameters would cost and take, in all and task by task."""
+    """Return the estimated cost and duration of ``eval.run`` with these parameters, in all and by task."""
     from waza_engine.runs.estimating import estimated
 
     settings = run_settings(params, eval_path)
@@ -45,7 +45,7 @@ def estimate(params: Params) -> Answer:
 
 
 def affected(params: Params) -> Answer:
-    """Tell which tasks of ``eval.run`` with these parameters have changed since their newest results."""
+    """Return the tasks of ``eval.run`` with these parameters that changed since their newest results."""
     from waza_engine.runs.choosing import chosen
     from waza_engine.runs.passes.outdated import outdated
 
@@ -78,7 +78,7 @@ def get_eval(params: Params) -> Answer:
 
 
 def validate_eval(params: Params) -> Answer:
-    """Tell what would stop a run of a suite."""
+    """Return the problems that would stop a run of a suite."""
     path = eval_path(params, "path")
     errors: list[str] = []
     try:

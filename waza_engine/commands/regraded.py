@@ -58,7 +58,7 @@ def graded(
     timestamp = regrading.recording.header.started
     for task in regrading.grade(cancellation):
         written = _written(task)
-        # A task that has no trials keeps the figures of its record.
+        # A task without trials keeps the numbers of its record.
         figures: Block = block_of(written, "stats") if task.trials and not task.error else {}
         report = TaskReport(
             task=task,
@@ -99,7 +99,7 @@ def _run_now(regrading: Regrading, reports: Sequence[TaskReport]) -> RunOutcome:
     if request.tasks or request.graders:
         recorded = RunOutcome(recorded.header, "completed", (), recorded.summary)
     elif recorded.status == "failed":
-        # It came to its end, and was failed for verdicts that are others now.
+        # It was complete, and failed because of verdicts that differ now.
         recorded = replace(recorded, status="completed")
     outcomes = [report.concluded.task for report in reports]
     metrics = tuple(counted_again(recorded.metrics, outcomes))

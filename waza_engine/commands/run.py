@@ -196,7 +196,7 @@ def _nothing_to_run(error: NothingAffectedError, output_format: str) -> int:
 
 
 def _refused(error: Exception, path: Path) -> int:
-    """Say why nothing is run, and return the exit code."""
+    """Report why nothing is run, and return the exit code."""
     wrong_file = _about_a_task(path)
     sentences = error.sentences if isinstance(error, SuiteError) else (str(error),)
     for sentence in (wrong_file,) if wrong_file else sentences:

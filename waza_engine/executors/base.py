@@ -73,7 +73,7 @@ class MockedCommands:
 
 
 def unwatched(_: ToolCall) -> None:
-    """Nobody looks at the turn while it goes on."""
+    """Ignore a tool call."""
 
 
 def unpaid(_: PaidAnswer) -> None:

@@ -103,7 +103,7 @@ class CommandExecutor:
         self._histories: dict[str, tuple[PastTurn, ...]] = {}
 
     def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
-        """Carry out one turn. Raises ``ExecutorError`` when the program cannot be started."""
+        """Execute one turn. Raises ``ExecutorError`` when the program cannot be started."""
         history = self._history(request.session)
         turn = Turn(
             self._adapter,
@@ -219,7 +219,7 @@ class CommandExecutor:
         return ()
 
     def _remembered(self, request: ExecutionRequest, history: tuple[PastTurn, ...], turn: Turn) -> str:
-        """Return the name under which the conversation goes on."""
+        """Store the conversation, and return its name for the next turn."""
         named = "" if self._adapter.session_mode == "iterative" else turn.session
         session = named or request.session or f"{_UNNAMED}{next(self._numbers)}"
         if self._adapter.session_mode == "iterative" and not request.ephemeral:

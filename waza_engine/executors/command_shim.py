@@ -32,7 +32,7 @@ Json = dict[str, Any]
 
 
 def main(root: Path, name: str, arguments: list[str]) -> int:
-    """Carry out one call and return its exit code."""
+    """Execute one call and return its exit code."""
     folder, session = _session(root, name)
     mock = None if session is None else _mock(session, name)
     if mock is None or session is None:

@@ -63,7 +63,7 @@ class OpenAIExecutor:
         self._closed = False
 
     def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
-        """Carry out one turn.
+        """Execute one turn.
 
         An ephemeral turn leaves no trace: its session is gone, one that it continued is as it was before.
         Raises ``ExecutorError`` when the model has not answered at all.

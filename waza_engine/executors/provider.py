@@ -51,18 +51,18 @@ def named_key(provider: Provider) -> tuple[str, str]:
 
 
 def nothing_answers(host: str) -> str:
-    """Say that a server is not started."""
+    """Return the message for a server that is not started."""
     return f"nothing answers at `{host}`; start the server, or check `base_url`"
 
 
 def is_this_machine(host: str) -> bool:
-    """Tell whether a host, perhaps with a port, is the machine that we are on."""
+    """Return whether a host, perhaps with a port, is this machine."""
     name, address = _name_and_address(host)
     return name == "localhost" or name.endswith(".localhost") if address is None else address.is_loopback
 
 
 def is_near(host: str) -> bool:
-    """Tell whether a host is this machine or its network: such servers need no key as a rule."""
+    """Return whether a host is this machine or in its network: such servers usually need no key."""
     name, address = _name_and_address(host)
     if address is None:
         return "." not in name or name.endswith((".localhost", ".local", ".internal", ".lan"))

@@ -160,7 +160,7 @@ class CodeGrader(Grader[CodeConfig]):
         )
 
     def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
-        """Say what the parts of an assertion came to, and which clause decided."""
+        """Return the values of an assertion's parts, and the clause that decided."""
         match path:
             case ("assertions", int(index)):
                 pass
@@ -201,7 +201,7 @@ def _nothing_said(assertions: Sequence[str], outcomes: Sequence[AssertionOutcome
         return {}
     if all(out.timed_out for _, out in untrue):
         return no_word("timeout", _LATE)
-    # A name may be missing for an assertion that was to bind it and did not come to that.
+    # A name may be missing because the assertion that binds it failed before binding it.
     binds = any(":=" in text for text in assertions)
     unusable = all(out.unusable for _, out in untrue) and not binds
     text, first = untrue[0]

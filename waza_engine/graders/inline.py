@@ -93,7 +93,7 @@ class InlineGrader(Grader[InlineConfig]):
 """
 
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
-        """Say before a run that the file cannot be started; a hook may still make it."""
+        """Return a warning if the file cannot be started before a run; a hook may still create it."""
         del files  # what is started lies on the disk
         try:
             command_of(_place(suite_directory, self.config.grader))

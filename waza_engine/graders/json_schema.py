@@ -77,7 +77,7 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
       may be one.
     - Draft 2020-12, unless the schema names another with `$schema`. `format` is checked by draft 7 and older
       ones only.
-    - A `$ref` may point into the schema or to a file beside it; nothing is fetched from the network.
+    - A `$ref` may point into the schema or to a file next to it; nothing is fetched from the network.
     - A schema that cannot be read or is invalid is an error of the suite, not of the agent.
     """
 
@@ -113,7 +113,7 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
         return beside_suite(context.suite_directory, self.config.schema_file or "", "config.schema_file")
 
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
-        """Say before a run that the schema is not there."""
+        """Return a warning if the schema does not exist before a run."""
         written = self.config.schema_file
         if self.config.inline is not None or written is None:
             return ()

@@ -86,7 +86,7 @@ class LlmGrader(Grader[LlmConfig]):
         return limit_seconds()
 
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
-        """Say what is wrong with the rubric."""
+        """Return what is wrong with the rubric."""
         try:
             self._rubric(suite_directory, files)
         except GraderError as error:

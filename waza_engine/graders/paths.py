@@ -38,12 +38,12 @@ def _place(workspace: Path, written: str) -> Path:
 
 
 def is_there(place: Path) -> bool:
-    """Tell whether something can be seen at a place; what must not be looked at counts as absent."""
+    """Return whether something exists at a path; paths that must not be read count as absent."""
     return DISK.is_there(place)
 
 
 def is_folder(place: Path) -> bool:
-    """Tell whether a folder can be seen at a place."""
+    """Return whether a path is a folder."""
     try:
         return place.is_dir()
     except (OSError, ValueError):
@@ -51,7 +51,7 @@ def is_folder(place: Path) -> bool:
 
 
 def leads_outside(workspace: Path, place: Path) -> bool:
-    """Tell whether links take the place out of the workspace."""
+    """Return whether links lead from the path out of the workspace."""
     if _is_plainly_below(workspace, place):
         return False
     try:
@@ -61,7 +61,7 @@ def leads_outside(workspace: Path, place: Path) -> bool:
 
 
 def _is_plainly_below(workspace: Path, place: Path) -> bool:
-    """Tell whether the way from the workspace down to a place is one without links."""
+    """Return whether no link is on the way from the workspace down to a path."""
     if os.name != "posix":
         # Other systems have more kinds of links.
         return False

@@ -59,7 +59,7 @@ class MockResponse:
     steps: tuple[MockStep, ...] = ()
 
     def fits(self, arguments: Mapping[str, Any]) -> bool:
-        """Tell whether every condition holds. Raises ``MockError`` when a pattern takes too long."""
+        """Return whether every condition holds. Raises ``MockError`` when a pattern takes too long."""
         try:
             return (
                 (not self.match or equal(self.match, arguments))

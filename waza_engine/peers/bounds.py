@@ -16,9 +16,9 @@ class PeerError(Exception):
 
 
 class Intake:
-    """Counts what one peer sends. ``refused`` says why nothing more is read, "" while reading goes on.
+    """Counts a peer's bytes. ``refused`` says why nothing more is read, "" while reading is allowed.
 
-    ``on_refusal`` is called then, in the thread that reads: a library may go on waiting for what was refused.
+    ``on_refusal`` is called then, in the thread that reads: a library may wait for more of the rejected data.
     """
 
     def __init__(self, most: int | None = None) -> None:

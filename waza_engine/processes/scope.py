@@ -1,4 +1,4 @@
-"""The programs of a run: while it goes on they are its own, and they all end with it."""
+"""The programs of a run: they belong to it while it is active, and they all end with it."""
 
 from __future__ import annotations
 

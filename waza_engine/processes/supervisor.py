@@ -308,7 +308,7 @@ def _kill(target: int) -> None:
 
 
 def _leave_streams() -> None:
-    """Let go of the caller's streams: whoever reads or writes them waits for the engine alone."""
+    """Close the caller's streams: their readers and writers wait for the engine alone."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)

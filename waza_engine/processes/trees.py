@@ -119,7 +119,7 @@ def kill_marked(variable: str, value: str) -> None:
 
 
 def is_marked(process: psutil.Process, variable: str, value: str) -> bool:
-    """Tell whether a process has this variable in its environment, as far as that can be read."""
+    """Return whether a process has this variable in its environment, as far as that can be read."""
     import psutil
 
     try:

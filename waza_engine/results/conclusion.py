@@ -231,7 +231,7 @@ def conclude(
 
 
 def decides(metric: str) -> bool:
-    """Tell whether missing its threshold fails a run; all other metrics inform."""
+    """Return whether missing its threshold fails a run; all other metrics are informative."""
     return metric == DECIDING
 
 
@@ -369,7 +369,7 @@ def _breakages(counts: Counts, run: RunOutcome, triggers: TriggerConclusion | No
 
 
 def _only_broke(metric: MetricOutcome, run: RunOutcome, triggers: TriggerConclusion | None) -> bool:
-    """Tell whether a metric of the triggers is missed for those alone that could not be tried."""
+    """Return whether a trigger metric is missed only because of prompts that could not be tried."""
     if triggers is None or not triggers.errored:
         return False
     if not triggers.wrong:

@@ -94,7 +94,7 @@ def ended_words(
 
 
 def counts_words(counts: Counts) -> str:
-    """Return how many tasks came to what: ``1 of 4 tasks passed, 2 failed, 1 in error``."""
+    """Return the number of tasks by result: ``1 of 4 tasks passed, 2 failed, 1 in error``."""
     rest = [word for word in rest_words(counts) if word]
     return ", ".join([f"{counts.passed} of {counted(counts.total, 'task')} passed", *rest])
 
@@ -107,7 +107,7 @@ def graders_words(run: int, of: int) -> str:
 
 
 def rest_words(counts: Counts) -> list[str]:
-    """Return the same for each other verdict that tasks came to."""
+    """Return the same for each other verdict of the tasks."""
     return [
         f"{count} {word}"
         for count, word in (

@@ -151,7 +151,7 @@ def number_or_none(value: object) -> float | None:
 
 
 def whole(value: object) -> int:
-    """Return the whole part of a figure."""
+    """Return the whole part of a number."""
     return 0 if value is None else int(number(value))
 
 
@@ -161,7 +161,7 @@ def duration_of(value: object) -> int:
 
 
 def figures_of(kind: type[FiguresT], block: Block) -> FiguresT:
-    """Return a dataclass of figures, each found at its own name; other fields keep their defaults."""
+    """Return a dataclass of numbers, each read by its own name; other fields keep their defaults."""
     read = {"int": whole, "float": number, "str": text_of, "bool": _switch}
     parts = [part for part in fields(kind) if part.type in read]
     return kind(**{part.name: read[str(part.type)](block.get(part.name)) for part in parts})

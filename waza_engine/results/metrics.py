@@ -1,4 +1,4 @@
-"""The figures of a whole suite that follow from its tasks, by the names that ``metrics`` may have. Light."""
+"""The metrics of a whole suite that follow from its tasks, by the names that ``metrics`` may have. Light."""
 
 from __future__ import annotations
 

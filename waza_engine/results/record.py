@@ -144,9 +144,9 @@ class UnjudgedAnswer:
 
 @frozen()
 class ArrivedAnswer:
-    """An answer that has arrived while its trial, or its trigger ``prompt``, goes on: it is paid for.
+    """An answer that has arrived during its trial, or its trigger ``prompt``: it is paid for.
 
-    ``calls`` are the calls of tools that it makes, in words.
+    ``calls`` are its tool calls, in words.
     """
 
     by: Answerer
@@ -269,7 +269,7 @@ class TriggerOutcome(TriggerAnswer):
 
 @dataclass(frozen=True, slots=True)
 class MetricOutcome:
-    """A figure of the whole suite and whether it reaches its threshold."""
+    """A metric of the whole suite and whether it reaches its threshold."""
 
     name: str
     value: float

@@ -129,7 +129,7 @@ class TaskConclusion:
 
     @property
     def untold(self) -> str:
-        """Why it failed, where its score does not show that: what failed has no weight in it."""
+        """Return why it failed if its score does not show that: the failed grader has no weight in it."""
         full = shown_score(self.score) == shown_score(1.0)
         return self.reason if self.verdict == "failed" and self.scored and full else ""
 
@@ -209,7 +209,7 @@ def tasks_by_name(tasks: Sequence[TaskConclusion]) -> dict[str, TaskConclusion]:
 
 
 def nothing_judged(trial: TrialOutcome) -> bool:
-    """Tell whether a trial passed for want of required graders; not known without a list of verdicts."""
+    """Return whether a trial passed without required graders; unknown without a list of verdicts."""
     judged = any(verdict.required for _, verdict in verdicts_of(trial))
     return trial.status == "passed" and trial.validations is not None and not judged
 

@@ -36,7 +36,7 @@ class TriggerConclusion:
 
 
 def conclude_triggers(run: RunOutcome) -> TriggerConclusion | None:
-    """Return what the trigger prompts of a run come to; None where it has none."""
+    """Return the conclusion from a run's trigger prompts; None if it has none."""
     found = run.trigger_metrics
     if found is None and run.header.settings.get("prompts") and run.status in ("completed", "failed"):
         # Those of the chosen prompts, which the record does not store as those of the suite.

@@ -147,7 +147,7 @@ def _usd(run: RunExpenses, trial: TrialExpense, model: str, suite: Suite) -> flo
 
 
 def _reports(usage: Usage | None) -> bool:
-    """Tell whether a usage says what it cost: how many turns there were says nothing of that."""
+    """Return whether a usage includes tokens or a cost; the number of turns alone is not enough."""
     return usage is not None and (
         usage.cost_usd is not None
         or usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens > 0

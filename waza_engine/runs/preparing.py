@@ -44,13 +44,13 @@ def prepare(
 ) -> PreparedRun:
     """Load the suite and choose what to run.
 
-    ``within`` is the meter of several runs that share a limit; ``backend`` carries out the trials. ``kept``
-    is true when the results are written to a file of the caller's, too.
+    ``within`` is the meter of several runs that share a limit; ``backend`` executes the trials. ``kept`` is
+    true when the results are also written to a file of the caller.
 
     Raises:
         SuiteFileError: when the eval file cannot be used.
-        SuiteError: when there is nothing to run as asked, no such executor, a limit that cannot be kept, or
-            when something would be paid in vain; a ``NothingAffectedError`` when no change affects a task.
+        SuiteError: when there is nothing to run as requested, no such executor, a limit that cannot be kept,
+            or when something would be paid in vain; a ``NothingAffectedError`` when no change affects a task.
 
     """
     read_environment()

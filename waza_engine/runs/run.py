@@ -314,7 +314,7 @@ class PreparedRun:
 
     def _end(self, course: _Course, duration_ms: int, cancellation: RunCancellation) -> RunReport:
         cancelled = cancellation.requested
-        # Of one that was cut off the conclusion says so, whoever wrote its record.
+        # For a run that was killed, the conclusion already says so.
         asked_for = f"{cancellation.words}; what was finished is kept" if cancellation.by_person else ""
         ending = Ending(course.message or asked_for, cancelled, self._meter, duration_ms)
         if cancelled or course.message:

@@ -100,7 +100,7 @@ def _prompts(section: str, *, listed: bool) -> list[Prompt]:
     quoted = ["".join(match) for match in _QUOTED.findall(section)]
     if quoted:
         return [Prompt(_sentence(piece), True) for piece in quoted if _fits(piece)]
-    # A list after a colon goes on to the next label; a sentence ends where it ends.
+    # A list after a colon continues to the next label; a sentence ends where it ends.
     text = section if listed else _SENTENCE_END.split(section.strip(), maxsplit=1)[0]
     pieces = [_cleaned(piece) for part in _SENTENCE_END.split(text) for piece in _SEPARATORS.split(part)]
     return [

@@ -26,9 +26,8 @@ _INDENT = "  "
 def with_item(text: str, key: str, item: str, path: Path) -> str | None:
     """Return the text with an item at the end of the list under a top-level key.
 
-    None when there is no safe way to write it.
-    ``item`` is YAML from column 0, beginning with ``- ``. A missing or empty key is written, too. Raises
-    ``SuiteFileError`` when the text is no YAML.
+    None when there is no safe way to write it. ``item`` is YAML from column 0, beginning with ``- ``. A
+    missing or empty key is written, too. Raises ``SuiteFileError`` when the text is not YAML.
     """
     old = parse_yaml(text, path).value
     if not isinstance(old, dict | None):

@@ -108,7 +108,7 @@ def _nullable(schema: Schema) -> Schema:
 
 
 def _guarded(schema: Schema) -> Schema:
-    """Let a forbidden combination of keys apply to blocks only: every rule over keys holds for null."""
+    """Apply a forbidden combination of keys to blocks only: every rule over keys holds for null."""
     for rule in schema.get("allOf", ()):
         if "not" in rule and "type" not in rule["not"]:
             rule["not"] = {"type": "object", **rule["not"]}

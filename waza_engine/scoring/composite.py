@@ -57,8 +57,8 @@ def trial_status(
 
     A failed grader outranks one in error: ``failed`` says that the answer is wrong, ``error`` only that it
     could not be judged completely. A trial whose graders all wait for a person is ``skipped``; one without
-    graders has passed. ``checkpoints`` is what those in the middle of its conversation came to: they make it
-    no pass where there is a score, and it waits for people with those at its end.
+    graders has passed. ``checkpoints`` are the statuses of those in the middle of its conversation: they can
+    fail it if it has a score, and it waits for people with those at its end.
     """
     if execution_error:
         return "error"

@@ -51,7 +51,7 @@ def skill_impact(
 
 
 def pairwise_impact(details: Sequence[Mapping[str, object]]) -> PairwiseImpact | None:
-    """Return what the ``pairwise`` details of graders come to, None without any."""
+    """Return the summary of graders' ``pairwise`` details, None without any."""
     winners = [found.get("winner") for found in details]
     wins, ties, losses = (winners.count(name) for name in ("skill", "tie", "baseline"))
     if not wins + ties + losses:

@@ -35,10 +35,10 @@ class TrialScore:
 
 @dataclass(frozen=True, slots=True)
 class TaskStatistics:
-    """The figures of a task.
+    """The statistics of a task.
 
-    Minimum, maximum and spread are those of the unweighted trial scores. ``pass_at_k`` and
-    ``pass_exp_k`` estimate whether one, or every one, of as many new trials would pass.
+    Minimum, maximum and spread are those of the unweighted trial scores. ``pass_at_k`` and ``pass_exp_k``
+    estimate whether one, or every one, of as many new trials would pass.
     """
 
     pass_rate: float
@@ -75,7 +75,7 @@ class TaskScore:
 
 @dataclass(frozen=True, slots=True)
 class SuiteSummary:
-    """The figures of a suite; ``duration_ms`` is its wall clock in milliseconds.
+    """The summary of a suite; ``duration_ms`` is its wall clock in milliseconds.
 
     ``pass_hat_k`` has, for one trial, two and so on, the chance that all of so many pass; it and the interval
     are those of several tasks with several trials.

@@ -48,7 +48,7 @@ class Given(Enum):
         return {"not": {"type": "null"}, **limit}
 
     def holds(self, value: object) -> bool:
-        """Tell whether a validated value counts as given."""
+        """Return whether a validated value counts as given."""
         if self is Given.PRESENT:
             return value is not None
         if self is Given.POSITIVE:
@@ -231,7 +231,7 @@ def _unknown_key(model: type[Block], key: object) -> str:
 
 
 def _takes_null(field: FieldInfo | None) -> bool:
-    """Tell whether a key without a value is as good as no key: not if required, nor where a word is due."""
+    """Return whether null means a missing key: not if it is required, nor where a word is expected."""
     return (
         field is not None
         and not field.is_required()
@@ -240,7 +240,7 @@ def _takes_null(field: FieldInfo | None) -> bool:
 
 
 def is_choice(annotation: object) -> bool:
-    """Tell whether a value is one of a few words: null is none of them. A list of such words is not."""
+    """Return whether a value is one of a few words, without null. A list of such words is not."""
     origin = get_origin(annotation)
     if origin in (tuple, list, dict):
         return False

@@ -144,10 +144,10 @@ class CommandResponse(CommandOutput, WithSequence):
 
 
 class CommandMock(Block):
-    """A program that is never started: what calls it gets canned answers.
+    """A program that is never started: its calls get canned answers.
 
-    It stands first on the `PATH` of the commands that the agent runs. The executors `copilot-sdk`, `openai`
-    and `command` run some; for others it has no effect.
+    It is first on the `PATH` of the commands that the agent runs. The executors `copilot-sdk`, `openai` and
+    `command` run some; for others it has no effect.
     """
 
     misspellings: ClassVar = {"command": "name", "response": "responses", "calls": "expect_calls"}
@@ -217,5 +217,5 @@ SEQUENCE_NEEDS = "a `sequence` needs a suite with a `scenario`"
 
 
 def has_sequence(mocks: Iterable[CommandMock]) -> bool:
-    """Tell whether a response of one of the mocks has a sequence."""
+    """Return whether a response of one of the mocks has a sequence."""
     return any(response.sequence is not None for mock in mocks for response in mock.responses)

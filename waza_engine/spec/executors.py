@@ -60,7 +60,7 @@ EXECUTORS: Mapping[str, ExecutorKind] = MappingProxyType(
 
 
 def replays(executor: str) -> bool:
-    """Tell whether the answers of an executor are those of an earlier run; an unknown one's are not."""
+    """Return whether the answers of an executor are those of an earlier run; false for an unknown one."""
     return executor in EXECUTORS and EXECUTORS[executor].replays
 
 

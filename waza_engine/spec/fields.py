@@ -81,7 +81,7 @@ class Alternatives:
 
 
 def text_or_block(value: object) -> str:
-    """Tell the two shapes of an entry apart: a plain name (or pattern), or a block of keys."""
+    """Return the shape of an entry: a plain name (or pattern), or a block of keys."""
     return "block" if isinstance(value, Mapping) or hasattr(value, "model_fields_set") else "text"
 
 

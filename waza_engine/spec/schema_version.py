@@ -73,7 +73,7 @@ SchemaVersion = Annotated[
 
 
 def version_rules() -> tuple[Mapping[str, Any], ...]:
-    """Return the JSON Schema of what ``version_fault`` checks."""
+    """Return the rules of ``version_fault`` as JSON Schema."""
     needed = {"required": ["schemaVersion"], "properties": {"schemaVersion": dict(_IS_SCENARIO_VERSION)}}
     named = {"required": ["scenario"], "properties": {"scenario": dict(_GIVEN)}}
     return (

@@ -17,7 +17,7 @@ from waza_engine.spec.values import AnyMap, ListOfBlocks, NotNegative, RequiredT
 
 
 class Metric(Block):
-    """A figure of the whole suite. Only `trigger_accuracy` decides anything; the others are informative."""
+    """A metric of the whole suite. Only `trigger_accuracy` decides anything; the others are informative."""
 
     recommended: ClassVar = ({"key": "name", "severity": "warning", "why": "a metric is known by its name"},)
     misspellings: ClassVar = {"pass_threshold": "threshold", "min_score": "threshold", "importance": "weight"}

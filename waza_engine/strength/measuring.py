@@ -153,7 +153,7 @@ def _subjects(tasks: Sequence[GradableTask]) -> list[_Subject]:
 
 
 def why_not_measured(built: BuiltGrader) -> str:
-    """Say why a grader is never asked again about a change, one clause; "" for one that is."""
+    """Return why a grader is never evaluated on a change, one clause; "" if it is."""
     grader = built.grader
     if grader is None:
         return built.error
@@ -255,7 +255,7 @@ def reference_of(task: GradableTask) -> GradingContext | None:
 
 
 def reads_answers_alone(built: BuiltGrader) -> bool:
-    """Tell whether the answer decides what a grader says, and nothing that was done."""
+    """Return whether the answer alone decides a grader's verdict, regardless of calls."""
     reads = built.grader.reads() if built.grader is not None and not why_not_measured(built) else None
     return reads is not None and reads <= {"answer", "json", "prompt"}
 
@@ -266,7 +266,7 @@ def _unmeasured(subject: _Subject, why: str) -> GraderStrength:
 
 
 def reads_files(built: BuiltGrader) -> bool:
-    """Tell whether the files of the agent decide what a grader says."""
+    """Return whether the agent's files decide a grader's verdict."""
     return built.grader is not None and "files" in (built.grader.reads() or ())
 
 
@@ -387,7 +387,7 @@ def _weak_checks(recorded: Sequence[Validation], asked: Sequence[_Asked]) -> tup
 
 
 def _contradicted(recorded: Sequence[tuple[RecordedTrial, Validation]]) -> bool:
-    """Tell whether a grader failed where all others passed, in more than one trial that an agent answered."""
+    """Return whether a grader failed where all others passed, in more than one answered trial."""
     times = 0
     for trial, verdict in recorded:
         if trial.outcome.usage is None and not trial.outcome.tool_calls:

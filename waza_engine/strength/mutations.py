@@ -198,7 +198,7 @@ def _of_session(context: GradingContext, rng: random.Random) -> Iterator[Mutatio
 
 
 def runaway(context: GradingContext) -> Iterator[Mutation]:
-    """Yield trials in which one figure is far above all that anybody allows."""
+    """Yield trials in which one number is far above any plausible limit."""
 
     def of(what: str, touched: Evidence, changed: GradingContext) -> Mutation:
         return Mutation("a runaway agent", what, frozenset({touched}), changed)

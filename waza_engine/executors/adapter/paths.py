@@ -36,7 +36,7 @@ def find(path: str, value: Any) -> Any:
 
 
 def is_path(path: str) -> bool:
-    """Tell whether a path can lead anywhere at all."""
+    """Return whether a path is valid."""
     return _steps(path) is not None
 
 

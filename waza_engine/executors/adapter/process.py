@@ -41,7 +41,7 @@ class Sink(Protocol):
         ...
 
     def end(self) -> None:
-        """Take in that no more output comes."""
+        """Handle the end of the output."""
         ...
 
 

@@ -89,7 +89,7 @@ class Turn:
         return self.answer or "\n".join(self.messages)
 
     def take(self, raw: bytes) -> bool:
-        """Take in a line; return whether the turn is over."""
+        """Process a line; return whether the turn is over."""
         line = raw.decode("utf-8", "replace").strip()
         event = event_of(line)
         found = Line() if event is None else read_event(self.adapter, event)
@@ -135,7 +135,7 @@ class Turn:
         self._in_message = True
 
     def _tell_paid(self, used: Mapping[str, float]) -> None:
-        """Tell of the messages that have ended since the last time, of the answer, and of tokens."""
+        """Report the messages that have ended since the last call, the answer, and the tokens."""
         pieces_follow = self.answer is None and self.adapter.extensions.message_chunks and self._in_message
         whole = self.messages
         ended = whole[self._messages_paid : len(whole) - pieces_follow]
@@ -189,7 +189,7 @@ class Turn:
             self._end(call, update)
 
     def _meant(self, update: Update) -> _Call | None:
-        """Return the call that an update is about: a new one, unless it goes on with one that is open."""
+        """Return the call of an update: a new one, unless it continues one that is open."""
         known = [call for call in self._calls if update.id and call.given_id == update.id]
         if known and not (known[-1].ended and update.state == "pending"):
             return known[-1]
@@ -269,7 +269,7 @@ class LineSink:
         return self._turn.answer is not None
 
     def feed(self, chunk: bytes) -> bool:
-        """Take in more output; return whether the turn is over."""
+        """Process more output; return whether the turn is over."""
         *lines, rest = chunk.split(b"\n")
         for line in lines:
             self._keep(line)
@@ -279,7 +279,7 @@ class LineSink:
         return False
 
     def end(self) -> None:
-        """Take in the last line."""
+        """Process the last line."""
         self._line_ended()
 
     def _keep(self, part: bytes) -> None:
@@ -312,7 +312,7 @@ class TextSink:
         return False
 
     def feed(self, chunk: bytes) -> bool:
-        """Take in more output; return whether it is too much."""
+        """Store more output; return whether it is too much."""
         self._kept += chunk
         if len(self._kept) <= LONGEST_MESSAGE_BYTES:
             return False

@@ -111,7 +111,7 @@ class Turn:
         self._refusal = ""
 
     def run(self) -> None:
-        """Carry out the turn.
+        """Execute the turn.
 
         Raises:
             ExecutorError: when it cannot go on.
@@ -190,7 +190,7 @@ class Turn:
         return answer
 
     def _take(self, answer: Answer) -> None:
-        """Note a complete answer. Raises ``ExecutorError`` when it was withheld."""
+        """Store a complete answer. Raises ``ExecutorError`` when it was withheld."""
         self._note(answer)
         self._cut = answer.finish_reason == "length"
         self._refusal = clean(answer.refusal)
@@ -219,7 +219,7 @@ class Turn:
         self._request.paid(PaidAnswer(text, calls, self._usage_of([spent])))
 
     def _called(self, calls: Sequence[RequestedCall]) -> Iterator[tuple[str, str]]:
-        """Carry out tool calls in order; yield their ids and results."""
+        """Execute tool calls in order; yield their ids and results."""
         for call in calls:
             self._brake.check()
             identifier = call.id or f"call_{uuid4().hex[:12]}"
@@ -306,7 +306,7 @@ def _arguments(call: RequestedCall) -> dict[str, Any] | None:
 
 
 def _is_deep(value: object) -> bool:
-    """Tell whether lists and blocks are nested deeper than anybody means."""
+    """Return whether lists and mappings are nested deeper than is plausible."""
     level = [value]
     for _ in range(_DEEPEST):
         level = [item for found in level for item in _items(found)]

@@ -118,7 +118,7 @@ class Runtime:
             await self._check_login()
 
     async def stop(self) -> None:
-        """Let the agent put its files in order, for a moment; ``kill`` comes next."""
+        """Give the agent a moment to finish writing its files; ``kill`` comes next."""
         with contextlib.suppress(Exception):
             await asyncio.wait_for(self.client.stop(), _STOP_SECONDS)
 

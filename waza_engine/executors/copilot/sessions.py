@@ -99,7 +99,7 @@ class Sessions:
 
     @asynccontextmanager
     async def using(self, request: ExecutionRequest) -> AsyncGenerator[OpenSession]:
-        """Hold the session of a request while its turn goes on. Raises ``ExecutorError``."""
+        """Hold the session of a request during its turn. Raises ``ExecutorError``."""
         if request.session:
             found = self._open.get(request.session) or await self._continued(request)
         else:

@@ -85,7 +85,7 @@ class CompiledSchema:
         return [f"{error.json_path}: {error.message}" for error in errors]
 
     def is_valid(self, value: object) -> bool:
-        """Tell whether the value satisfies the schema."""
+        """Return whether the value satisfies the schema."""
         return not self.problems(value)
 
 

@@ -89,7 +89,7 @@ def escaped(text: str) -> str:
 
 
 def _has_alternatives(pieces: Sequence[str]) -> bool:
-    """Tell whether the pattern as a whole is one of several, so that no part of it comes first."""
+    """Return whether the pattern as a whole is one of several, so that no part of it comes first."""
     depth = 0
     for piece in pieces:
         depth += (piece == "(") - (piece == ")")

@@ -33,7 +33,7 @@ class NumberRange(GraderConfig):
     misspellings: ClassVar = {"min": "gte", "max": "lte", "minimum": "gte", "maximum": "lte"}
 
     def holds(self, value: object) -> bool:
-        """Tell whether a value is a number inside the bounds."""
+        """Return whether a value is a number inside the bounds."""
         if not isinstance(value, int | float) or isinstance(value, bool):
             return False
         return (
@@ -100,7 +100,7 @@ class ArgumentMatcher(GraderConfig):
             raise GraderError(f"`{place}`: {error}") from None
 
     def holds(self, value: object) -> bool:
-        """Tell whether the value of a present argument is as wanted. Raises ``GraderError``."""
+        """Return whether the value of a present argument is as wanted. Raises ``GraderError``."""
         try:
             if self.regex is not None:
                 return found(self.regex, text_of(value))

@@ -57,7 +57,7 @@ def proposed_patterns(
 
 
 def proposed_most(path: RulePath, limit: int, observed: Sequence[int]) -> Iterator[Proposal]:
-    """Propose the most that was observed for a limit, and the next round figure."""
+    """Propose the highest observed value for a limit, and the next round number."""
     most = max(observed, default=limit)
     if most > limit:
         name = path[-1]
@@ -141,12 +141,12 @@ def _kind(value: Any) -> str:
 
 
 def round_above(value: int) -> int:
-    """Return the next figure that people would write: 10 for 7, 40 for 37, 1,500 for 1,250."""
+    """Return the next round number: 10 for 7, 40 for 37, 1,500 for 1,250."""
     return -(-value // _step(value)) * _step(value)
 
 
 def round_below(value: int) -> int:
-    """Return the figure before that people would write: 5 for 7, 35 for 37, 1,000 for 1,250."""
+    """Return the previous round number: 5 for 7, 35 for 37, 1,000 for 1,250."""
     return value // _step(value) * _step(value)
 
 

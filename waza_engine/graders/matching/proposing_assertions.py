@@ -228,7 +228,7 @@ def _values(node: ast.expr, trials: Sequence[Names]) -> list[Any]:
 
 
 def _value(node: ast.expr, names: Names) -> Any:
-    """Return what a plain part of an assertion comes to. Raises ``_UnknownError`` for all others."""
+    """Return the value of a plain part of an assertion. Raises ``_UnknownError`` for all others."""
     match node:
         case ast.Name(id=name) if name in names:
             return names[name]

@@ -31,9 +31,9 @@ _DEPRECATED = (
 
 
 def answer_first_version() -> None:
-    """Let the modules of the first version be imported where no package has their name."""
+    """Make the modules of the first version importable unless a package has their name."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        # The last one: whoever has installed `waza` gets that.
+        # Append it, so that an installed `waza` takes precedence.
         sys.meta_path.append(_Finder())
 
 

@@ -24,7 +24,7 @@ _VERSION_SECONDS = 20.0
 
 
 def is_module(file: Path) -> bool:
-    """Tell whether a file is a module whose ``grade`` is called; the case of its suffix counts."""
+    """Return whether a file is a module whose ``grade`` is called; the case of its suffix counts."""
     return file.suffix in MODULE_SUFFIXES
 
 

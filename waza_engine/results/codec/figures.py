@@ -37,10 +37,10 @@ def counted_run(run: Block, *, execution_error: bool) -> Json:
 
 
 def counted_task(task: Block, runs: Sequence[Block], *, resampled: bool = True) -> Json:
-    """Return an element of ``tasks`` with these trials, and the status and figures that follow from them.
+    """Return an element of ``tasks`` with these trials, and the status and numbers that follow from them.
 
-    Trials that did not come to their end count for nothing. Without ``resampled`` the interval of the score
-    is left out: it costs more than all else.
+    Unfinished trials do not count. Without ``resampled`` the interval of the score is left out: it costs more
+    than all else.
     """
     scores = [trial_score(run) for run in runs if run.get("stopped") is not True]
     statistics = task_statistics(scores, resampled=resampled)
@@ -78,7 +78,7 @@ def trial_score(run: Block) -> TrialScore:
 
 
 def task_figures(task: Block) -> TaskStatistics | None:
-    """Return the figures of a task of a document, counted from the verdicts of its trials."""
+    """Return the statistics of a document's task, computed from the verdicts of its trials."""
     runs = (run for run in blocks_of(task.get("runs")) if run.get("stopped") is not True)
     return task_statistics([trial_score(run) for run in runs])
 

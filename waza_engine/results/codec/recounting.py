@@ -1,4 +1,4 @@
-"""A result document whose tasks have changed: figures counted again, its status concluded again. Light."""
+"""A result document whose tasks have changed: recompute its numbers and its status. Light."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def verdict_blocks(trial: Block) -> dict[str, Block]:
 
 
 def passed_unjudged(run: Block) -> bool:
-    """Tell whether a trial passed for want of required graders; not known of one without a list of verdicts.
+    """Return whether a trial passed without required graders; unknown without a list of verdicts.
 
     The same as ``task_conclusion.nothing_judged``, of the trial as it is written.
     """

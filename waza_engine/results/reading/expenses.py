@@ -102,7 +102,7 @@ def _read(path: Path, modified: int, size: int) -> RunExpenses | None:
 
 
 def _document(path: Path) -> Block | None:
-    """Return a document in today's layout, of one of today no answers and transcripts."""
+    """Return a document in the current layout, of one of today no answers and transcripts."""
     try:
         content = read_bytes(path, LONGEST_BYTES, within=record_boundary(path))
     except OSError:

@@ -57,7 +57,7 @@ def unknown_version(document: Block) -> str:
 
 
 def why_unreadable(path: Path) -> str:
-    """Say why ``read_document`` finds no document: one sentence."""
+    """Return why ``read_document`` finds no document: one sentence."""
     try:
         content = read_bytes(path, LONGEST_BYTES, within=record_boundary(path))
         text = content.decode("utf-8").rstrip()
@@ -138,7 +138,7 @@ def _unkept_answers(entries: Sequence[Block]) -> Iterator[Block]:
 
 
 def todays_layout(document: Block) -> Block:
-    """Return a document of the Python era in today's layout, any other as it is."""
+    """Return a document of the Python era in the current layout, any other as it is."""
     if not is_of_the_python_era(document):
         return document
     return {
@@ -148,12 +148,12 @@ def todays_layout(document: Block) -> Block:
 
 
 def is_of_the_python_era(document: Block) -> bool:
-    """Tell whether a document has another layout than today's."""
+    """Return whether a document has the old layout of the Python era."""
     return "total_tasks" in block_of(document, "summary")
 
 
 def todays_header(document: Block) -> Block:
-    """Return a document of the Python era in today's layout, but for its tasks."""
+    """Return a document of the Python era in the current layout, but for its tasks."""
     config, summary = block_of(document, "config"), block_of(document, "summary")
     return {
         **document,
@@ -168,7 +168,7 @@ def todays_header(document: Block) -> Block:
 
 
 def todays_task(task: Block) -> Block:
-    """Return a task of a document of the Python era in today's layout."""
+    """Return a task of a document of the Python era in the current layout."""
     aggregate = block_of(task, "aggregate")
     return {
         "test_id": task.get("id"),

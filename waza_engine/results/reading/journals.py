@@ -124,7 +124,7 @@ def begun(path: Path) -> Block | None:
 
 
 def goes_on(journal: Block) -> bool:
-    """Tell whether the process that writes a journal is there."""
+    """Return whether the process that writes a journal is running."""
     import psutil  # most runs have ended and need no check
 
     process: Any = journal.get("process")

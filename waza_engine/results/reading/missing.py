@@ -1,4 +1,4 @@
-"""Why a suite has no results: it was never run, or what is there cannot be read."""
+"""Explain why a suite has no results: it was never run, or its results cannot be read."""
 
 from __future__ import annotations
 

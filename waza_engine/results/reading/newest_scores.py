@@ -108,7 +108,7 @@ def latest_results_in_steps(suite_dir: Path, *, eval_file: str | None = None) ->
 
 
 def _ended(cut: RunResult) -> RunResult | None:
-    """Return a run that did not come to its end with what it was to do, None when it goes on."""
+    """Return an unfinished run with its planned tasks, None while it is active."""
     if not cut.path.name.endswith(JOURNAL_SUFFIX):
         return cut
     # Hardly ever needed: the first run of a suite was killed.

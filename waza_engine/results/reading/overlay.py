@@ -45,7 +45,7 @@ def prompts_of_runs(runs: Sequence[RunResult], unread: LaterRun | None = None) -
     for run in runs:
         for prompt in run.prompts:
             found.setdefault((prompt.prompt, prompt.should_trigger), replace(prompt, later=unread))
-        # One that was ended did not come to all of them.
+        # A run that was ended may not have tried all of them.
         if run.prompts and not run.chosen_prompts and run.complete and run.status != "error":
             break
     return tuple(found.values())

@@ -29,7 +29,7 @@ class Owner:
         self._by_name: dict[str, list[str]] | None = None
 
     def has(self, recorded: str, suite_name: str) -> bool:
-        """Tell whether a run is its own: ``recorded`` is the eval file that it names, "" when it does not.
+        """Return whether a run belongs to it: ``recorded`` is the eval file that it names, "" if none.
 
         ``suite_name`` is the name of the suite that was run.
         """

@@ -158,7 +158,7 @@ class TaskResult:
 
 @frozen()
 class MetricResult:
-    """A figure of a whole suite, and whether it reaches its threshold."""
+    """A metric of a whole suite, and whether it reaches its threshold."""
 
     name: str
     value: float
@@ -232,7 +232,7 @@ class RunResult:
     planned: int = 0
 
     def is_older_than(self, judged: TaskResult | PromptResult) -> bool:
-        """Tell whether a task, a grader of it or a trigger prompt was judged after this run began."""
+        """Return whether a task, a grader of it or a trigger prompt was judged after this run began."""
         verdicts = (
             (*judged.graders.values(), *judged.checkpoints.values()) if isinstance(judged, TaskResult) else ()
         )

@@ -30,7 +30,7 @@ class SuiteConclusion:
 
 
 def conclude_suite(newest: RunResult) -> SuiteConclusion:
-    """Return what the newest results of a suite come to: its last run, unless a part was run again since."""
+    """Return the conclusion of a suite: that of its last run, unless a part was run again since."""
     whole = newest.whole
     if whole is None or any(map(whole.is_older_than, (*newest.tasks.values(), *newest.prompts))):
         return _of_parts(newest)
@@ -65,7 +65,7 @@ def prompt_reasons(prompts: Sequence[PromptResult]) -> Iterator[str]:
 
 
 def is_wrong(prompt: PromptResult) -> bool:
-    """Tell whether a trigger prompt was tried and answered wrongly."""
+    """Return whether a trigger prompt was tried and misclassified."""
     return not prompt.right and not prompt.error
 
 
@@ -76,7 +76,7 @@ def _of_parts(newest: RunResult) -> SuiteConclusion:
     unjudged = [task for task in tasks if not task.status or task.is_cut_short]
     if not whole.complete or whole.verdict in _CUT_SHORT:
         unjudged += [task for task in tasks if task.is_unrun]
-    # The figures of the whole run hold as long as its prompts do; what was tried since speaks for itself.
+    # The metrics of the whole run are valid as long as its prompts are; newer prompts count on their own.
     since = any(map(whole.is_older_than, prompts))
     missed = [
         missed_words(MetricOutcome(metric.name, metric.value, metric.threshold, False, 1.0))
@@ -109,12 +109,12 @@ def _of_parts(newest: RunResult) -> SuiteConclusion:
 
 
 def fails(task: TaskResult) -> bool:
-    """Tell whether a task failed, or a grader of a task that was never judged by all of them."""
+    """Return whether a task failed, or a grader of a task that was never judged by all of them."""
     verdicts = (*task.graders.values(), *task.checkpoints.values())
     against = any(one.status == "graded" and not one.passed for one in verdicts)
     return task.status == "failed" or (not task.status and against)
 
 
 def _is_judged(run: RunResult) -> bool:
-    """Tell whether anything was found right in a run in which nothing was found wrong."""
+    """Return whether anything passed in a run without failures."""
     return any(task.passed for task in run.tasks.values()) or any(prompt.right for prompt in run.prompts)

@@ -69,7 +69,7 @@ def task_result_in_steps(
 
 
 def _stands(run: Block) -> bool:
-    """Tell whether no verdict speaks against a trial that is written as passed."""
+    """Return whether no verdict contradicts a trial that is written as passed."""
     return status_borne_out(run, verdicts_of(run)) == "passed"
 
 

@@ -53,8 +53,8 @@ class _Issues:
 def gate(baseline: Recording, current: Recording, limits: GateLimits) -> Json:
     """Return upstream's object of a gate; ``exit_code`` is 0, 1 for a regression, 2 for a golden task.
 
-    Rates are 0..1, a regression is in percentage points. A task that broke, or did not run, has not passed; a
-    run that did not come to its end never passes the gate.
+    Rates are 0..1, a regression is in percentage points. A task that broke, or did not run, has not passed;
+    an unfinished run never passes the gate.
     """
     then, now = conclude(run_of(baseline.document)), conclude(run_of(current.document))
     rates = [_rate(recording, found) for recording, found in ((baseline, then), (current, now))]
@@ -143,7 +143,7 @@ def _chance(then: Conclusion, now: Conclusion) -> str:
 def _tell_doubts(
     issues: _Issues, then: Conclusion, now: Conclusion, baseline: Recording, current: Recording
 ) -> None:
-    """Tell what makes a pass worth little: the measure, a run of a part, or what was as bad before."""
+    """Report why a pass means little: the measure, a run of a part, or a baseline that was as bad."""
     if words := _baseline_words(then):
         issues.tell("warn", "incomplete_baseline", words)
     for words, recording in (("the baseline", baseline), ("the current run", current)):
@@ -170,7 +170,7 @@ def _rate(recording: Recording, found: Conclusion) -> float:
 
 
 def _tell_prompts(issues: _Issues, then: Conclusion, now: Conclusion, limits: GateLimits) -> None:
-    """Tell when fewer trigger prompts were answered rightly, as for tasks, or when some came or went."""
+    """Report when fewer trigger prompts were correct, as for tasks, or when some were added or removed."""
     share = 0.0 if now.triggers is None else now.triggers.share
     if limits.least_triggers is not None and not reaches(share, limits.least_triggers):
         share_words, least = shown_below(share, limits.least_triggers)
@@ -222,7 +222,7 @@ def prompts_words(found: Json, name: str) -> str:
 
 
 def _figure(found: Json, key: str, shown: Callable[[float], str]) -> str:
-    """Return the cells of a figure that only runs have in which a task was judged."""
+    """Return the cells of a number that only runs with a judged task have."""
     return " | ".join(
         shown(found[f"{name}_{key}"]) if found[f"{name}_judged_count"] else "none judged"
         for name in ("baseline", "current")

@@ -67,7 +67,7 @@ def _bounded(text: str) -> str:
 
 
 def _origin(trial: TrialOutcome, judged: Collection[str], started: datetime) -> str:
-    """Say of when the answer is, and of when what the graders say of it."""
+    """Return when the answer was given, and when the verdicts on it."""
     names = [verdict.name for verdict in (trial.validations or {}).values()]
     kept = [code(shown_grader(name)) for name in names if name not in judged]
     at = local_time(started) or SOME_TIME_AGO

@@ -39,7 +39,7 @@ class Agreement:
 
 
 def agreement(pairs: Sequence[tuple[bool, bool]], differences: Sequence[float] = ()) -> Agreement:
-    """Return the figures of (person passed, judge passed) pairs."""
+    """Return the agreement of (person passed, judge passed) pairs."""
     total = len(pairs)
     agreed = sum(person == judge for person, judge in pairs)
     human_passes = sum(person for person, _ in pairs)

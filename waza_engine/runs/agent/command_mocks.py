@@ -91,7 +91,7 @@ def mocks_of(suite: Suite, task: TaskFile) -> tuple[CommandMock, ...]:
 
 
 def mocks_commands(suite: Suite) -> bool:
-    """Tell whether any task mocks a program."""
+    """Return whether any task mocks a program."""
     return any(mocks_of(suite, task.task) for task in suite.tasks if task.task is not None)
 
 

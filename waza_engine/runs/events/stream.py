@@ -94,7 +94,7 @@ class EventStream:
         self._outputs: dict[tuple[Any, ...], MaskedStream] = {}
 
     def send(self, kind: EventKind, **values: Any) -> None:
-        """Tell the listener; called from any thread, never raises. After ``ended`` it does nothing."""
+        """Send an event; called from any thread, never raises. After ``ended`` it does nothing."""
         with self._lock:
             if self._ended:
                 return

@@ -86,7 +86,7 @@ def _in_thread(work: Callable[[], None]) -> None:
 
 
 class _Worker:
-    """A daemon thread that carries out calls, one after the other; one that never ends keeps only itself."""
+    """A daemon thread that executes calls, one after the other; one that never ends blocks only itself."""
 
     def __init__(self) -> None:
         self.calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()

@@ -229,7 +229,7 @@ class _Bill:
         self._arrived: list[PaidAnswer] = []
 
     def note(self, answer: PaidAnswer) -> None:
-        """Note an answer as it arrives, and hand it on."""
+        """Store an answer as it arrives, and pass it on."""
         answer = replace(answer, usage=_ascribed(answer.usage, self._request.model))
         self._arrived.append(answer)
         self._request.paid(answer)
@@ -270,7 +270,7 @@ class Tally(_Wrapping):
             return tuple(answer for answers in self._arrived.values() for answer in answers)
 
     def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
-        """Carry out one turn and add its usage."""
+        """Execute one turn and add its usage."""
         call = object()
 
         def paid(answer: PaidAnswer) -> None:

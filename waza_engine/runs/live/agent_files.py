@@ -36,9 +36,10 @@ class AgentFiles:
         self._around.clear()
 
     def may_have(self, file: Path, suite: Suite, task: TrialTask) -> bool:
-        """Tell whether the agent of a task may have been given a file: in doubt it was.
+        """Return whether the agent of a task may have read a file: true if in doubt.
 
-        It is when suite or task name it or a folder around it, and when it lies among fixtures or in a skill.
+        It may when suite or task name it or a folder around it, and when it lies among fixtures or in a
+        skill.
         """
         key = file, suite.directory
         if key not in self._around:

@@ -67,7 +67,7 @@ def verdict_of(trial: LiveTrial) -> Validation | None:
 
 
 def passes_rule(verdict: Validation, path: RulePath) -> bool:
-    """Tell whether the checks of a rule hold: those at its path, above it or below it."""
+    """Return whether the checks of a rule passed: those at its path, above it or below it."""
     checks = [check for check in verdict.checks if check.path[: len(path)] == path[: len(check.path)]]
     return all(check.passed for check in checks) if checks else verdict.passed
 

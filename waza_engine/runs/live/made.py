@@ -92,7 +92,7 @@ class MadeVerdicts:
         return self._made[grader][place]
 
     def _hold(self, grader: str, group: Sequence[Question]) -> None:
-        """Note how a grader was asked, so that it is not looked at trial by trial while nothing changes."""
+        """Store how a grader was evaluated, so that its trials are not checked while nothing changes."""
         self._held.pop(grader, None)
         if any(self._reads_disk(question) for question in group):
             return
@@ -121,7 +121,7 @@ class MadeVerdicts:
         )
 
     def _holds(self, made: Made, question: Question, files: SuiteFiles, unchanged: dict[int, bool]) -> bool:
-        """Tell whether a verdict would come out the same, as far as anything could have changed it."""
+        """Return whether a verdict is still valid: nothing that could have changed it has changed."""
         built = question.built
         if built is not None and built.grader is not None:
             if made.by is not built.grader or made.key is not question.key or self._reads_disk(question):

@@ -46,7 +46,7 @@ class GraderTrials:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredTrial:
-    """A recorded trial that has an answer, whoever grades it: ``task`` is the key of its task."""
+    """A recorded trial that has an answer, for any grader: ``task`` is the key of its task."""
 
     task: str
     written: TrialTask

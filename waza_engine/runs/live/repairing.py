@@ -191,6 +191,6 @@ def _counted(verdicts: Verdicts) -> Passes:
 
 
 def _helps(before: Verdicts, after: Verdicts) -> bool:
-    """Tell whether more trials pass, or else the rule of more, and none that passed fails."""
+    """Return whether more trials pass, or else the rule on more, and none that passed fails."""
     pairs = list(zip(before, after, strict=True))
     return after != before and all(new[0] >= old[0] and new[1] >= old[1] for old, new in pairs)

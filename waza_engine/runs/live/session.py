@@ -351,7 +351,7 @@ class LiveSession:
         return found
 
     def _stays(self, built: BuiltGrader) -> bool:
-        """Tell whether a grader keeps its recorded verdict: what it would take is not for an edit."""
+        """Return whether a grader keeps its recorded verdict: evaluating it is too much for an edit."""
         grader = built.grader
         if grader is None:
             return bool(built.entry.type) and built.entry.type not in BUILT_IN_TYPES

@@ -100,7 +100,7 @@ def _pieces(template: str) -> Iterator[_Piece]:
 
 
 def _nodes(pieces: list[_Piece], data: TemplateData) -> list[_Node]:
-    """Take pieces up to an ``else`` or ``end`` that belongs to somebody else."""
+    """Take pieces up to an ``else`` or ``end`` of an enclosing action."""
     nodes: list[_Node] = []
     while pieces:
         piece = pieces[-1]

@@ -125,7 +125,7 @@ def files_at(
 
 
 def is_read(file: Path, place: Path, suite_directory: Path, written: Collection[Path] = ()) -> bool:
-    """Tell whether ``files_at`` yields a file at a place, or did before it was deleted.
+    """Return whether ``files_at`` yields a file at a path, or did before it was deleted.
 
     ``file`` has no links in it.
     """

@@ -1,4 +1,4 @@
-"""The figures of a whole suite that ``metrics`` asks for."""
+"""The metrics of a whole suite that ``metrics`` requests."""
 
 from __future__ import annotations
 

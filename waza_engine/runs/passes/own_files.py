@@ -24,7 +24,7 @@ class OwnFiles:
         self._patterns = [element for element in suite.spec.tasks if isinstance(element, str)]
 
     def __contains__(self, path: Path) -> bool:
-        """Tell whether a file is one of them."""
+        """Return whether a file is one of them."""
         real = Path(os.path.realpath(path))
         return real in self._known or any(self._picks_up(pattern, real) for pattern in self._patterns)
 

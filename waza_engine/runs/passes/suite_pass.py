@@ -128,7 +128,7 @@ def _run_tasks(chosen: Pass, context: RunContext, handling: Handling, findings: 
 def _try_triggers(
     context: RunContext, findings: Findings, on_trigger: Callable[[TriggerOutcome], None]
 ) -> None:
-    """Try the trigger prompts; when the limit cuts them, their figures would be of those that came first."""
+    """Try the trigger prompts; if the limit cuts them short, metrics of the first ones alone are dropped."""
     asked = context.settings.prompts
     tests = chosen_prompts(trigger_tests_of(context.suite), asked, context.suite)
     if tests is None or context.executor.refuses():

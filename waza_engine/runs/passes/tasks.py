@@ -1,6 +1,6 @@
-"""The tasks of a pass: begun in order, their trials handed out as there is room, each task ended once.
+"""The tasks of a pass: begun in order, their trials started as workers are free, each task ended once.
 
-One thread decides; what takes time goes on in others and reports back to it.
+One thread decides; slow work runs in others and reports back to it.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class TaskRunner:
                     self._hand_out()
                     if not self._finished:
                         self._next_report()
-                # Work goes on while the caller keeps what is finished.
+                # Work goes on while the caller stores what is finished.
                 self._hand_out()
                 yield self._finished.popleft()
         finally:

@@ -131,7 +131,7 @@ class ResidentSuites:
         return recording
 
     def name_of(self, eval_file: Path, files: SuiteFiles) -> str:
-        """Return what a suite is called, whoever answers in it. Raises ``SuiteFileError``."""
+        """Return the name of a suite, for any executor. Raises ``SuiteFileError``."""
 
         def name(files: SuiteFiles) -> str:
             return load_eval_file(eval_file, {"executor": "replay"}, lenient=True, files=files)[0].name

@@ -51,7 +51,7 @@ def with_options(suite: Suite, settings: RunSettings, project: ProjectConfig) ->
 
 
 def without_skills(suite: Suite) -> Suite:
-    """Return the suite for a baseline, or ``no_skills``: no skill of any kind, whoever names it.
+    """Return the suite for a baseline, or ``no_skills``: without skills from any source.
 
     Upstream leaves those of the working directory and of single tasks in.
     """

@@ -22,7 +22,7 @@ MOST_WORKERS = 8
 
 
 class TrialBackend(Protocol):
-    """Carries out trials, somewhere."""
+    """Executes trials, somewhere."""
 
     @property
     def workers(self) -> int:

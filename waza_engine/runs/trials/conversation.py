@@ -57,7 +57,7 @@ class Conversation:
         return bool(self.error) and not (self.output.strip() or self.tool_calls or self.skill_invocations)
 
     def add(self, response: ExecutionResponse) -> None:
-        """Take in one more turn."""
+        """Add one more turn."""
         self.answered = True
         self.output = response.output
         self.session = response.session or self.session
@@ -69,7 +69,7 @@ class Conversation:
         self.transient = response.transient
 
     def add_arrived(self, answers: Sequence[PaidAnswer]) -> None:
-        """Take in what has arrived of a turn that has no end: it is paid for."""
+        """Add the answers that have arrived of an unfinished turn: they are paid for."""
         texts = [answer.text for answer in answers if answer.text]
         self.output = "\n".join(texts) or self.output
         self.events += [{"type": "assistant.message", "content": text} for text in texts]
@@ -77,7 +77,7 @@ class Conversation:
         self.usage = total((self.usage, *(answer.usage for answer in answers)))
 
     def fail(self, error: ExecutorError) -> None:
-        """Take in an error instead of an answer."""
+        """Store an error instead of an answer."""
         self.error = str(error)
         self.transient = error.transient
         self.stopped = isinstance(error, BudgetExceededError)

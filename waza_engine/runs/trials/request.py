@@ -1,4 +1,4 @@
-"""A trial as it is handed out: plain data that can be written down and carried out elsewhere."""
+"""A trial as plain data, which can be serialized and executed elsewhere."""
 
 from __future__ import annotations
 

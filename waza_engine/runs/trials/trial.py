@@ -57,9 +57,9 @@ Phase = Literal["asking", "grading"]
 class TrialTask:
     """A task, ready to run: its graders are built once, those of a checkpoint by its turn.
 
-    ``expected_names`` limits the ``expected`` verdicts. A task that is not ``graded`` is carried out and
-    nothing more. ``tool_policy`` is upstream's word for what the tested agent file allows,
-    ``pass_rate`` the share of its trials that the task needs to pass.
+    ``expected_names`` limits the ``expected`` verdicts. A task that is not ``graded`` is only executed.
+    ``tool_policy`` is upstream's word for what the tested agent file allows, ``pass_rate`` the share of its
+    trials that the task needs to pass.
     """
 
     path: Path
@@ -91,7 +91,7 @@ class Tell(Protocol):
     """Takes a string worth showing, or "" and the phase that a trial enters."""
 
     def __call__(self, text: str, phase: Phase | None = None, /) -> None:
-        """Take it; called from any thread."""
+        """Report it; called from any thread."""
         ...
 
 

@@ -122,7 +122,7 @@ def _names(header: str, delimiter: str) -> list[str]:
 
 
 def _without_prompt(names: Sequence[str]) -> str:
-    """Say which columns there are instead, and which of them is the prompt, or what separates them."""
+    """Return which columns exist instead, and which of them is the prompt, or what separates them."""
     columns = ", ".join(f"`{shown(name)}`" for name in names[:_MOST_SHOWN])
     found = f"the dataset has no column `{PROMPT}`, only {columns}"
     if len(names) == 1:

@@ -41,7 +41,7 @@ class KeptContents:
         return stamps[place]
 
     def is_settled(self, version: Version | None) -> bool:
-        """Tell whether a later change of a file with this stamp is sure to give it another one."""
+        """Return whether a later change of a file is sure to change its fingerprint."""
         return version is None or version.is_settled(self._looked_ns)
 
     def read(self, place: Path, limit: int) -> bytes:

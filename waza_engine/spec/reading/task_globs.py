@@ -105,7 +105,7 @@ def name_matches(pattern: str, name: str) -> bool:
 
 
 def split_pattern(pattern: str) -> list[str]:
-    """Return the directory levels; ``.`` is dropped and ``a/..`` is taken out, as on joining."""
+    """Return the directory levels; ``.`` and ``a/..`` are removed, as on joining."""
     segments: list[str] = []
     for segment in (pattern if _ESCAPES else pattern.replace("\\", "/")).split("/"):
         if segment in ("", "."):
@@ -193,7 +193,7 @@ def _runs(segment: str) -> list[list[_Characters]]:
 
 
 def _fits(runs: list[list[_Characters]], name: str) -> bool:
-    """Tell whether the runs occur in the name in order, the first at its start and the last at its end.
+    """Return whether the runs occur in the name in order, the first at its start and the last at its end.
 
     Each run takes the first place it finds, which never costs another one its place.
     """

@@ -60,7 +60,7 @@ _LONGEST_CODE = len(r"\U0010FFFF")
 
 
 def reserved_start(character: str) -> str:
-    """Say that a value starts with one of ``RESERVED``."""
+    """Return the message for a value that starts with one of ``RESERVED``."""
     return f"{RESERVED[character]}; put the value in quotes"
 
 
@@ -80,7 +80,7 @@ def joined_halves(escape: str) -> str | None:
 
 
 def wrong_escape(escape: str) -> str:
-    """Say that what ``escape_at`` returns means nothing in double quotes."""
+    """Return the message for an escape from ``escape_at`` that is invalid in double quotes."""
     character = joined_halves(escape)
     if character is not None:
         whole = f"\\U{ord(character):08X}"
@@ -104,7 +104,7 @@ def duplicate_key(key: str) -> str:
 
 
 def unknown_anchor(name: str) -> str:
-    """Say of an alias that it refers to nothing."""
+    """Return the message for an alias without an anchor."""
     return f"no anchor `&{name}` stands before this alias; put the value in quotes if it is text"
 
 
